@@ -6,6 +6,7 @@
 //   attend::layer_norm(x, weight, bias, y);
 //   attend::rms_norm(query, head_weight, query); // in place; a weight of head_dim floats: each head by itself
 //   attend::add(y, x);                           // x += y: from the first to the second
+//   attend::hadamard(query);                     // before a cache of 4 bits: queries and keys alike
 #pragma once
 
 #include "core/layer.h"
@@ -94,6 +95,28 @@ void add(const From& from, To& to, float factor = 1.0f) {
   constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
   core::add(detail::first_of(from), factor, int(count), detail::first_of(to));
+}
+
+// y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
+// block by block, over the square root of n. Scores of queries and keys that both went through it are what they were, but for
+// rounding, and numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. It is
+// its own inverse: outputs of values that went through it come back by it. y may be x.
+template <class X, class Y>
+void hadamard(const X& x, Y& y) {
+  static_assert(detail::are_floats<X, Y>,
+                "attend: hadamard takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
+  static_assert(detail::are_as_many<X, Y>, "attend: the arrays of hadamard must have as many floats as each other");
+  constexpr size_t count = detail::ArrayOf<X>::count, width = detail::ArrayOf<X>::last < 1 ? 1 : detail::ArrayOf<X>::last;
+  static_assert(count <= 0x7fffffff, "attend: hadamard takes arrays of at most 2147483647 floats");
+  static_assert(!detail::are_floats<X, Y> || !detail::are_as_many<X, Y> || detail::ArrayOf<Y>::has_rows_of(width),
+                "attend: the arrays of hadamard must have rows of the same length");
+  core::hadamard(detail::first_of(x), int(count / width), int(width), detail::first_of(y));
+}
+
+// In place.
+template <class X>
+void hadamard(X& x) {
+  hadamard(x, x);
 }
 
 // Activation functions over arrays, with the same bits on every target; include/guide/exactness.md has their errors.

@@ -50,12 +50,19 @@ size_t cache_bytes(const attend_cache& cache) {
 constexpr int32_t integer_format = config::integer_panels ? integer_panels : integer_rows;
 constexpr int panel_limit = ATTEND_MAX_TOKENS / panel_keys + 1;
 
+constexpr bool is_cache_format(int format) {
+  return (format >= ATTEND_FLOAT32 && format <= ATTEND_INT8) || format == ATTEND_INT4;
+}
+
+// Whether rows of a width are whole groups of a format.
+constexpr bool is_whole(ptrdiff_t width, int format) { return format != ATTEND_INT4 || width % ATTEND_INT4_INPUTS == 0; }
+
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
 bool is_possible(const attend_cache& cache) {
   const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
   return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
-         ((within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8)) ||
+         ((is_cache_format(cache.key_format) && is_cache_format(cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
          within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
          within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
@@ -69,8 +76,10 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
-  check.format(shape->key_format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
-  check.format(shape->value_format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  check.require(is_cache_format(shape->key_format), ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT);
+  check.require(is_cache_format(shape->value_format), ATTEND_UNKNOWN, ATTEND_ARG_VALUE_FORMAT);
+  check.require(is_whole(shape->head_dim, shape->key_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
+  check.require(is_whole(shape->value_dim, shape->value_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
   check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
   check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);

@@ -9,11 +9,14 @@ namespace {
 void check_formats(Call& call, const attend_problem& problem) {
   call.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
   call.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
-  const bool cached = problem.cache != nullptr;  // then what is not set is the cache's
+  const bool cached = problem.cache != nullptr;  // then what is not set is the cache's, which alone may have int4
   const int key_format = cached ? ATTEND_FLOAT32 : problem.key_format;
   const int value_format = cached ? ATTEND_FLOAT32 : problem.value_format;
-  call.format_of_pair(problem.key_format, value_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
-  call.format_of_pair(problem.value_format, key_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  const auto check = [&](int format, int other, attend_argument argument) {
+    if (!cached || format != ATTEND_INT4) call.format_of_pair(format, other, ATTEND_INT8, argument);
+  };
+  check(problem.key_format, value_format, ATTEND_ARG_KEY_FORMAT);
+  check(problem.value_format, key_format, ATTEND_ARG_VALUE_FORMAT);
   const bool none = problem.constants == nullptr && problem.head_constants == nullptr;
   call.require(none, ATTEND_NO_EFFECT, problem.constants != nullptr ? ATTEND_ARG_CONSTANTS : ATTEND_ARG_HEAD_CONSTANTS);
   if (call.failed()) return;

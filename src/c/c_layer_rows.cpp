@@ -117,6 +117,18 @@ attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y)
   return check.status();
 }
 
+attend_status attend_hadamard(const float* x, ptrdiff_t rows, ptrdiff_t width, float* y) {
+  Memory check;
+  check.within(rows, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_ROWS);
+  check.within(width, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_WIDTH);
+  if (check.failed()) return check.status();
+  const Range to = check_vectors(check, y, rows, width, ATTEND_ARG_Y);
+  check.write(to, ATTEND_ARG_Y);
+  read_same(check, check_vectors(check, x, rows, width, ATTEND_ARG_X), to);
+  if (!check.failed()) core::hadamard(x, int(rows), int(width), y);
+  return check.status();
+}
+
 attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y) {
   Memory check;
   check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);

@@ -10,6 +10,7 @@
 using namespace attend_test;
 using attend::bfloat16;
 using attend::float16;
+using attend::int4;
 using attend::int8;
 using attend::Status;
 
@@ -18,9 +19,15 @@ namespace {
 struct Wake {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 20, value_dim = 9, max_tokens = 100;
 };
+struct WholeGroups {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, max_tokens = 100;
+};
 // Enough for a plain cache beside a long ring.
 struct Long {
   static constexpr int query_heads = 2, kv_heads = 2, head_dim = 8, value_dim = 5, max_tokens = 20000;
+};
+struct LongGroups {
+  static constexpr int query_heads = 2, kv_heads = 2, head_dim = 32, value_dim = 64, max_tokens = 4000;
 };
 struct Million {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 3, value_dim = 2, max_tokens = 1000000;
@@ -31,6 +38,8 @@ constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1
 static_assert(sizeof(attend::KvCache<Wake, float16>) == aligned(aligned(112 * 2 * 20 * 2) + 112 * 2 * 9 * 2 + 4), "");
 static_assert(sizeof(attend::KvCache<Wake, int8>) == aligned(aligned(112 * 2 * (20 + 4)) + aligned(112 * 2 * (9 + 4)) + 4),
               "int8: a byte for each number, a float for each key and value");
+static_assert(sizeof(attend::KvCache<WholeGroups, int4>) == aligned(112 * 2 * (64 + 32) / 32 * 18 + 4),
+              "int4: 18 bytes for each 32 numbers");
 static_assert(sizeof(attend::KvCache<Wake, int8, float16>) == aligned(aligned(112 * 2 * (20 + 4)) + 112 * 2 * 9 * 2 + 4), "");
 static_assert(sizeof(attend::RingCache<Wake, RingOf<17>>) == aligned(aligned(32 * 2 * 20 * 4) + 32 * 2 * 9 * 4 + 4),
               "two groups");
@@ -49,27 +58,27 @@ void append(std::uint64_t seed, Caches&... caches) {
 
 // Self-attention of everything, and then decode, over a cache of some formats, and by the core over memory that the test
 // filled.
-template <class KeyFormat, class ValueFormat>
+template <class KeyFormat, class ValueFormat, class Shape = Wake>
 void check_formats() {
-  constexpr int tokens = 93;
+  constexpr int tokens = 93, head_dim = Shape::head_dim, value_dim = Shape::value_dim;
   constexpr attend::core::Format key_format = attend::detail::FormatOf<KeyFormat>::format;
   constexpr attend::core::Format value_format = attend::detail::FormatOf<ValueFormat>::format;
-  attend::Query<Wake, tokens> query;
-  attend::Key<Wake, tokens> key;
-  attend::Value<Wake, tokens> value;
+  attend::Query<Shape, tokens> query;
+  attend::Key<Shape, tokens> key;
+  attend::Value<Shape, tokens> value;
   fill_array(query, 1, 3.0f);
   fill_array(key, 2);
   fill_array(value, 3);
-  CoreCall<Wake, tokens, tokens> call(query, key, value);
-  std::vector<std::uint8_t> keys(attend::core::format_cache_key_bytes(key_format, 2, 20, 100)),
-      values(attend::core::format_cache_value_bytes(value_format, 2, 9, 100));
+  CoreCall<Shape, tokens, tokens> call(query, key, value);
+  std::vector<std::uint8_t> keys(attend::core::format_cache_key_bytes(key_format, 2, head_dim, 100)),
+      values(attend::core::format_cache_value_bytes(value_format, 2, value_dim, 100));
   std::vector<float> key_scales(2 * 112), value_scales(2 * 112);
   attend::core::store(
-      {keys.data(), values.data(), key_scales.data(), value_scales.data(), key_format, value_format, 2, 20, 9, 100, {}}, 0,
+      {keys.data(), values.data(), key_scales.data(), value_scales.data(), key_format, value_format, 2, head_dim, value_dim, 100, {}}, 0,
       tokens, call.problem.key, call.problem.value);
   const auto as_floats = [](const void* numbers) { return static_cast<const float*>(numbers); };
-  call.problem.key = {as_floats(keys.data()), 0, 112 * 20};
-  call.problem.value = {as_floats(values.data()), 9, 112 * 9};
+  call.problem.key = {as_floats(keys.data()), 0, 112 * head_dim};
+  call.problem.value = {as_floats(values.data()), value_dim, 112 * value_dim};
   call.problem.key_panels = true;
   call.problem.causal = true;
   call.options.key_format = key_format;
@@ -77,11 +86,11 @@ void check_formats() {
   if (key_format == attend::core::Format::int8) call.options.key_scales = key_scales.data();
   if (value_format == attend::core::Format::int8) call.options.value_scales = value_scales.data();
   call.options.key_scale_stride = call.options.value_scale_stride = 112;
-  attend::Output<Wake, tokens> expected, found;
+  attend::Output<Shape, tokens> expected, found;
   call.run(expected);
 
-  static attend::KvCache<Wake, KeyFormat, ValueFormat> cache;
-  static attend::OptionWorkspace<Wake, tokens> work;
+  static attend::KvCache<Shape, KeyFormat, ValueFormat> cache;
+  static attend::OptionWorkspace<Shape, tokens> work;
   cache.clear();
   CHECK(cache.append(key, value) == Status::ok);
   CHECK(cache.length() == tokens);
@@ -97,10 +106,10 @@ void check_formats() {
   // Token by token; what is refused changes nothing.
   cache.clear();
   for (int i = 0; i < tokens; ++i) {
-    attend::Query<Wake> q;
-    attend::Key<Wake> k;
-    attend::Value<Wake> v;
-    attend::Output<Wake> out, row;
+    attend::Query<Shape> q;
+    attend::Key<Shape> k;
+    attend::Value<Shape> v;
+    attend::Output<Shape> out, row;
     copy_tokens(query, i, q);
     copy_tokens(key, i, k);
     copy_tokens(value, i, v);
@@ -160,9 +169,9 @@ struct Pair {
   }
 };
 
-template <int window, int sink_tokens, class KeyFormat, class ValueFormat, int at_once>
+template <int window, int sink_tokens, class KeyFormat, class ValueFormat, int at_once, class Shape = Long>
 void check_ring(int tokens, int one_of) {
-  static Pair<Long, window, sink_tokens, KeyFormat, ValueFormat, at_once> pair;
+  static Pair<Shape, window, sink_tokens, KeyFormat, ValueFormat, at_once> pair;
   CAPTURE(window);
   CAPTURE(sink_tokens);
   Random random(std::uint64_t(window * 100 + sink_tokens));
@@ -186,6 +195,9 @@ TEST_CASE("format caches: every format of keys and values has the core's bits ov
     check_formats<int8, int8>();
     check_formats<int8, float16>();
     check_formats<float, bfloat16>();
+    check_formats<int4, int4, WholeGroups>();
+    check_formats<int4, float16, WholeGroups>();
+    check_formats<int8, int4, WholeGroups>();
   });
 }
 
@@ -222,6 +234,8 @@ TEST_CASE("rings: 20,000 tokens, in every format, on every backend") {
     check_ring<600, 0, bfloat16, bfloat16, 1>(rounds(20000), 400);
     check_ring<129, 4, int8, int8, 2>(rounds(20000), 300);
     check_ring<129, 4, int8, float16, 1>(rounds(20000), 400);
+    check_ring<129, 4, int4, int4, 2, LongGroups>(rounds(4000), 60);
+    check_ring<40, 0, float, int4, 1, LongGroups>(rounds(4000), 60);
   });
 }
 

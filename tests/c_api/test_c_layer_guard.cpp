@@ -93,6 +93,7 @@ TEST_CASE("guards: the C surface's projections, norms, activations and rotary po
     CHECK(attend_layer_norm(&norm, x, tokens, arrays.output(numbers)) == ATTEND_OK);
     for (int activation = ATTEND_RELU; activation <= ATTEND_ERF; ++activation)
       CHECK(attend_activate(activation, x, y, width, arrays.output(std::size_t(width))) == ATTEND_OK);
+    CHECK(attend_hadamard(x, tokens, width, arrays.output(numbers)) == ATTEND_OK);
     CHECK(attend_add(x, 0.5f, std::ptrdiff_t(numbers), y) == ATTEND_OK);
     for (const int pairs : {ATTEND_NEIGHBOURS, ATTEND_HALVES}) {
       attend_rotary rotary;

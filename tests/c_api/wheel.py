@@ -130,6 +130,16 @@ def keys_elsewhere(numpy, draw):
     same('a cache of halves', attend.attention(query, half, causal=True),
          attend.attention(query, key.astype(numpy.float16), value.astype(numpy.float16), causal=True, offset=37))
 
+    wide, long = draw(4, 3, 64), draw(2, 40, 64)
+    four_bits, floats = attend.Cache(2, 64, 64, key_format='int4', value_format='int4'), attend.Cache(2, 64, 64)
+    four_bits.append(long, long)
+    rounded = attend.Weights(long.reshape(80, 64)).converted('int4')  # a projection of ones reads its weights
+    numbers = attend.project(numpy.eye(64, dtype=numpy.float32), rounded).T.copy().reshape(2, 40, 64)
+    floats.append(numbers, numbers)
+    same('a cache of 4 bits', attend.attention(wide, four_bits, causal=True), attend.attention(wide, floats, causal=True))
+    check(four_bits.nbytes < floats.nbytes / 6, '18 bytes for 32 numbers')
+    check(abs(four_bits.nbytes - 2 * 2 * 64 * 64 / 32 * 18) < 100, '18 bytes for 32 numbers')
+
     table = numpy.array([[2, 0, 1]], numpy.int32)
     pools = [numpy.full((2, 3, 16, array.shape[2]), numpy.nan, numpy.float32) for array in (key, value)]
     for pool, array in zip(pools, (key, value)):

@@ -37,6 +37,10 @@ check(np.abs(attend.rms_norm(x, weight) - wide / np.sqrt((wide ** 2).mean(1, kee
 normal = (wide - mean) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * weight + shift
 check(np.abs(attend.layer_norm(x, weight, shift) - normal).max() < 1e-5, 'layer_norm')
 check(np.abs(attend.activate('silu', x, by=x) - wide / (1 + np.exp(-wide)) * wide).max() < 1e-5, 'activate')
+rows, power = draw(tokens, 96), np.array([[1.0]])
+while len(power) < 32:
+    power = np.block([[power, power], [power, -power]])
+check(np.abs(attend.hadamard(rows) - (rows.astype(float).reshape(-1, 3, 32) @ power / 32 ** 0.5).reshape(-1, 96)).max() < 1e-5, 'hadamard')
 sum_of = draw(tokens, width)
 wanted = (sum_of.astype(float) + x.astype(float) * 0.5).astype(np.float32)
 attend.add(x, sum_of, 0.5)

@@ -29,10 +29,10 @@ void wrong() { half_cache.append(key, other_value); }
 //! format_decode_without_workspace: attend: decode with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape> after its arrays
 void wrong() { attend::decode(token_query, half_cache, token_output); }
 
-//! format_of_double: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
+//! format_of_double: attend: formats of a cache are float, attend::float16, attend::bfloat16, attend::int8 and attend::int4
 attend::KvCache<Shape, double> wrong;
 
-//! format_of_4_bits: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
+//! format_of_4_bits: attend: keys or values of attend::int4 have a head_dim or value_dim that is a multiple of 32, which share a scale
 attend::KvCache<Shape, attend::int4> wrong;
 
 //! format_prefill_workspace_is_float_array: attend: prefill with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens>
@@ -83,7 +83,7 @@ void wrong() { ring.append(key, value); }
 //! ring_append_value_plain_array: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
 void wrong() { ring.append(key, floats); }
 
-//! ring_format_of_int: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
+//! ring_format_of_int: attend: formats of a cache are float, attend::float16, attend::bfloat16, attend::int8 and attend::int4
 struct Sizes {
   static constexpr int window = 8;
 };

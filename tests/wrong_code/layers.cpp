@@ -39,6 +39,19 @@ void wrong() { attend::rms_norm(query, weight, query); }
 static const float* weight = floats;
 void wrong() { attend::rms_norm(query, weight, query); }
 
+//! hadamard_of_fewer: attend: the arrays of hadamard must have as many floats as each other
+static float few[3];
+void wrong() { attend::hadamard(query, few); }
+
+//! hadamard_of_number: attend: hadamard takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
+static float number;
+void wrong() { attend::hadamard(number); }
+
+//! hadamard_of_other_rows: attend: the arrays of hadamard must have rows of the same length
+static const float from[4][6] = {};
+static float to[6][4];
+void wrong() { attend::hadamard(from, to); }
+
 //! norm_without_weight: attend: rms_norm takes x, a weight or attend::none, and y
 void wrong() { (void)attend::rms_norm(query, query); }
 
@@ -111,6 +124,8 @@ void right() {
   (void)attend::rms_norm(query, head_weight, query);
   (void)attend::layer_norm(hidden, weight, weight, query);
   (void)attend::layer_norm(hidden, attend::none, attend::none, hidden);
+  attend::hadamard(query);
+  attend::hadamard(hidden, hidden);
   attend::activate<attend::Activation::gelu_tanh>(hidden);
   attend::activate<attend::Activation::silu>(hidden, hidden, hidden);
   attend::add(hidden, output, 0.5f);

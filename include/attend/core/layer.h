@@ -63,6 +63,12 @@ void layer_norm(const Normalisation& normalisation);
 template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to);
 
+// Multiplies each row by the Hadamard matrix of the largest power of two n that divides the width, block by block, over the
+// square root of n: products of rows stay what they are, but for rounding, and it is its own inverse. Sums and differences of
+// numbers 1, 2, 4, … apart, in this order, then one multiplication (Walsh-Hadamard; for caches of few bits: Ashkboos et al.,
+// QuaRot, 2024). `to` may be `from`.
+void hadamard(const float* from, int rows, int width, float* to);
+
 // y[i] += x[i] * factor, rounded once.
 void add(const float* x, float factor, int count, float* y);
 

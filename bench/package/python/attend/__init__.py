@@ -5,7 +5,7 @@
     attention, Cache     one call over arrays, or over keys and values that stay from token to token
     State                keys in several calls, on several threads or machines
     Quantisation         what integers mean: attention without a float
-    Layer, Weights, project, rms_norm, layer_norm, activate, add, logarithmic_factors, Rotary, rotate    the rest of a transformer block
+    Layer, Weights, project, rms_norm, layer_norm, activate, add, hadamard, logarithmic_factors, Rotary, rotate    the rest of a transformer block
     additive_attention   with scores v . tanh(query + key)
 
 Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them: [heads, tokens, width],
@@ -25,13 +25,13 @@ from ._memo import name_of_call, remember, run_again
 from ._options import Options
 from ._problem import Problem, run
 from ._rotary import Rotary, rotate
-from ._rows import activate, add, layer_norm, logarithmic_factors, rms_norm
+from ._rows import activate, add, hadamard, layer_norm, logarithmic_factors, rms_norm
 from ._shared import AttendError, require, shared, truth, whole
 from ._states import State
 
 __version__ = '@VERSION@'
 __all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
-           'logarithmic_factors', 'Rotary', 'rotate', 'additive_attention', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
+           'hadamard', 'logarithmic_factors', 'Rotary', 'rotate', 'additive_attention', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
 
 
 def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,

@@ -6,7 +6,8 @@ from . import _c
 from ._arrays import Array, Memory, release
 from ._shared import AttendError, new, require, shared, truth, whole
 
-FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8}
+FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8,
+           'int4': _c.ATTEND_INT4}
 
 
 def _format(name: str) -> int:
@@ -23,7 +24,7 @@ class Cache:
         output = attend.attention(query, cache, causal=True)  # query [heads, queries, 64]: the last tokens
 
     Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
-    float32, float16, bfloat16, or int8 with a scale for each token and head. window_keys makes it a ring, which keeps the last
+    float32, float16, bfloat16, int8 with a scale for each token and head, or int4 with one for each 32 neighbours. window_keys makes it a ring, which keeps the last
     window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens; each call is to be given
     window=(window_keys - 1, 0), or a shorter one, and sink_tokens, or 0 where they are not to be seen. integers=True: it takes and keeps
     int8 arrays, of attention with a quantisation. Several threads may read a cache at a time, as long as none appends or truncates.

@@ -39,7 +39,7 @@ class Weights:
 
     def converted(self, format: str) -> 'Weights':
         """A copy of float32 weights as float16, bfloat16, int8 with a scale for each output, or int4 with one for each 32 inputs."""
-        kind = chosen('format', format, {**FORMATS, 'int4': _c.ATTEND_INT4})
+        kind = chosen('format', format, FORMATS)
         scales = Memory(4 * self.outputs) if format == 'int8' else None
         bits = {'float16': 16, 'bfloat16': 16, 'int8': 8, 'int4': 8 * _c.ATTEND_INT4_BYTES / _c.ATTEND_INT4_INPUTS}.get(format, 32)
         copy = self._copy(int(self.outputs * self.inputs * bits / 8), lambda memory, copy: shared.attend_convert_weights(

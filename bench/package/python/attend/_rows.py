@@ -61,6 +61,18 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e
     return _norm(shared.attend_layer_norm, x, weight, bias, epsilon)
 
 
+def hadamard(x: Any) -> Any:
+    """Rows along the last axis times the Hadamard matrix of the largest power of two n that divides their length, over the square
+    root of n. Queries and keys that both go through it score as before, but for rounding, and a cache of int4 rounds them better,
+    because numbers that are much larger than others are spread over the row. It is its own inverse."""
+    held = Held()
+    vectors = vectors_of('x', x, held.buffers, 4)
+    result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
+    y = vectors_of('y', result, held.buffers, 4, True)
+    require(shared.attend_hadamard(vectors.address, math.prod(vectors.shape[:3]), vectors.shape[3], y.address))
+    return result
+
+
 def activate(activation: str, x: Any, by: Any = None) -> Any:
     """f(x), and times `by` where that is given: relu, silu, gelu, gelu_tanh, sigmoid, tanh, exp or erf."""
     held = Held()
