@@ -184,6 +184,23 @@ bool print_formats() {
       good = good && bytes <= attend_test::int8_error_bound;
     }
   }
+  std::printf("\nRoot mean square error of outputs, relative to theirs, and largest error relative to max|v|, head_dim 64, 1024 keys;\n"
+              "rotated: queries and keys by attend::hadamard; outliers: one dimension of keys in 32 ten times as large.\n\n"
+              "| keys and values | normal | normal, rotated | outliers | outliers, rotated |\n| --- | --- | --- | --- | --- |\n");
+  const attend_test::FormatError normal(64, 1024, 1), outliers(64, 1024, 1, true);
+  const std::pair<Format, Format> kinds[] = {
+      {Format::int8, Format::int8}, {Format::int4, Format::int4}, {Format::int4, Format::float16}};
+  const char* const names[] = {"int8", "int4", "int4 keys, float16 values"};
+  for (int i = 0; i < 3; ++i) {
+    std::printf("| %s |", names[i]);
+    for (const attend_test::FormatError* data : {&normal, &outliers}) {
+      for (const bool rotated : {false, true}) {
+        const auto errors = data->errors(kinds[i].first, kinds[i].second, rotated);
+        std::printf(" %.1f %%, %.2f %% |", 100.0 * errors.mean, 100.0 * errors.largest);
+      }
+    }
+    std::printf("\n");
+  }
   std::printf("\n");
   return good;
 }

@@ -20,35 +20,49 @@ inline float normal(Random& random) {
   return sum * 0.5f;
 }
 
-// One head of so many dimensions and keys; queries, keys and values normal, the scale 1 / sqrt(head_dim).
+// One head of so many dimensions and keys; queries, keys and values normal, the scale 1 / sqrt(head_dim). With outliers, one
+// dimension of keys in 32 is ten times as large, and that of queries a tenth, so that scores stay as they are.
 class FormatError {
  public:
   static constexpr int queries = 64;
 
-  FormatError(int head_dim, int keys, std::uint64_t seed) : dims_(head_dim), keys_(keys) {
+  FormatError(int head_dim, int keys, std::uint64_t seed, bool outliers = false) : dims_(head_dim), keys_(keys) {
     Random random(seed << 32 | std::uint64_t(head_dim) << 16 | std::uint64_t(keys));
     for (std::vector<float>* numbers : {&query_, &key_, &value_}) {
       numbers->resize(std::size_t((numbers == &query_ ? queries : keys) * head_dim));
       for (float& number : *numbers) number = normal(random);
     }
+    for (std::size_t i = 5; outliers && i < key_.size(); i += 32) key_[i] *= 10.0f;
+    for (std::size_t i = 5; outliers && i < query_.size(); i += 32) query_[i] *= 0.1f;
     expected_ = outputs(attend::core::Format::float32, attend::core::Format::float32);
     for (const float value : value_) largest_value_ = std::max(largest_value_, std::fabs(value));
   }
 
-  // The largest |error| of any output, relative to the largest |value|.
-  double largest(attend::core::Format keys, attend::core::Format values) const {
-    const std::vector<float> found = outputs(keys, values);
-    double largest = 0.0;
+  // The largest |error| of any output, relative to the largest |value|, and the root mean square relative to that of outputs.
+  // rotated: queries and keys go through attend::hadamard first.
+  struct Errors {
+    double largest, mean;
+  };
+  Errors errors(attend::core::Format keys, attend::core::Format values, bool rotated = false) const {
+    const std::vector<float> found = outputs(keys, values, rotated);
+    double largest = 0.0, squares = 0.0, all = 0.0;
     for (std::size_t i = 0; i < found.size(); ++i) {
       const double error = std::fabs(double(found[i]) - double(expected_[i]));
       if (!(error <= largest)) largest = error;  // a NaN is the largest
+      squares += error * error, all += double(expected_[i]) * double(expected_[i]);
     }
-    return largest / double(largest_value_);
+    return {largest / double(largest_value_), std::sqrt(squares / all)};
+  }
+  double largest(attend::core::Format keys, attend::core::Format values, bool rotated = false) const {
+    return errors(keys, values, rotated).largest;
   }
 
  private:
-  std::vector<float> outputs(attend::core::Format key_format, attend::core::Format value_format) const {
+  std::vector<float> outputs(attend::core::Format key_format, attend::core::Format value_format, bool rotated = false) const {
     namespace core = attend::core;
+    std::vector<float> query = query_, key = key_;
+    if (rotated) core::hadamard(query_.data(), queries, dims_, query.data());
+    if (rotated) core::hadamard(key_.data(), keys_, dims_, key.data());
     std::vector<float> output(query_.size());
     std::vector<std::uint8_t> keys(core::format_cache_key_bytes(key_format, 1, dims_, keys_)),
         values(core::format_cache_value_bytes(value_format, 1, dims_, keys_));
@@ -64,11 +78,11 @@ class FormatError {
                  dims_,
                  keys_,
                  {}},
-                0, keys_, {key_.data(), dims_, 0}, {value_.data(), dims_, 0});
+                0, keys_, {key.data(), dims_, 0}, {value_.data(), dims_, 0});
     core::Problem problem{};
     core::Options options;
     const auto as_floats = [](const void* numbers) { return static_cast<const float*>(numbers); };
-    problem.query = {query_.data(), dims_, 0};
+    problem.query = {query.data(), dims_, 0};
     problem.output = {output.data(), dims_, 0};
     problem.key = {as_floats(keys.data()), 0, 0};
     problem.value = {as_floats(values.data()), dims_, 0};
@@ -100,5 +114,8 @@ class FormatError {
 
 // What is promised of int8, for head_dim 32 to 128 and 64 to 4096 keys.
 constexpr double int8_error_bound = 0.01;
+
+// And of int4; with outliers for rotated queries and keys.
+constexpr double int4_error_bound = 0.06;
 
 }  // namespace attend_test

@@ -44,6 +44,7 @@ inline void poison_row(Format format, int turn, ptrdiff_t first, int count, void
   constexpr uint16_t halves[] = {0x7e00, 0x7c00, 0xfbff}, bfloats[] = {0x7fc0, 0x7f80, 0xff7f};
   if (scale != nullptr) *scale = floats[turn % 3];
   for (ptrdiff_t i = first; i < first + count; ++i) {
+    if (format == Format::int4) static_cast<attend::core::Int4Group*>(data)[i / attend::core::int4_group].scale[1] = 0x7e;
     if (format == Format::float32) static_cast<float*>(data)[i] = floats[turn % 3];
     if (format == Format::float16) static_cast<uint16_t*>(data)[i] = halves[turn % 3];
     if (format == Format::bfloat16) static_cast<uint16_t*>(data)[i] = bfloats[turn % 3];

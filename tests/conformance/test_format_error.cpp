@@ -16,6 +16,15 @@ TEST_CASE("errors of caches in other formats stay within the stated bounds") {
       CHECK(error.largest(Format::bfloat16, Format::bfloat16) <= attend_test::int8_error_bound);
       CHECK(error.largest(Format::float16, Format::float16) <= attend_test::int8_error_bound / 8);
       CHECK(error.largest(Format::float32, Format::float32) == 0.0);
+      CHECK(error.largest(Format::float32, Format::float32, true) < 1e-6);
+      for (const bool rotated : {false, true}) {
+        CHECK(error.largest(Format::int4, Format::int4, rotated) <= attend_test::int4_error_bound);
+        CHECK(error.largest(Format::int4, Format::int8, rotated) <= attend_test::int4_error_bound);
+      }
+      const attend_test::FormatError outliers(head_dim, keys, 1, true);
+      const auto plain = outliers.errors(Format::int4, Format::float32), spread = outliers.errors(Format::int4, Format::float32, true);
+      CHECK(spread.largest <= attend_test::int4_error_bound);
+      CHECK(spread.mean < 0.7 * plain.mean);
     }
   }
 }
