@@ -42,7 +42,7 @@ struct ValueScales {
 };
 
 // The weighted sums of some groups of columns: a chain of the first first_chain keys, then one of each chain_keys.
-template <class Isa, int groups, bool prefetch>
+template <class Isa, int groups>
 ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int4Group* value, ptrdiff_t stride, int keys,
                                            int first_chain, float* sums, bool begun) {
   using Vec = typename Isa::Vec;
@@ -55,11 +55,8 @@ ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int
     for (int g = 0; g < groups; ++g) by[g].load(value + g, stride, in_chain);
     for (int k = 0; k < in_chain; ++k, ++weights, value += stride) {
       const typename Isa::Factor weight = Isa::factor(*weights);
-      if (prefetch) {
-        const char* const at = static_cast<const char*>(static_cast<const void*>(value));
-        __builtin_prefetch(at + far_values, 0, 2);
-        __builtin_prefetch(at + near_values / 2);
-      }
+      const char* const at = static_cast<const char*>(static_cast<const void*>(value));
+      prefetch_lines<1>(at + near_values / 2, at + far_values);
       ATTEND_UNROLL
       for (int g = 0; g < groups; ++g) {
         widen_row_group<Isa>(value[g], Isa::broadcast(by[g].scales[k]), Isa::broadcast(by[g].less[k]),
@@ -92,9 +89,9 @@ ATTEND_NOINLINE void value_int4_row(const float* weights, const Values& values, 
   float* to = sums.data;
   int left = sums.value_dim / core::int4_group;
   for (; left >= groups; left -= groups, value += groups, to += groups * core::int4_group) {
-    add_int4_columns<Isa, groups, true>(weights, value, stride, keys, values.first_chain, to, sums.begun);
+    add_int4_columns<Isa, groups>(weights, value, stride, keys, values.first_chain, to, sums.begun);
   }
-  if (groups > 1 && left > 0) add_int4_columns<Isa, 1, true>(weights, value, stride, keys, values.first_chain, to, sums.begun);
+  if (groups > 1 && left > 0) add_int4_columns<Isa, 1>(weights, value, stride, keys, values.first_chain, to, sums.begun);
 }
 
 }  // namespace
