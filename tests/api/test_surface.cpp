@@ -21,6 +21,15 @@ struct Long {
 };
 
 static_assert(sizeof(attend::KvCache<Wake>) <= 2 * (48 * 8 + 40 * 5) * 4 + 64, "a cache is its keys, its values and a length");
+template <int queries, int keys>
+constexpr std::size_t work_floats(int rows, int key_block) {
+  return attend::core::scratch_floats(rows, key_block, 8, 5, keys, false);
+}
+static_assert(attend::config::embedded ||
+                  (sizeof(attend::Workspace<Wake, 3, 40>) < 4 * work_floats<3, 40>(6, 64) + attend::config::alignment &&
+                   sizeof(attend::Workspace<Wake, 3, 2000>) <
+                       4 * work_floats<3, 2000>(6, attend::config::key_block) + attend::config::alignment),
+              "work memory is for as many rows and keys as there are, up to a block");
 static_assert(attend::default_scale(64) == 0.125f, "");
 static_assert(attend::default_scale(1) == 1.0f, "");
 static_assert(attend::default_scale(4096) == 0.015625f, "");

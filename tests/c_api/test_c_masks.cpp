@@ -66,6 +66,19 @@ TEST_CASE("c masks: bytes whose rows lie backwards have the bits of those that l
   CHECK(same_bits(in_parts, expected));
 }
 
+TEST_CASE("c masks: a mask or a bias without columns masks every key") {
+  Random random(5);
+  Masked masked(random, 3, 20);
+  const std::vector<float> nothing(3 * 2 * 7, 0.0f);
+  const float bias = 0.0f;
+  masked.p.bias.data = &bias, masked.p.bias.keys = 0;
+  CHECK(same_bits(masked.run(), nothing));
+  Masked bytes(random, 3, 20);
+  const std::uint8_t shown = 1;
+  bytes.p.mask.data = &shown, bytes.p.mask.kind = ATTEND_MASK_BYTES, bytes.p.mask.keys = 0;
+  CHECK(same_bits(bytes.run(), nothing));
+}
+
 TEST_CASE("c masks: few keys that bytes, bits or a bias show among many have the same bits") {
   for (int round = 0; round < rounds(12); ++round) {
     Random random(std::uint64_t(round) + 40);

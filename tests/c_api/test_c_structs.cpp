@@ -11,6 +11,15 @@
 
 using namespace attend_test;
 
+TEST_CASE("c surface: errors have the numbers that they had in version 1.0") {
+  constexpr attend_error errors[] = {
+      ATTEND_OK,       ATTEND_MISSING,  ATTEND_UNALIGNED, ATTEND_OUT_OF_RANGE,    ATTEND_UNKNOWN,   ATTEND_TOO_LARGE, ATTEND_TOO_SMALL,
+      ATTEND_OVERLAP,  ATTEND_CONFLICT, ATTEND_MISMATCH,  ATTEND_SHARED_ELEMENTS, ATTEND_AMBIGUOUS, ATTEND_NO_EFFECT, ATTEND_CORRUPT,
+      ATTEND_FULL,     ATTEND_LOST,     ATTEND_WRONG_SIZE, ATTEND_NEWER,          ATTEND_UNAVAILABLE, ATTEND_OTHER_BITS};
+  int number = 0;
+  for (const attend_error error : errors) CHECK(int(error) == number++);
+}
+
 TEST_CASE("c surface: a struct from a newer header is taken as long as its new fields are zero") {
   RandomWorld world;
   Random random(5);

@@ -195,6 +195,7 @@ inline __m512i _mm512_cvtepu16_epi32(__m256i a) {
   return {_mm256_cvtepu16_epi32(_mm256_castsi256_si128(a)), _mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1))};
 }
 inline __m512i _mm512_cvtepi8_epi32(__m128i a) { return {_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(_mm_srli_si128(a, 8))}; }
+inline __m512i _mm512_cvtepu8_epi32(__m128i a) { return {_mm256_cvtepu8_epi32(a), _mm256_cvtepu8_epi32(_mm_srli_si128(a, 8))}; }
 inline __m512 _mm512_cvtepi32_ps(__m512i a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }
 inline __m512 _mm512_cvtph_ps(__m256i a) {
   return {_mm256_cvtph_ps(_mm256_castsi256_si128(a)), _mm256_cvtph_ps(_mm256_extracti128_si256(a, 1))};
@@ -208,6 +209,10 @@ __m256i narrowed(__m512i a) {
 }
 inline __m256i _mm512_cvtepi16_epi8(__m512i a) { return narrowed<std::uint8_t, std::uint16_t>(a); }
 inline __m256i _mm512_cvtepi32_epi16(__m512i a) { return narrowed<std::uint16_t, std::uint32_t>(a); }
+
+inline __m512i _mm512_and_si512(__m512i a, __m512i b) {
+  return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)};
+}
 
 // Shifts.
 inline __m512i _mm512_slli_epi16(__m512i a, int by) { return {_mm256_slli_epi16(a.low, by), _mm256_slli_epi16(a.high, by)}; }
