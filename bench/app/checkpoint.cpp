@@ -129,15 +129,11 @@ Checkpoint load_checkpoint(const std::string& path) {
 
 Checkpoint packed(const Checkpoint& checkpoint) {
   Checkpoint result = checkpoint;
-  const auto pack = [&](Matrix& matrix) {
-    result.storage.emplace_back();
-    matrix = packed(matrix, result.storage.back());
-  };
   Weights& weights = result.weights;
   for (Layer& layer : weights.layers) {
-    for (Matrix Layer::*const matrix : layer_matrices) pack(layer.*matrix);
+    for (Matrix Layer::*const matrix : layer_matrices) pack(layer.*matrix, result.storage);
   }
-  pack(weights.classifier);
+  pack(weights.classifier, result.storage);
   // Otherwise single rows are read of it, where it lies.
   if (checkpoint.config.shared_classifier) weights.token_embedding = weights.classifier;
   return result;

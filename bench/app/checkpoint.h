@@ -50,8 +50,9 @@ constexpr Matrix Layer::*layer_matrices[] = {&Layer::query, &Layer::key,  &Layer
 struct Weights {
   Matrix token_embedding;  // [vocab_size][dim]
   std::vector<Layer> layers;
-  const float* final_norm;  // [dim]
-  Matrix classifier;        // [vocab_size][dim]
+  const float* final_norm;                  // [dim]
+  Matrix classifier;                        // [vocab_size][dim]
+  const float* rotation_factors = nullptr;  // [head_dim / 2], how many times more slowly each pair turns; or none
 };
 
 // Fails where heads do not divide what they should, or rotation would not find pairs.

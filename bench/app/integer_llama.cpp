@@ -46,9 +46,8 @@ IntegerLlama::IntegerLlama(const Checkpoint& checkpoint, const IntegerScales& sc
   queries_.resize(extent(config_.dim));
   numbers_.resize(extent(std::max(config_.dim, config_.hidden_dim)));
   sums_.resize(extent(std::max({config_.dim, config_.hidden_dim, config_.vocab_size})));
-  turns_.resize(extent(head_dim / 2));
-  for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(extent(head_dim / 2));
-  attend::core::rotary_turns(config_.rotation_base, config_.rotation_factor, head_dim / 2, turns_.data());
+  turns_ = rotary_turns(config_, weights_);
+  for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(turns_.size());
   logits_.resize(extent(config_.vocab_size));
 }
 

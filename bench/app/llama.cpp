@@ -1,8 +1,5 @@
 #include "llama.h"
 
-#include <algorithm>
-
-#include "attend/attention.h"
 #include "attend/core/layer.h"
 
 namespace app {
@@ -12,37 +9,31 @@ std::size_t extent(int number) { return static_cast<std::size_t>(number); }
 
 }  // namespace
 
-Llama::Llama(const Checkpoint& checkpoint, int capacity)
-    : config_(checkpoint.config), weights_(checkpoint.weights), capacity_(capacity) {
-  const int rows = attend::core::rows_per_kv_head(config_.heads, config_.kv_heads, 1);
-  row_block_ = std::min(rows, attend::config::row_block);
-  key_block_ = std::min(attend::core::whole_chains(capacity), attend::config::key_block);
-  scale_ = attend::default_scale(config_.head_dim());
-  const int head_dim = config_.head_dim();
-  scratch_ = aligned_floats(attend::core::scratch_floats(row_block_, key_block_, head_dim, head_dim, capacity, true));
-  caches_.resize(extent(config_.layers));
-  const std::size_t key_floats = attend::core::cache_key_floats(config_.kv_heads, config_.head_dim(), capacity);
-  for (LayerCache& cache : caches_) {
-    cache.keys = aligned_floats(key_floats);
-    // The library computes with whole panels before it drops the keys that are not there yet, which memory checkers dislike.
-    std::fill_n(cache.keys.get(), key_floats, 0.0f);
-    cache.values = aligned_floats(attend::core::cache_value_floats(config_.kv_heads, config_.head_dim(), capacity));
+std::vector<std::uint64_t> rotary_turns(const Config& config, const Weights& weights) {
+  const int pairs = config.head_dim() / 2;
+  std::vector<std::uint64_t> turns(extent(pairs));
+  attend::core::rotary_turns(config.rotation_base, config.rotation_factor, pairs, turns.data());
+  if (weights.rotation_factors != nullptr) {
+    attend::core::RotaryScaling scaling{};
+    scaling.kind = attend::core::RotaryKind::long_rope;
+    scaling.factors = weights.rotation_factors;
+    scaling.turning = pairs;
+    scaling.attention_factor = 1.0f;
+    attend::core::scale_turns(scaling, config.rotation_base, pairs, turns.data());
   }
+  return turns;
+}
+
+Llama::Llama(const Checkpoint& checkpoint, int capacity)
+    : config_(checkpoint.config),
+      weights_(checkpoint.weights),
+      attention_(config_.layers, config_.heads, config_.kv_heads, config_.head_dim(), capacity) {
   for (AlignedFloats* array : {&stream_, &normed_, &query_, &attended_, &update_}) *array = aligned_floats(extent(config_.dim));
   for (AlignedFloats* array : {&key_, &value_}) *array = aligned_floats(extent(config_.kv_dim()));
   for (AlignedFloats* array : {&gate_, &up_}) *array = aligned_floats(extent(config_.hidden_dim));
-  const std::size_t pairs = extent(head_dim) / 2;
-  turns_.resize(pairs);
-  for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(pairs);
-  attend::core::rotary_turns(config_.rotation_base, config_.rotation_factor, head_dim / 2, turns_.data());
+  turns_ = rotary_turns(config_, weights_);
+  for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(turns_.size());
   logits_.resize(extent(config_.vocab_size));
-}
-
-void Llama::attend_with(LayerAttention attention) {
-  attention_ = std::move(attention);
-  const int head_dim = config_.head_dim();
-  scratch_ = aligned_floats(std::max(attend::core::scratch_floats(row_block_, key_block_, head_dim, head_dim, capacity_, true),
-                                     attend::core::option_scratch_floats(row_block_, key_block_, head_dim, head_dim)));
 }
 
 void Llama::advance(int token) {
@@ -70,41 +61,13 @@ void Llama::rotate(float* heads, int count) const {
 // stream += output(attention(query, keys, values)), of the normalised stream
 void Llama::attend_layer(int index) {
   const Layer& layer = weights_.layers[extent(index)];
-  const int head_dim = config_.head_dim();
   normalise(layer.attention_norm);
   project(layer.query, normed_.get(), query_.get());
   project(layer.key, normed_.get(), key_.get());
   project(layer.value, normed_.get(), value_.get());
   rotate(query_.get(), config_.heads);
   rotate(key_.get(), config_.kv_heads);
-
-  const LayerCache& cache = caches_[extent(index)];
-  attend::core::store({cache.keys.get(), cache.values.get(), config_.kv_heads, head_dim, head_dim, capacity_}, length_, 1,
-                      {key_.get(), config_.kv_dim(), head_dim}, {value_.get(), config_.kv_dim(), head_dim});
-  attend::core::Problem problem{};
-  problem.query = {query_.get(), config_.dim, head_dim};
-  problem.output = {attended_.get(), config_.dim, head_dim};
-  problem.key = {cache.keys.get(), 0, std::ptrdiff_t(attend::core::cache_key_floats(1, head_dim, capacity_))};
-  problem.value = {cache.values.get(), head_dim, std::ptrdiff_t(attend::core::cache_value_floats(1, head_dim, capacity_))};
-  problem.query_heads = config_.heads;
-  problem.kv_heads = config_.kv_heads;
-  problem.head_dim = head_dim;
-  problem.value_dim = head_dim;
-  problem.queries = 1;
-  problem.keys = length_ + 1;
-  problem.offset = length_;
-  problem.scale = scale_;
-  problem.causal = true;
-  problem.key_panels = true;
-  problem.row_block = row_block_;
-  problem.key_block = key_block_;
-  problem.scratch = scratch_.get();
-  if (attention_) {
-    attention_(index, problem);
-  } else {
-    attend::core::run(problem);
-  }
-
+  attention_.run(index, length_, query_.get(), key_.get(), value_.get(), attended_.get());
   if (observer_) observer_(index, {normed_.get(), query_.get(), key_.get(), value_.get(), attended_.get()});
   project(layer.output, attended_.get(), update_.get());
   attend::core::add(update_.get(), 1.0f, config_.dim, stream_.get());

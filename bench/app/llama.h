@@ -3,16 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
-#include "attend/core/attention.h"
+#include "cached_attention.h"
 #include "checkpoint.h"
 #include "language_model.h"
 
 namespace app {
-
-// Computes the attention of one token in one layer.
-using LayerAttention = std::function<void(int layer, const attend::core::Problem& problem)>;
 
 // What the attention of one token in one layer is computed from, and its result.
 struct LayerActivations {
@@ -23,16 +21,19 @@ struct LayerActivations {
 };
 using LayerObserver = std::function<void(int layer, const LayerActivations& activations)>;
 
+// By how much each pair of numbers of a head turns from one position to the next: [head_dim / 2].
+std::vector<std::uint64_t> rotary_turns(const Config& config, const Weights& weights);
+
 class Llama : public LanguageModel {
  public:
   // Room for capacity tokens, 1 … seq_len. The checkpoint must outlive this.
   Llama(const Checkpoint& checkpoint, int capacity);
 
   int length() const override { return length_; }
-  int capacity() const { return capacity_; }
+  int capacity() const { return attention_.capacity(); }
 
-  // From here on calls this in the place of the library's plain attention. The problem's scratch memory is enough for options.
-  void attend_with(LayerAttention attention);
+  // As CachedAttention's.
+  void attend_with(LayerAttention attention) { attention_.attend_with(std::move(attention)); }
 
   // From here on calls this for every token and layer.
   void observe_with(LayerObserver observer) { observer_ = std::move(observer); }
@@ -42,11 +43,6 @@ class Llama : public LanguageModel {
   const std::vector<float>& logits() override;
 
  private:
-  struct LayerCache {
-    AlignedFloats keys;    // [kv_heads][panels][head_dim][panel_keys]
-    AlignedFloats values;  // [kv_heads][capacity][head_dim]
-  };
-
   void attend_layer(int index);
   void feed_forward(const Layer& layer);
   void normalise(const float* gain);
@@ -54,15 +50,9 @@ class Llama : public LanguageModel {
 
   const Config config_;
   const Weights weights_;
-  const int capacity_;
-  LayerAttention attention_;
+  CachedAttention attention_;
   LayerObserver observer_;
   int length_ = 0;
-  int row_block_;  // query rows and keys that one pass of the library takes
-  int key_block_;
-  float scale_;                     // of the scores
-  std::vector<LayerCache> caches_;  // [layers]
-  AlignedFloats scratch_;
   AlignedFloats stream_;                // [dim], the residual stream
   AlignedFloats normed_;                // [dim]
   AlignedFloats query_;                 // [heads][head_dim]

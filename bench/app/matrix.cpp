@@ -124,12 +124,13 @@ AlignedFloats aligned_floats(std::size_t count) {
   return AlignedFloats(static_cast<float*>(aligned_memory(std::uint64_t(count) * sizeof(float))));
 }
 
-void project(const Matrix& matrix, const float* input, float* output) {
+void project(const Matrix& matrix, const float* input, float* output, const float* bias) {
   attend::core::Linear linear{};
   linear.input = input;
   linear.output = output;
   linear.weights = matrix.numbers;
   linear.scales = matrix.scales;
+  linear.bias = bias;
   linear.input_stride = linear.weight_stride = linear.inputs = matrix.inputs;
   linear.output_stride = linear.outputs = matrix.outputs;
   linear.tokens = 1;
@@ -165,6 +166,11 @@ Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory) {
   result.numbers = panels;
   result.panels = true;
   return result;
+}
+
+void pack(Matrix& matrix, std::vector<std::shared_ptr<const void>>& storage) {
+  storage.emplace_back();
+  matrix = packed(matrix, storage.back());
 }
 
 }  // namespace app

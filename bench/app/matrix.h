@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "attend/core/linear.h"
 
@@ -43,8 +44,8 @@ struct Matrix {
   NumberKind kind = NumberKind::float32;
 };
 
-// output[o] = sum over i of matrix[o][i] * input[i]; not of blocks of files alone
-void project(const Matrix& matrix, const float* input, float* output);
+// output[o] = sum over i of matrix[o][i] * input[i], plus bias[o] where there is a bias; not of blocks of files alone
+void project(const Matrix& matrix, const float* input, float* output, const float* bias = nullptr);
 
 // A row as floats: [inputs]
 void read_row(const Matrix& matrix, int row, float* to);
@@ -52,5 +53,8 @@ void read_row(const Matrix& matrix, int row, float* to);
 // The same matrix in panels, which hosts read fastest; blocks of files alone as float32, which has the same values. `memory` is
 // what they are in.
 Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory);
+
+// Packs a matrix of a model, and keeps its memory with that of the model's other ones.
+void pack(Matrix& matrix, std::vector<std::shared_ptr<const void>>& storage);
 
 }  // namespace app

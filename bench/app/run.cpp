@@ -95,7 +95,7 @@ void tell_story(const CommandLine& line) {
     throw Failure("--prompt: expected at most " + std::to_string(context) + " tokens, the model's context, found " +
                   std::to_string(prompt.size()));
   }
-  const int steps = steps_within(line.steps, checkpoint.config);
+  const int steps = steps_within(line.steps, checkpoint.config.seq_len);
   if (prompt.size() > static_cast<std::size_t>(steps)) {
     std::fprintf(stderr, "note: --steps %d ends within the prompt of %zu tokens\n", steps, prompt.size());
   }

@@ -31,7 +31,7 @@ void tell_story() {
   const app::Checkpoint checkpoint = app::load_checkpoint("model");
   const app::Tokenizer tokenizer("tokenizer", checkpoint.config.vocab_size);
   const std::vector<int> prompt = tokenizer.encode(prompt_text);
-  const int steps = app::steps_within(arguments[0] == '\0' ? default_steps : given, checkpoint.config);
+  const int steps = app::steps_within(arguments[0] == '\0' ? default_steps : given, checkpoint.config.seq_len);
   app::Llama llama(checkpoint, steps);
   app::Sampler sampler(0, 1, 1);
   app::generate(llama, tokenizer, sampler, prompt, steps, write_text);

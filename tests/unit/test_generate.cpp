@@ -79,11 +79,11 @@ TEST_CASE("app: generation stops where a new text begins, and steps stay within 
   CHECK(generation.tokens == 3);
   CHECK(text == "ab");
 
-  CHECK(app::steps_within(0, checkpoint.config) == 21);
-  CHECK(app::steps_within(1, checkpoint.config) == 1);
-  CHECK(app::steps_within(21, checkpoint.config) == 21);
-  CHECK(app::steps_within(22, checkpoint.config) == 21);
-  CHECK(app::steps_within(LLONG_MAX, checkpoint.config) == 21);
+  CHECK(app::steps_within(0, checkpoint.config.seq_len) == 21);
+  CHECK(app::steps_within(1, checkpoint.config.seq_len) == 1);
+  CHECK(app::steps_within(21, checkpoint.config.seq_len) == 21);
+  CHECK(app::steps_within(22, checkpoint.config.seq_len) == 21);
+  CHECK(app::steps_within(LLONG_MAX, checkpoint.config.seq_len) == 21);
 }
 
 TEST_CASE("app: a real model tells its story, under every backend") {
