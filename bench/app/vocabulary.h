@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "word_rules.h"
+
 namespace app {
 
 enum class PieceKind {
@@ -19,12 +21,25 @@ struct Piece {
   PieceKind kind;
 };
 
+// Two tokens, side by side, that become one.
+struct Merge {
+  int left, right;
+  int joined;
+};
+
 struct Vocabulary {
   std::vector<Piece> pieces;
-  int unknown = 0, begin = 1;
-  int end = -1;            // a text ends before this token, as before `begin`; -1: there is none
-  bool adds_begin = true;  // texts are encoded with `begin` at their front
-  bool adds_space = true;  // and with a space before them
+  int unknown = 0, begin = 1;  // unknown: stands for bytes that are no piece; -1: they are left out
+  int end = -1;                // a text ends before this token, as before `begin`; -1: there is none
+  bool adds_begin = true;      // texts are encoded with `begin` at their front
+  bool adds_space = true;      // and with a space before them
+
+  // Where it is so, texts are bytes, which merges join within words, those in front first. Otherwise they are characters, and
+  // whatever is a piece is joined, by scores.
+  bool has_merges = false;
+  std::vector<Merge> merges;
+  WordRules words = WordRules::none;
+  bool keeps_words = false;  // a word that is a piece is taken whole, whatever merges would make of it
 };
 
 // From a file in the tokenizer format of llama2.c: int32 max_token_length, then for each piece float32 score, int32 length and

@@ -120,7 +120,7 @@ application() {
   [ -z "$app_objects" ] || return 0
   [ -z "$memory" ] || fail "the application needs a C++ library, which $cxx does not have"
   objects='' extra='-Wall -Wextra -Wshadow'
-  for part in cached_attention checkpoint commands generate household input_file integer_llama llama matrix sampler tokenizer vocabulary words; do
+  for part in cached_attention characters checkpoint commands generate household input_file integer_llama llama matrix sampler tokenizer vocabulary word_rules words; do
     compile "bench/app/$part.cpp"
   done
   compile "$here/newlib.cpp"
