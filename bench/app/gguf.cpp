@@ -218,6 +218,16 @@ std::string_view GgufFile::text(const std::string& key) const {
   return text_at(found.bytes + 8, unsigned_at(found.bytes, 8));
 }
 
+std::string_view GgufFile::known_text(const std::string& key, std::initializer_list<std::string_view> known) const {
+  const std::string_view found = text(key);
+  std::string expected;
+  for (const std::string_view name : known) {
+    if (found == name) return found;
+    expected += (expected.empty() ? "\"" : name == *(known.end() - 1) ? " or \"" : ", \"") + std::string(name) + "\"";
+  }
+  file_.fail(expected + " as " + key, "\"" + std::string(found.substr(0, 64)) + "\"");
+}
+
 std::vector<std::string_view> GgufFile::texts(const std::string& key) const {
   const Value& found = array(key, text_type, "texts");
   std::vector<std::string_view> result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +26,8 @@ class GgufFile {
   double real_number(const std::string& key, double least, double most) const;
   bool truth(const std::string& key, bool otherwise) const;
   std::string_view text(const std::string& key) const;
+  // A text that is one of those that the program knows.
+  std::string_view known_text(const std::string& key, std::initializer_list<std::string_view> known) const;
   std::vector<std::string_view> texts(const std::string& key) const;
   std::vector<float> floats(const std::string& key) const;
   std::vector<std::int32_t> int32s(const std::string& key) const;

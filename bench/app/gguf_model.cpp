@@ -1,36 +1,34 @@
 #include "gguf_model.h"
 
-#include <cmath>
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <utility>
-#include <vector>
 
+#include "attend/core/layer.h"
 #include "gguf.h"
+#include "gguf_vocabulary.h"
 
 namespace app {
 namespace {
 
-// Fails unless a text is one of those that the program knows.
-void expect_text(const GgufFile& file, const std::string& key, std::string_view expected) {
-  const std::string_view found = file.text(key);
-  if (found != expected)
-    file.file().fail("\"" + std::string(expected) + "\" as " + key, "\"" + std::string(found.substr(0, 64)) + "\"");
+// The number of rows of the token embedding, which is that of the vocabulary's pieces.
+int vocabulary_size(const GgufFile& file) {
+  const int size = int(file.rows("token_embd.weight"));
+  if (size < 3) file.file().fail("at least 3 rows of tensor token_embd.weight", std::to_string(size));
+  return size;
 }
 
 // How many times more slowly positions turn than in the original model. Without a type of scaling it is linear.
 float rotation_factor(const GgufFile& file) {
   const std::string type = "llama.rope.scaling.type";
-  if (file.has(type) && file.text(type) == "none") return 1.0f;
-  if (file.has(type)) expect_text(file, type, "linear");
+  if (file.has(type) && file.known_text(type, {"none", "linear"}) == "none") return 1.0f;
   for (const char* key : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
     if (file.has(key) && file.real_number(key, 0, 65536) != 0) return float(file.real_number(key, 1, 65536));
   }
   return 1.0f;
 }
 
-Config read_config(const GgufFile& file) {
-  expect_text(file, "general.architecture", "llama");
+Config llama_config(const GgufFile& file) {
   const auto extent = [&](const char* key, std::int64_t least = 1) {
     return int(file.whole_number(std::string("llama.") + key, least, largest_extent));
   };
@@ -41,8 +39,7 @@ Config read_config(const GgufFile& file) {
   config.heads = extent("attention.head_count");
   config.kv_heads = file.has("llama.attention.head_count_kv") ? extent("attention.head_count_kv") : config.heads;
   config.seq_len = extent("context_length");
-  config.vocab_size = int(file.rows("token_embd.weight"));
-  if (config.vocab_size < 3) file.file().fail("at least 3 rows of tensor token_embd.weight", std::to_string(config.vocab_size));
+  config.vocab_size = vocabulary_size(file);
   config.shared_classifier = !file.has_tensor("output.weight");
   config.norm_epsilon = float(file.real_number("llama.attention.layer_norm_rms_epsilon", 0, 1));
   if (file.has("llama.rope.freq_base")) config.rotation_base = float(file.real_number("llama.rope.freq_base", 2, 1e12));
@@ -58,11 +55,25 @@ Config read_config(const GgufFile& file) {
   return config;
 }
 
-Weights read_weights(GgufFile& file, const Config& c) {
+// How many times more slowly each pair of numbers turns, beside what all do; null where the file does not say it.
+const float* rotation_factors(GgufFile& file, int pairs) {
+  const std::string name = "rope_freqs.weight";
+  if (!file.has_tensor(name)) return nullptr;
+  const float* const factors = file.vector(name, pairs);
+  for (int i = 0; i < pairs; ++i) {
+    if (!attend::core::is_pair_factor(factors[i])) {
+      file.file().fail("numbers within 0.0625 to 65536 as tensor " + name, std::to_string(factors[i]));
+    }
+  }
+  return factors;
+}
+
+Weights llama_weights(GgufFile& file, const Config& c) {
   Weights weights;
   weights.token_embedding = weights.classifier = file.matrix("token_embd.weight", c.vocab_size, c.dim);
   if (!c.shared_classifier) weights.classifier = file.matrix("output.weight", c.vocab_size, c.dim);
   weights.final_norm = file.vector("output_norm.weight", c.dim);
+  weights.rotation_factors = rotation_factors(file, c.head_dim() / 2);
   for (int i = 0; i < c.layers; ++i) {
     const auto name = [i](const char* part) { return "blk." + std::to_string(i) + "." + part + ".weight"; };
     Layer layer;
@@ -77,76 +88,71 @@ Weights read_weights(GgufFile& file, const Config& c) {
     layer.down = file.matrix(name("ffn_down"), c.dim, c.hidden_dim);
     weights.layers.push_back(layer);
   }
-  file.check_all_are_used();
   return weights;
 }
 
-// Pieces have U+2581 for a space.
-std::string with_spaces(std::string_view text) {
-  constexpr std::string_view mark = "\xE2\x96\x81";
-  std::string result;
-  while (!text.empty()) {
-    const bool is_mark = text.substr(0, mark.size()) == mark;
-    result += is_mark ? ' ' : text[0];
-    text.remove_prefix(is_mark ? mark.size() : 1);
+Gpt2Config gpt2_config(const GgufFile& file) {
+  const auto extent = [&](const char* key) { return int(file.whole_number(std::string("gpt2.") + key, 1, largest_extent)); };
+  Gpt2Config config{};
+  config.dim = extent("embedding_length");
+  config.hidden_dim = extent("feed_forward_length");
+  config.layers = extent("block_count");
+  config.heads = extent("attention.head_count");
+  config.seq_len = extent("context_length");
+  config.vocab_size = vocabulary_size(file);
+  config.shared_classifier = !file.has_tensor("output.weight");
+  config.norm_epsilon = float(file.real_number("gpt2.attention.layer_norm_epsilon", 1e-30, 1));
+  if (config.dim % config.heads != 0) {
+    file.file().fail("gpt2.embedding_length to be a multiple of gpt2.attention.head_count",
+                     std::to_string(config.dim) + " and " + std::to_string(config.heads));
   }
-  return result;
+  const std::string kv_heads = "gpt2.attention.head_count_kv";
+  if (file.has(kv_heads)) file.whole_number(kv_heads, config.heads, config.heads);
+  return config;
 }
 
-// What a piece is; without types in the file, by its text and its token.
-PieceKind kind_of(const Vocabulary& vocabulary, const std::vector<std::int32_t>& kinds, int token, bool is_byte) {
-  enum Kind { normal = 1, unknown, control, user_defined, unused, byte };
-  if (kinds.empty()) {
-    const bool is_control = token == vocabulary.unknown || token == vocabulary.begin || token == vocabulary.end;
-    return is_byte ? PieceKind::byte : is_control ? PieceKind::control : PieceKind::text;
-  }
-  const std::int32_t kind = kinds[std::size_t(token)];
-  if (kind == byte && is_byte) return PieceKind::byte;
-  return kind == normal ? PieceKind::text : kind == user_defined ? PieceKind::whole : PieceKind::control;
-}
-
-Vocabulary read_vocabulary(const GgufFile& file, int size) {
-  expect_text(file, "tokenizer.ggml.model", "llama");
-  const auto has = [&](const char* name) { return file.has(std::string("tokenizer.ggml.") + name); };
-  const std::vector<std::string_view> texts = file.texts("tokenizer.ggml.tokens");
-  const std::vector<float> scores = has("scores") ? file.floats("tokenizer.ggml.scores") : std::vector<float>(texts.size());
-  const std::vector<std::int32_t> kinds =
-      has("token_type") ? file.int32s("tokenizer.ggml.token_type") : std::vector<std::int32_t>();
-  for (const std::size_t count : {texts.size(), scores.size(), kinds.empty() ? texts.size() : kinds.size()}) {
-    if (count != std::size_t(size)) {
-      file.file().fail(std::to_string(size) + " pieces, scores and types of pieces, as the embedding has rows",
-                       std::to_string(count));
-    }
-  }
-  const auto token = [&](const char* name, int otherwise) {
-    const std::string key = std::string("tokenizer.ggml.") + name + "_token_id";
-    return file.has(key) ? int(file.whole_number(key, 0, size - 1)) : otherwise;
+Gpt2Weights gpt2_weights(GgufFile& file, const Gpt2Config& c) {
+  const auto norm = [&](const std::string& name) {
+    return Gpt2Norm{file.vector(name + ".weight", c.dim), file.vector(name + ".bias", c.dim)};
   };
-  Vocabulary vocabulary;
-  vocabulary.unknown = token("unknown", 0);
-  vocabulary.begin = token("bos", 1);
-  vocabulary.end = token("eos", 2);
-  vocabulary.adds_begin = file.truth("tokenizer.ggml.add_bos_token", true);
-  vocabulary.adds_space = file.truth("tokenizer.ggml.add_space_prefix", true);
-  for (int i = 0; i < size; ++i) {
-    const std::string_view text = texts[std::size_t(i)];
-    const float score = scores[std::size_t(i)];
-    if (std::isnan(score)) file.file().fail("a number as the score of piece " + std::to_string(i), "NaN");
-    const int of_byte = byte_of(std::string(text.substr(0, 8)));
-    const PieceKind kind = kind_of(vocabulary, kinds, i, of_byte >= 0);
-    vocabulary.pieces.push_back(
-        {kind == PieceKind::byte ? std::string(1, static_cast<char>(of_byte)) : with_spaces(text), score, kind});
+  const auto projection = [&](const std::string& name, int outputs, int inputs) {
+    return Gpt2Projection{file.matrix(name + ".weight", outputs, inputs), file.vector(name + ".bias", outputs)};
+  };
+  Gpt2Weights weights;
+  weights.token_embedding = weights.classifier = file.matrix("token_embd.weight", c.vocab_size, c.dim);
+  if (!c.shared_classifier) weights.classifier = file.matrix("output.weight", c.vocab_size, c.dim);
+  weights.position_embedding = file.matrix("position_embd.weight", c.seq_len, c.dim);
+  weights.final_norm = norm("output_norm");
+  for (int i = 0; i < c.layers; ++i) {
+    const std::string block = "blk." + std::to_string(i) + ".";
+    Gpt2Layer layer;
+    layer.attention_norm = norm(block + "attn_norm");
+    layer.query_key_value = projection(block + "attn_qkv", 3 * c.dim, c.dim);
+    layer.output = projection(block + "attn_output", c.dim, c.dim);
+    layer.feed_norm = norm(block + "ffn_norm");
+    layer.up = projection(block + "ffn_up", c.hidden_dim, c.dim);
+    layer.down = projection(block + "ffn_down", c.dim, c.hidden_dim);
+    weights.layers.push_back(layer);
   }
-  return vocabulary;
+  return weights;
+}
+
+template <class Model, class Config, class Weights>
+StoryModel story_model(GgufFile& file, const Config& config, Weights read_weights(GgufFile&, const Config&)) {
+  Vocabulary vocabulary = read_vocabulary(file, config.vocab_size);
+  Weights weights = read_weights(file, config);
+  file.check_all_are_used();
+  return {Model{config, std::move(weights), {file.file().storage()}}, std::move(vocabulary)};
 }
 
 }  // namespace
 
 StoryModel load_gguf(const std::string& path) {
   GgufFile file(path);
-  const Config config = read_config(file);
-  Vocabulary vocabulary = read_vocabulary(file, config.vocab_size);
-  return {{config, read_weights(file, config), {file.file().storage()}}, std::move(vocabulary)};
+  if (file.known_text("general.architecture", {"llama", "gpt2"}) == "gpt2") {
+    return story_model<Gpt2Checkpoint>(file, gpt2_config(file), gpt2_weights);
+  }
+  return story_model<Checkpoint>(file, llama_config(file), llama_weights);
 }
 
 }  // namespace app

@@ -1,21 +1,14 @@
-// A Llama with its vocabulary, from one GGUF file.
+// A model with its vocabulary, from one GGUF file.
 #pragma once
 
 #include <string>
 
-#include "checkpoint.h"
-#include "vocabulary.h"
+#include "story_model.h"
 
 namespace app {
 
-// What a story is told with.
-struct StoryModel {
-  Checkpoint checkpoint;
-  Vocabulary vocabulary;
-};
-
-// Throws Failure, with the file's name, for architectures other than llama and tokenizers other than sentencepiece's byte-pair
-// encoding. The weights stay where the file lies in memory.
+// Throws Failure, with the file's name, for architectures other than llama and gpt2, and vocabularies that gguf_vocabulary.h
+// does not read. The weights stay where the file lies in memory.
 StoryModel load_gguf(const std::string& path);
 
 }  // namespace app

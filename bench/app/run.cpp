@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -23,8 +24,8 @@
 #include "gguf_model.h"
 #include "household.h"
 #include "listing.h"
-#include "llama.h"
 #include "sampler.h"
+#include "story_model.h"
 #include "textbook.h"
 #include "tokenizer.h"
 
@@ -86,22 +87,21 @@ StoryModel load_model(const CommandLine& line) {
 
 void tell_story(const CommandLine& line) {
   announce(line.model);
-  const StoryModel model = load_model(line);
-  const Checkpoint checkpoint = packed(model.checkpoint);
+  const StoryModel model = packed(load_model(line));
   const Tokenizer tokenizer(model.vocabulary);
   const std::vector<int> prompt = tokenizer.encode(line.prompt);
-  const std::size_t context = static_cast<std::size_t>(checkpoint.config.seq_len);
+  const std::size_t context = static_cast<std::size_t>(model.context());
   if (prompt.size() > context) {
     throw Failure("--prompt: expected at most " + std::to_string(context) + " tokens, the model's context, found " +
                   std::to_string(prompt.size()));
   }
-  const int steps = steps_within(line.steps, checkpoint.config.seq_len);
+  const int steps = steps_within(line.steps, model.context());
   if (prompt.size() > static_cast<std::size_t>(steps)) {
     std::fprintf(stderr, "note: --steps %d ends within the prompt of %zu tokens\n", steps, prompt.size());
   }
-  Llama llama(checkpoint, steps);
+  const std::unique_ptr<LanguageModel> computed = language_model(model, steps);
   Sampler sampler(line.temperature, line.top_p, line.seed);
-  const Generation generation = generate(llama, tokenizer, sampler, prompt, steps, write_token);
+  const Generation generation = generate(*computed, tokenizer, sampler, prompt, steps, write_token);
   write("\n");
   std::fprintf(stderr, "%d tokens, %.0f tokens per second, backend %s\n", generation.tokens,
                generation.tokens / generation.seconds, attend::active_backend());

@@ -1,4 +1,4 @@
-// Writes GGUF files: values with names, tensors with names, and a whole Llama with its vocabulary.
+// Writes GGUF files: values with names, tensors with names, a Llama, and a vocabulary with scores.
 #pragma once
 
 #include <algorithm>
@@ -174,20 +174,8 @@ inline std::uint32_t gguf_type(app::NumberKind kind) {
   return types[int(kind)];
 }
 
-// A Llama whose matrices are of a kind. Its weights are floats in rows; `change` may add to the file or leave things out.
-template <class Change>
-std::string gguf_bytes(const app::Checkpoint& checkpoint, const app::Vocabulary& vocabulary, app::NumberKind kind,
-                       Change change) {
-  const app::Config& c = checkpoint.config;
-  GgufWriter file;
-  file.text("general.architecture", "llama");
-  const std::pair<const char*, int> extents[] = {
-      {"embedding_length", c.dim},           {"feed_forward_length", c.hidden_dim},   {"block_count", c.layers},
-      {"attention.head_count", c.heads},     {"attention.head_count_kv", c.kv_heads}, {"context_length", c.seq_len},
-      {"rope.dimension_count", c.head_dim()}};
-  for (const auto& [key, extent] : extents) file.whole(std::string("llama.") + key, std::uint32_t(extent));
-  file.real("llama.attention.layer_norm_rms_epsilon", c.norm_epsilon);
-  file.real("llama.rope.freq_base", c.rotation_base);
+// A vocabulary as sentencepiece has it.
+inline void put_vocabulary(GgufWriter& file, const app::Vocabulary& vocabulary) {
   file.text("tokenizer.ggml.model", "llama");
   std::string& texts = file.array("tokenizer.ggml.tokens", 8, vocabulary.pieces.size());
   for (const app::Piece& piece : vocabulary.pieces) {
@@ -206,6 +194,19 @@ std::string gguf_bytes(const app::Checkpoint& checkpoint, const app::Vocabulary&
   for (const app::Piece& piece : vocabulary.pieces) {
     put_number(kinds, piece.kind == app::PieceKind::byte ? 6 : piece.kind == app::PieceKind::control ? 3 : 1, 4);
   }
+}
+
+// A Llama whose matrices are of a kind. Its weights are floats in rows.
+inline void put_llama(GgufWriter& file, const app::Checkpoint& checkpoint, app::NumberKind kind) {
+  const app::Config& c = checkpoint.config;
+  file.text("general.architecture", "llama");
+  const std::pair<const char*, int> extents[] = {
+      {"embedding_length", c.dim},           {"feed_forward_length", c.hidden_dim},   {"block_count", c.layers},
+      {"attention.head_count", c.heads},     {"attention.head_count_kv", c.kv_heads}, {"context_length", c.seq_len},
+      {"rope.dimension_count", c.head_dim()}};
+  for (const auto& [key, extent] : extents) file.whole(std::string("llama.") + key, std::uint32_t(extent));
+  file.real("llama.attention.layer_norm_rms_epsilon", c.norm_epsilon);
+  file.real("llama.rope.freq_base", c.rotation_base);
   const auto numbers = [](const void* from, std::size_t count) {
     const float* const floats = static_cast<const float*>(from);
     return std::vector<float>(floats, floats + count);
@@ -231,6 +232,14 @@ std::string gguf_bytes(const app::Checkpoint& checkpoint, const app::Vocabulary&
         {"ffn_gate", &layer.gate}, {"ffn_up", &layer.up},  {"ffn_down", &layer.down}};
     for (const auto& [name, from] : matrices) matrix(block + name + ".weight", *from);
   }
+}
+
+// The same in a file with its vocabulary; `change` may add to the file or leave things out.
+template <class Vocabulary, class Change>
+std::string gguf_bytes(const app::Checkpoint& checkpoint, const Vocabulary& vocabulary, app::NumberKind kind, Change change) {
+  GgufWriter file;
+  put_llama(file, checkpoint, kind);
+  put_vocabulary(file, vocabulary);
   change(file);
   return file.bytes();
 }

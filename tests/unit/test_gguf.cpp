@@ -1,6 +1,8 @@
 // GGUF files: the bits of the checkpoint that they were written from, all kinds of numbers, and which files are refused.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -14,6 +16,7 @@
 #include "../../bench/app/tokenizer.h"
 #include "../support/app_checks.h"
 #include "../support/gguf_writer.h"
+#include "../support/gpt2_files.h"
 #include "../support/model_files.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
@@ -73,8 +76,8 @@ TEST_CASE("app: a GGUF file gives the bits of the checkpoint that it was written
         files.folder.write("model.gguf", gguf_bytes(checkpoint, files.vocabulary, NumberKind::float32, as_it_is));
     CHECK(app::is_gguf(path));
     const app::StoryModel model = app::load_gguf(path);
-    CHECK(model.checkpoint.config.shared_classifier == checkpoint.config.shared_classifier);
-    CHECK(same_bits(logits_of(model.checkpoint, tokens), logits_of(checkpoint, tokens)));
+    CHECK(model.llama().config.shared_classifier == checkpoint.config.shared_classifier);
+    CHECK(same_bits(logits_of(model.llama(), tokens), logits_of(checkpoint, tokens)));
   }
   CHECK_FALSE(app::is_gguf(files.folder.write("model.bin", checkpoint_bytes(small_header))));
 }
@@ -87,7 +90,7 @@ TEST_CASE("app: numbers of 16, 8 and 4 bits are those that the file holds, and c
     const app::Checkpoint checkpoint = files.checkpoint(kind == NumberKind::q6_k ? wide_header : block_header);
     app::StoryModel model =
         app::load_gguf(files.folder.write("model.gguf", gguf_bytes(checkpoint, files.vocabulary, kind, as_it_is)));
-    const std::vector<float> found = logits_of(model.checkpoint, tokens);
+    const std::vector<float> found = logits_of(model.llama(), tokens);
     app::Checkpoint floats = checkpoint;
     std::vector<std::vector<float>> kept;
     kept.reserve(16);
@@ -104,11 +107,11 @@ TEST_CASE("app: numbers of 16, 8 and 4 bits are those that the file holds, and c
       }
       expected.numbers = kept.back().data();
     };
-    compare(floats.weights.token_embedding, model.checkpoint.weights.token_embedding);
-    compare(floats.weights.classifier, model.checkpoint.weights.classifier);
+    compare(floats.weights.token_embedding, model.llama().weights.token_embedding);
+    compare(floats.weights.classifier, model.llama().weights.classifier);
     for (std::size_t i = 0; i < floats.weights.layers.size(); ++i) {
       for (app::Matrix app::Layer::*const matrix : app::layer_matrices) {
-        compare(floats.weights.layers[i].*matrix, model.checkpoint.weights.layers[i].*matrix);
+        compare(floats.weights.layers[i].*matrix, model.llama().weights.layers[i].*matrix);
       }
     }
     CHECK(differ == 0);
@@ -179,7 +182,7 @@ TEST_CASE("app: positions of a GGUF file are scaled linearly, said by its type, 
   const Files files;
   const auto factor = [&](auto change) {
     const std::string path = files.folder.write("model.gguf", files.written(small_header, NumberKind::float32, change));
-    return app::load_gguf(path).checkpoint.config.rotation_factor;
+    return app::load_gguf(path).llama().config.rotation_factor;
   };
   CHECK(factor(as_it_is) == 1);
   CHECK(factor([](GgufWriter& file) { file.real("llama.rope.scaling.factor", 4); }) == 4);
@@ -193,6 +196,31 @@ TEST_CASE("app: positions of a GGUF file are scaled linearly, said by its type, 
   const std::vector<float> plain = logits_of(checkpoint, {1, 5, 9});
   checkpoint.config.rotation_factor = 4;
   CHECK_FALSE(same_bits(logits_of(checkpoint, {1, 5, 9}), plain));
+}
+
+TEST_CASE("app: a GGUF file may say for each pair how many times more slowly it turns, also beside a vocabulary of merges") {
+  const Files files;
+  const MergedVocabulary vocabulary = merged_vocabulary("llama-bpe", {{"a", "b"}, {"ab", "c"}});
+  const Header header = {{20, 13, 2, 5, 5, -std::int32_t(vocabulary.tokens.size()), 21}};  // 2 pairs
+  const app::Checkpoint checkpoint = files.checkpoint(header);
+  const auto load = [&](const std::vector<float>& factors) {
+    return app::load_gguf(
+        files.folder.write("model.gguf", gguf_bytes(checkpoint, vocabulary, NumberKind::float32, [&](GgufWriter& file) {
+                             file.tensor("rope_freqs.weight", {factors.size()}, 0, stored_rows(NumberKind::float32, factors));
+                           })));
+  };
+  const app::StoryModel model = load({1, 8});
+  CHECK(model.llama().weights.rotation_factors[0] == 1);
+  CHECK(model.llama().weights.rotation_factors[1] == 8);
+  const std::vector<int> tokens = app::Tokenizer(model.vocabulary).encode("abc, ab");
+  CHECK(tokens == std::vector<int>{258, 257, 255 - ',', 255 - ' ', 256});
+  const std::vector<float> plain = logits_of(checkpoint, tokens);
+  CHECK(same_bits(logits_of(load({1, 1}).llama(), tokens), plain));
+  CHECK_FALSE(same_bits(logits_of(model.llama(), tokens), plain));
+  for (const std::vector<float>& wrong : {std::vector<float>{1, 0}, {1, NAN}, {1, -1}, {INFINITY, 1}, {1, 1, 1}, {1}}) {
+    CHECK(contains(failure_of([&] { load(wrong); }), "numbers"));
+    CHECK(contains(failure_of([&] { load(wrong); }), "as tensor rope_freqs.weight, found "));
+  }
 }
 
 TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is refused") {
@@ -215,7 +243,7 @@ TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is r
   check("GGUX" + good.substr(4), "\"GGUF\"");
   check(replaced("GGUF\3", "GGUF\1"), "version 2 or 3");
   check(replaced(std::string("GGUF\3\0\0\0", 8), std::string("GGUF\0\0\0\3", 8)), "little endian");
-  check(replaced("llama", "gemma"), "\"llama\" as general.architecture, found \"gemma\"");
+  check(replaced("llama", "gemma"), "\"llama\" or \"gpt2\" as general.architecture, found \"gemma\"");
   check(replaced("llama.block_count", "llama.block_couns"), "whole number as llama.block_count, found none");
   check(replaced("attn_q.weight", "attn_x.weight"), "tensor blk.0.attn_q.weight");
   const auto added = [&](auto change) { return files.written(small_header, NumberKind::float32, change); };
@@ -236,7 +264,7 @@ TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is r
   check(added([&](GgufWriter& file) { file.tensor("other", {2, 1, 1, 1, 1}, 0, zeros); }), "1 to 4 dimensions");
   check(added([&](GgufWriter& file) { file.tensor("other", {std::uint64_t(1) << 60}, 0, zeros); }), "as tensor other");
   check(added([&](GgufWriter& file) { file.text("llama.rope.scaling.type", "yarn"); }),
-        "\"linear\" as llama.rope.scaling.type");
+        "\"none\" or \"linear\" as llama.rope.scaling.type");
   check(added([&](GgufWriter& file) { file.whole("llama.attention.key_length", 4); }),
         "which is 2, as llama.attention.key_length, found 4");
   check(added([&](GgufWriter& file) { file.whole("general.alignment", 48); }), "a power of two");
@@ -260,7 +288,7 @@ TEST_CASE("app: a GGUF file that is cut or damaged anywhere is refused or comput
     const std::string message = failure_of([&] {
       const app::StoryModel model = app::load_gguf(path);
       // Damage can ask for a model of any size; what fits into the file computes.
-      logits_of(model.checkpoint, app::Tokenizer(model.vocabulary).encode("ab"));
+      logits_of(model.llama(), app::Tokenizer(model.vocabulary).encode("ab"));
     });
     if (!message.empty()) CHECK(message.compare(0, path.size() + 2, path + ": ") == 0);
     return !message.empty();
@@ -304,5 +332,5 @@ TEST_CASE("app: a real model tells the same story from a GGUF file") {
   };
   const app::StoryModel same =
       app::load_gguf(folder.write("model.gguf", gguf_bytes(checkpoint, vocabulary, NumberKind::float32, as_it_is)));
-  CHECK(story(app::packed(same.checkpoint), same.vocabulary) == story(checkpoint, vocabulary));
+  CHECK(story(app::packed(same.llama()), same.vocabulary) == story(checkpoint, vocabulary));
 }

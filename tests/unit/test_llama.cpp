@@ -72,7 +72,9 @@ class Reference {
 
   Row turned(Row in, int position) const {
     for (std::size_t i = 0; i < in.size(); i += 2) {
-      const double angle = position / std::pow(10000.0, double(int(i) % c_.head_dim()) / c_.head_dim());
+      const int pair = int(i) % c_.head_dim() / 2;
+      const double factor = w_.rotation_factors == nullptr ? 1.0 : double(w_.rotation_factors[pair]);
+      const double angle = position / std::pow(10000.0, 2.0 * pair / c_.head_dim()) / factor;
       const double x = in[i], y = in[i + 1];
       in[i] = x * std::cos(angle) - y * std::sin(angle);
       in[i + 1] = x * std::sin(angle) + y * std::cos(angle);
@@ -108,9 +110,14 @@ class Reference {
 
 TEST_CASE("app: the model computes what the formulas say, under every backend") {
   const Folder folder;
-  for (const Header& header :
-       {small_header, separate_header, Header{{24, 40, 3, 3, 3, 9, 40}}, Header{{48, 7, 1, 4, 1, 5, 18}}}) {
-    const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", checkpoint_bytes(header)));
+  constexpr float factors[] = {1, 1.5f, 0.25f, 8, 32, 1};
+  for (const auto& [header, rotation_factors] : {std::pair<Header, const float*>(small_header, nullptr),
+                                                 {separate_header, factors},
+                                                 {Header{{24, 40, 3, 3, 3, 9, 40}}, nullptr},
+                                                 {Header{{24, 40, 3, 3, 3, 9, 40}}, factors},
+                                                 {Header{{48, 7, 1, 4, 1, 5, 18}}, factors}}) {
+    app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", checkpoint_bytes(header)));
+    checkpoint.weights.rotation_factors = rotation_factors;
     under_every_backend([&] {
       const app::Checkpoint in_panels = app::packed(checkpoint);
       app::Llama llama(checkpoint, checkpoint.config.seq_len), packed(in_panels, checkpoint.config.seq_len);
