@@ -91,7 +91,7 @@ package: lib
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
 ##               LIST=1  the 48 actions and 14 rooms that it knows, and what else can stand in an action
 ##               EXAMPLE=textbook  self-attention step by step
-##               MODEL=  a story by a Llama in a GGUF file, or with TOKENIZER= by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
+##               MODEL=  a story by a Llama or a GPT-2 in a GGUF file, or with TOKENIZER= by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
 ##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
 ##               QUANTISED=1  computes attention and projections in integers of 8 bits
 ##               TARGET=cortex-m0plus  the same in integers on an emulated board without floats, with the instructions it took

@@ -146,7 +146,7 @@ const char* usage_text() {
          "  --household PATH  the model of household commands; bench/app/model/household.bin\n"
          "  --arithmetic integer computes attention and projections in integers; float32: in floats, as without it\n"
          "  --quantise PATH   sentences of the training, whose activations the scales shall fit\n"
-         "  --model PATH      a Llama: a GGUF file, or a checkpoint in the version 0 format of llama2.c\n"
+         "  --model PATH      a Llama or a GPT-2 in a GGUF file, or a Llama in the version 0 format of llama2.c\n"
          "  --tokenizer PATH  the checkpoint's vocabulary, in the tokenizer format of llama2.c; GGUF files have their own\n"
          "  --prompt TEXT     how the story begins; nothing\n"
          "  --steps N         tokens, those of the prompt included; 256. 0: as many as the model's context\n"
