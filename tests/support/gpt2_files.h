@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../bench/app/gpt2.h"
+#include "../../bench/app/story_model.h"
 #include "gguf_writer.h"
 #include "random.h"
 
@@ -145,6 +145,27 @@ std::string gguf_bytes(const Gpt2Numbers& model, const MergedVocabulary& vocabul
   put_vocabulary(file, vocabulary);
   change(file);
   return file.bytes();
+}
+
+inline void as_it_is(GgufWriter&) {}
+
+inline const MergedVocabulary small_merges = merged_vocabulary("gpt-2", {{"a", "b"}, {" ", "ab"}, {"ab", "c"}});
+inline const int small_pieces = int(small_merges.tokens.size());
+
+// Heads of an odd width.
+inline const app::Gpt2Config odd_gpt2 = {21, 34, 2, 3, small_pieces, 19, true, 1e-5f};
+// Columns in whole blocks of 32.
+inline const app::Gpt2Config block_gpt2 = {64, 96, 2, 8, small_pieces, 21, true, 1e-5f};
+
+// Those behind each token.
+inline std::vector<float> logits_of(const app::StoryModel& model, const std::vector<int>& tokens) {
+  const auto computed = app::language_model(model, int(tokens.size()));
+  std::vector<float> all;
+  for (const int token : tokens) {
+    computed->advance(token);
+    all.insert(all.end(), computed->logits().begin(), computed->logits().end());
+  }
+  return all;
 }
 
 }  // namespace attend_test

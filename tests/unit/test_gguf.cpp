@@ -34,8 +34,6 @@ constexpr Header wide_header = {{256, 512, 1, 8, 4, small_vocabulary, 21}};
 constexpr NumberKind all_kinds[] = {NumberKind::q6_k,     NumberKind::float32, NumberKind::float16,
                                     NumberKind::bfloat16, NumberKind::q8_0,    NumberKind::q4_0};
 
-void as_it_is(GgufWriter&) {}
-
 struct Files {
   Folder folder;
   app::Vocabulary vocabulary = app::load_vocabulary(folder.write("tokenizer.bin", tokenizer_bytes()), small_vocabulary);

@@ -65,6 +65,7 @@ TEST_CASE("app: letters, numbers and white space are those of Unicode") {
   CHECK(cut("🙂🙂x") == Words{"🙂🙂", "x"});
   CHECK(cut("\xFF"
             "a\xC3") == Words{"\xFF", "a", "\xC3"});  // bytes that are no characters
+  CHECK(cut("\xC3\xC3\xA9\xF0\x9F\x99") == Words{"\xC3", "é", "\xF0\x9F\x99"});
 
   CHECK(app::class_of('_') == CharacterClass::punctuation);
   CHECK(app::class_of('$') == CharacterClass::other);
