@@ -109,22 +109,18 @@ ATTEND_ALWAYS_INLINE void widen_row_group(const core::Int4Group& group, typename
   }
 }
 
-// A row of int4, whole groups.
+// A row of int4 on a host, whole groups.
 template <class Isa>
 ATTEND_NOINLINE void widen_int4_row(const core::Int4Group* row, int count, float* to) {
-  if constexpr (loads_halves<Isa>(0)) {
-    for (; count > 0; count -= core::int4_group, ++row, to += core::int4_group) {
-      const float scale = scale_of(numbers_of(*row));
-      widen_row_group<Isa>(*row, Isa::broadcast(scale), Isa::broadcast(-8.0f * scale),
-                           [=](int v, typename Isa::Vec numbers)
-                               ATTEND_INLINE_LAMBDA { Isa::store(to + v * Isa::lanes, numbers); });
-    }
-  } else {
-    widen_columns(row, 0, count, to);
+  for (; count > 0; count -= core::int4_group, ++row, to += core::int4_group) {
+    const float scale = scale_of(numbers_of(*row));
+    widen_row_group<Isa>(*row, Isa::broadcast(scale), Isa::broadcast(-8.0f * scale),
+                         [=](int v, typename Isa::Vec numbers)
+                             ATTEND_INLINE_LAMBDA { Isa::store(to + v * Isa::lanes, numbers); });
   }
 }
 
-// A row of numbers as floats.
+// A row of numbers as floats; of int4 on hosts alone, because embedded processors widen some of its columns by widen_columns.
 template <class Isa>
 ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count, float* to) {
   switch (format) {
@@ -137,7 +133,8 @@ ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count,
     case core::Format::int8:
       return widen_numbers<Isa>(static_cast<const int8_t*>(from), count, to);
     case core::Format::int4:
-      return widen_int4_row<Isa>(static_cast<const core::Int4Group*>(from), count, to);
+      if constexpr (loads_halves<Isa>(0)) widen_int4_row<Isa>(static_cast<const core::Int4Group*>(from), count, to);
+      return;
   }
 }
 

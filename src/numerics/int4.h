@@ -47,10 +47,27 @@ inline float scale_of(const Int4Numbers& group) {
   return widen(Half{uint16_t(group.scale | nan)});
 }
 
+// The product of a number from -8 to 7 and a float that a float16 became, which is exact: what a processor without a
+// floating-point unit does in few steps, and without the stack of a multiplication.
+inline float soft_times_scale(int number, float scale) {
+  constexpr uint32_t one = 1u << 23;  // of the exponent
+  const uint32_t bits = bits_to<uint32_t>(scale), sign = (bits ^ uint32_t(number)) & 0x80000000u;
+  uint32_t size = bits & 0x7fffffffu;
+  if (size >= 0x7f800000u) return scale;
+  if (number == 0 || size == 0) return bits_to<float>(sign);
+  uint32_t digits = ((size & (one - 1)) | one) * uint32_t(number < 0 ? -number : number);
+  for (size &= ~(one - 1); digits >= 2 * one; digits >>= 1) size += one;
+  return bits_to<float>(sign | (size + (digits - one)));
+}
+
 // The number in the low or, of chain 1, in the high half of a byte.
 inline float widen_half_byte(uint8_t byte, int chain, float scale) {
   const int number = (byte >> 4 * chain & 15) - 8;
+#if ATTEND_SOFT_FLOAT
+  return soft_times_scale(number, scale);
+#else
   return FloatArithmetic::mul(widen(int8_t(number)), scale);
+#endif
 }
 
 // One of the two chains of a group, its numbers `stride` floats apart.
@@ -63,7 +80,7 @@ inline void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t
 }
 
 // Some columns of a row of groups, from any on.
-inline void widen_columns(const core::Int4Group* row, int column, int count, float* to) {
+ATTEND_NOINLINE inline void widen_columns(const core::Int4Group* row, int column, int count, float* to) {
   for (const int end = column + count; column < end;) {
     const Int4Numbers group = numbers_of(row[column / core::int4_group]);
     const float scale = scale_of(group);
@@ -75,7 +92,7 @@ inline void widen_columns(const core::Int4Group* row, int column, int count, flo
 }
 
 // to[i][lane] = number i of the group of each lane of a panel.
-inline void widen_by_lanes(const core::Int4Panel& panel, float* to) {
+ATTEND_NOINLINE inline void widen_by_lanes(const core::Int4Panel& panel, float* to) {
   for (int lane = 0; lane < panel_keys; ++lane) {
     for (int chain = 0; chain < 2; ++chain) {
       widen_chain(numbers_of(panel, lane), chain, to + chain * chain_dims * panel_keys + lane, panel_keys);
