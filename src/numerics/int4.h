@@ -50,14 +50,14 @@ inline float scale_of(const Int4Numbers& group) {
 // The product of a number from -8 to 7 and a float that a float16 became, which is exact: what a processor without a
 // floating-point unit does in few steps, and without the stack of a multiplication.
 inline float soft_times_scale(int number, float scale) {
-  constexpr uint32_t one = 1u << 23;  // of the exponent
+  constexpr uint32_t unit = 1u << 23;  // of the exponent
   const uint32_t bits = bits_to<uint32_t>(scale), sign = (bits ^ uint32_t(number)) & 0x80000000u;
   uint32_t size = bits & 0x7fffffffu;
   if (size >= 0x7f800000u) return scale;
   if (number == 0 || size == 0) return bits_to<float>(sign);
-  uint32_t digits = ((size & (one - 1)) | one) * uint32_t(number < 0 ? -number : number);
-  for (size &= ~(one - 1); digits >= 2 * one; digits >>= 1) size += one;
-  return bits_to<float>(sign | (size + (digits - one)));
+  uint32_t digits = ((size & (unit - 1)) | unit) * uint32_t(number < 0 ? -number : number);
+  for (size &= ~(unit - 1); digits >= 2 * unit; digits >>= 1) size += unit;
+  return bits_to<float>(sign | (size + (digits - unit)));
 }
 
 // The number in the low or, of chain 1, in the high half of a byte.
