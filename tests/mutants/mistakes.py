@@ -32,7 +32,7 @@ WORDS = {
 }  # fmt: skip
 NUMBER = re.compile(r"(?<![\w.'])(\d+)(?=u?\b)(?![\w]*[.x'])(?!\.\d)")
 CALL_OF_TWO = re.compile(r"(?<=[\w>])\(([\w.\[\]*&: ]+), ([\w.\[\]*&: ]+)(?=[,)])")
-SYMMETRIC = re.compile(r"\b(add|mul|where_equal|smaller|larger|at_most|at_least|same_bits)(<\w+>)?$")  # with swapped arguments
+SYMMETRIC = re.compile(r"\b(add|mul|fma|where_equal|smaller|larger|at_most|at_least|same_bits)(<\w+>)?$")  # with swapped arguments
 STATUS = re.compile(r"\breturn (Status::\w+|ATTEND_\w+);")
 STATEMENT = re.compile(r"^\s*(?:[\w.:\[\]>*+-]+(?:<[^;]*>)?(?:\(.*\)| [-+*|&^/]?= .*)|\+\+[\w.]+|(?:return|continue|break));\s*$")
 
