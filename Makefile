@@ -226,6 +226,14 @@ accuracy: $(BUILD)/accuracy $(BUILD)/integer_accuracy
 $(BUILD)/accuracy $(BUILD)/integer_accuracy: $(BUILD)/%: $(BUILD)/tests/conformance/%.o $(BUILD)/libattend.a
 	$(call link)
 
+## perplexity  of a small Llama in weights of fewer bits, on TOKENS= (5000) of its own text, as a table (needs python3-numpy, and stories260K.bin in MODELS=)
+.PHONY: perplexity
+perplexity: lib
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so $(BUILD)/packages >/dev/null
+	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
+	  [ -n "$$python" ] || { "$$candidate" -c 'import numpy' 2>/dev/null && python=$$candidate; }; done; \
+	  PYTHONPATH=$(BUILD)/packages/python "$${python:-python3}" tests/conformance/perplexity.py "$(MODELS)/stories260K.bin" $(or $(TOKENS),5000)
+
 ## bound       look for inputs whose errors pass the bound, for SECONDS= (5); the worst that was found beside the bound, as a table
 SECONDS ?= 5
 .PHONY: bound

@@ -120,7 +120,10 @@ work_on() { # part
       ;;
     # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all.
     tiles) counts make -j1 tiles JOBS=1 COMPILERS="gcc clang-22" BACKENDS="avx2 avx512 avx512vnni neon64 vfp-m4 helium" ;;
-    accuracy) counts make -j1 accuracy CXX="$cxx" BUILD="$build" ;;
+    accuracy)
+      counts make -j1 accuracy CXX="$cxx" BUILD="$build" &&
+        { [ ! -r "$models/stories260K.bin" ] || counts make -j1 perplexity CXX="$cxx" BUILD="$build" MODELS="$models" TOKENS=300; }
+      ;;
     story) counts story ;;
   esac
 }
