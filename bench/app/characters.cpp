@@ -19,13 +19,15 @@ Character first_character(std::string_view text) {
   if (first < 0x80) return {first, 1};
   const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
   if (length == 1 || length > text.size()) return improper;
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // what fewer bytes have no room for
   std::uint32_t code = first & (0x7Fu >> length);
   for (std::size_t i = 1; i < length; ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if ((byte & 0xC0) != 0x80) return improper;
     code = code << 6 | (byte & 0x3Fu);
   }
-  return {code, length};
+  const bool half_of_a_pair = code >= 0xD800 && code <= 0xDFFF;  // of UTF-16
+  return code < least[length] || code > 0x10FFFF || half_of_a_pair ? improper : Character{code, length};
 }
 
 }  // namespace app

@@ -182,14 +182,14 @@ ATTEND_API attend_status attend_load(const attend_problem* problem, const void* 
 typedef struct attend_cache_shape {
   size_t size; /* sizeof(attend_cache_shape), by attend_cache_shape_init */
   ptrdiff_t kv_heads;
-  ptrdiff_t head_dim;
-  ptrdiff_t value_dim;
+  ptrdiff_t head_dim;   /* of ATTEND_INT4 keys a multiple of 32 */
+  ptrdiff_t value_dim;  /* of ATTEND_INT4 values a multiple of 32 */
   ptrdiff_t max_tokens; /* capacity */
   int key_format; /* attend_format that keys are kept in, rounded to the nearest; ATTEND_INT8: of each token and head, to whole
                      multiples of 1/127 of the largest. With int8, errors of an output were up to 1.5 % of its largest value
-                     where the softmax is peaked, and up to 0.25 % on normally distributed data. ATTEND_INT4: as the weights of
-                     that format, 18 bytes for 32 neighbours, so head_dim is a multiple of 32; attend_hadamard spreads what is
-                     larger than the rest before it is rounded */
+                     where the softmax is peaked, and up to 0.25 % on normally distributed data. ATTEND_INT4: as
+                     attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard spreads what is larger than the
+                     rest before it is rounded */
   int value_format;      /* likewise for values */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */

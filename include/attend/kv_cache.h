@@ -108,7 +108,7 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
 }  // namespace detail
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
-// attend::bfloat16 or attend::int8; one of an integer shape keeps 8-bit numbers as they are. Keys are kept as panels, so that
+// attend::bfloat16, attend::int8 or attend::int4; one of an integer shape keeps 8-bit numbers as they are. Keys are kept as panels, so that
 // decode and prefill both read them as they lie. A static cache is zero-initialised memory without any code (in a static
 // struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`). Threads that share one need
 // the caller's lock only while somebody changes it.

@@ -17,7 +17,8 @@ namespace {
 // Keys per block for a single row. Nothing is read while scores become weights, and prefetches under way cover more of a
 // shorter pause. That pays for halves. Hardware prefetches floats well enough, and int8 is bound by arithmetic.
 inline int decode_block(const core::Options& options) {
-  return bytes_of(options.key_format, 32) == 64 ? 128 : config::decode_keys;
+  const bool halves = options.key_format == core::Format::float16 || options.key_format == core::Format::bfloat16;
+  return halves ? 128 : config::decode_keys;
 }
 
 template <class Isa, class Features>
@@ -62,7 +63,7 @@ class KeySource {
     }
   }
 
-  // Keys for so many rows. A few rows read other formats in place; for more rows they are widened once. Values are gathered
+  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more rows they are widened once. Values are gathered
   // when several tiles read them and they lie far apart, because they would then share few sets of the cache.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
@@ -170,7 +171,7 @@ class KeySource {
 
   Values values_in_place(const Block& block) const {
     const ptrdiff_t stride = problem_.value.token_stride;
-    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys};
+    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys, values_};
   }
 
   // A block's values as floats, side by side.

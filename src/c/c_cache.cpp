@@ -62,7 +62,8 @@ bool is_possible(const attend_cache& cache) {
   const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
   return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
-         ((is_cache_format(cache.key_format) && is_cache_format(cache.value_format)) ||
+         ((is_cache_format(cache.key_format) && is_cache_format(cache.value_format) &&
+           is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
          within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
          within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);

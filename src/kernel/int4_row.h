@@ -41,13 +41,12 @@ struct ValueScales {
   }
 };
 
-// The weighted sums of some groups of columns: a chain of the first first_chain keys, then one of each chain_keys.
+// The weighted sums of some groups of columns, which have ValueScales each: a chain of the first first_chain keys, then one of each chain_keys.
 template <class Isa, int groups>
 ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int4Group* value, ptrdiff_t stride, int keys,
-                                           int first_chain, float* sums, bool begun) {
+                                           int first_chain, ValueScales<Isa>* by, float* sums, bool begun) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = core::int4_group / Isa::lanes;
-  ValueScales<Isa> by[groups];
   Vec chain[groups][vecs];
   for (int in_chain = at_most(keys, first_chain); keys > 0; keys -= in_chain, in_chain = at_most(keys, chain_keys)) {
     set_to_zero<Isa>(chain);
@@ -86,12 +85,15 @@ ATTEND_NOINLINE void value_int4_row(const float* weights, const Values& values, 
   constexpr int groups = value_groups<Isa>;
   const auto* value = static_cast<const core::Int4Group*>(values.data);
   const ptrdiff_t stride = values.stride / core::int4_group;
+  void* const work = values.work;
+  auto* const by = static_cast<ValueScales<Isa>*>(work);
+  static_assert(groups * sizeof *by <= sizeof(float) * chain_keys * core::int4_group, "work memory has a chain of values");
   float* to = sums.data;
   int left = sums.value_dim / core::int4_group;
   for (; left >= groups; left -= groups, value += groups, to += groups * core::int4_group) {
-    add_int4_columns<Isa, groups>(weights, value, stride, keys, values.first_chain, to, sums.begun);
+    add_int4_columns<Isa, groups>(weights, value, stride, keys, values.first_chain, by, to, sums.begun);
   }
-  if (groups > 1 && left > 0) add_int4_columns<Isa, 1>(weights, value, stride, keys, values.first_chain, to, sums.begun);
+  if (groups > 1 && left > 0) add_int4_columns<Isa, 1>(weights, value, stride, keys, values.first_chain, by, to, sums.begun);
 }
 
 }  // namespace

@@ -15,11 +15,12 @@ using namespace attend_test;
 namespace {
 
 // Sums and differences of a row's halves, after those of each half.
-std::vector<float> unscaled(const std::vector<float>& row) {
+template <class Number>
+std::vector<Number> unscaled(const std::vector<Number>& row) {
   if (row.size() == 1) return row;
   const auto middle = row.begin() + std::ptrdiff_t(row.size() / 2);
-  const std::vector<float> first = unscaled({row.begin(), middle}), second = unscaled({middle, row.end()});
-  std::vector<float> sums, differences;
+  const std::vector<Number> first = unscaled<Number>({row.begin(), middle}), second = unscaled<Number>({middle, row.end()});
+  std::vector<Number> sums, differences;
   for (std::size_t i = 0; i < first.size(); ++i) {
     sums.push_back(first[i] + second[i]);
     differences.push_back(first[i] - second[i]);
@@ -41,10 +42,21 @@ TEST_CASE("hadamard: sums and differences, block by block, times the root of the
     Random(std::uint64_t(width)).fill(x.data(), x.size(), 5.0f);
     const auto scale = float(1.0 / std::sqrt(double(block)));
     for (int at = 0; at < rows * width; at += block) {
-      for (const float sum : unscaled({x.begin() + at, x.begin() + at + block})) expected.push_back(sum * scale);
+      for (const float sum : unscaled<float>({x.begin() + at, x.begin() + at + block})) expected.push_back(sum * scale);
     }
     REQUIRE(attend_hadamard(x.data(), rows, width, found.data()) == ATTEND_OK);
     CHECK(same_bits(found, expected));
+    double most = 0.0;  // of the stated error
+    for (int at = 0; at < rows * width; at += block) {
+      const std::vector<double> exact = unscaled<double>({x.begin() + at, x.begin() + at + block});
+      double magnitudes = 0.0;
+      for (int i = 0; i < block; ++i) magnitudes += std::fabs(double(x[std::size_t(at + i)]));
+      for (int i = 0; i < block; ++i) {
+        const double error = std::fabs(double(found[std::size_t(at + i)]) - exact[std::size_t(i)] / std::sqrt(double(block)));
+        most = std::fmax(most, error / (0x1p-24 * (std::log2(double(block)) + 2) * magnitudes / std::sqrt(double(block))));
+      }
+    }
+    CHECK(most <= 1.0);
     REQUIRE(attend_hadamard(found.data(), rows, width, found.data()) == ATTEND_OK);
     double worst = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i) worst = std::fmax(worst, std::fabs(double(found[i]) - double(x[i])));

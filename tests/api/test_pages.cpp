@@ -16,6 +16,9 @@ namespace {
 struct Paged {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 20, value_dim = 9, max_tokens = 1280;
 };
+struct Groups {  // of 32 numbers
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 64, max_tokens = 1280;
+};
 using Integers = attend::Integer<Paged>;
 constexpr int most_queries = 5, at_once = 37;
 constexpr attend::Quantisation<Integers> quantisation(0.03, 0.03, 0.02, {0.01, -3});
@@ -44,7 +47,8 @@ void draw(Array& array, Random& random) {
   draw(array, random, attend::detail::NumberOf<Shape>());
 }
 
-void draw_further(attend::ScoreOptions<Paged>& options, Random& random) {
+template <class Shape>
+void draw_further(attend::ScoreOptions<Shape>& options, Random& random) {
   static const float slopes[4] = {0.5f, 0.25f, 0.1f, 0.0f};
   if (random.between(0, 3) == 0) options.alibi_slopes = slopes;
   if (random.between(0, 3) == 0) options.soft_cap = 3.0f;
@@ -187,6 +191,7 @@ TEST_CASE("pages: random problems have the bits of a KvCache, in every format") 
     check_pool<attend::KvCache<Paged>>(backend);
     check_pool<attend::KvCache<Paged, attend::float16>>(backend);
     check_pool<attend::KvCache<Paged, attend::int8, attend::bfloat16>>(backend);
+    check_pool<attend::KvCache<Groups, attend::int4>>(backend);
   });
 }
 

@@ -130,6 +130,9 @@ static void block(float* at, int count) {
   IS(ATTEND_OK, attend_activate(ATTEND_SILU, opened, shut, (ptrdiff_t)count * hidden, shut));
   IS(ATTEND_OK, attend_project(shut, count, &close, 1, NULL, 0));
   IS(ATTEND_OK, attend_add(y, 1.0f, (ptrdiff_t)count * width, at));
+  IS(ATTEND_OK, attend_hadamard(at, count, width, normal)); /* which is its own inverse */
+  IS(ATTEND_OK, attend_hadamard(normal, count, width, normal));
+  CHECK(normal[0] - at[0] < 1e-4f && at[0] - normal[0] < 1e-4f);
 }
 
 /* Causal without a cache, all tokens at once over a cache, and token by token: the same bits. */

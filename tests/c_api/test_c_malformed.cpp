@@ -158,7 +158,7 @@ TEST_CASE("malformed calls of the C surface: each is told what is wrong with whi
     world.cache.remember();
   }
   CHECK(count.wrong == 0);
-  CHECK(count.thirds * 1000 < rounds(100000));
+  CHECK(count.thirds * 1000 < rounds(100000) + 3000);  // of few calls, a few more
   MESSAGE(rounds(100000), " calls, ", count.refused, " of them refused, with ", count.seen.size() - 1,
           " pairs of error and argument");
   if (rounds(12) < 12) return;  // too few calls for the rare ones

@@ -67,6 +67,14 @@ TEST_CASE("app: letters, numbers and white space are those of Unicode") {
             "a\xC3") == Words{"\xFF", "a", "\xC3"});  // bytes that are no characters
   CHECK(cut("\xC3\xC3\xA9\xF0\x9F\x99") == Words{"\xC3", "é", "\xF0\x9F\x99"});
 
+  // More bytes than a character needs, halves of pairs, what lies behind the last: no characters, and so no white space.
+  for (const std::string text : {"\xC0\xA0", "\xC1\x81", "\xE0\x80\xA0", "\xF0\x80\x80\xA0", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF\xBF\xBF\xBF"}) {
+    CHECK(app::first_character(text).code == 0xFFFD);
+    CHECK(app::first_character(text).length == 1);
+  }
+  for (const std::string text : {"\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    CHECK(app::first_character(text).length == text.size());
+  }
   CHECK(app::class_of('_') == CharacterClass::punctuation);
   CHECK(app::class_of('$') == CharacterClass::other);
   CHECK(app::class_of(0) == CharacterClass::other);

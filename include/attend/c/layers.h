@@ -178,9 +178,10 @@ ATTEND_API attend_status attend_activate(int activation, const float* x, const f
 ATTEND_API attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y);
 
 /* y = each of the rows of x[rows][width] times the Hadamard matrix of the largest power of two n that divides the width, block
- * by block, over the square root of n. Scores of queries and keys that both went through it (rows of head_dim) are what they
- * were, but for rounding, and numbers that are much larger than others are spread over the row, which a cache of ATTEND_INT4
- * rounds better. It is its own inverse. width: 1 ... ATTEND_MAX_TOKENS; rows: 0 ... ATTEND_MAX_TOKENS; y may be x. */
+ * by block, over the square root of n. But for rounding, scores of queries and keys that both went through it (rows of
+ * head_dim) are what they were, and it is its own inverse, while sums of magnitudes of a block do not overflow. Numbers that are
+ * much larger than others are spread over the row, which a cache of ATTEND_INT4 rounds better.
+ * width: 1 ... ATTEND_MAX_TOKENS; rows: 0 ... ATTEND_MAX_TOKENS; y may be x. */
 ATTEND_API attend_status attend_hadamard(const float* x, ptrdiff_t rows, ptrdiff_t width, float* y);
 
 /* ---- Rotary positions ---- */

@@ -63,8 +63,8 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e
 
 def hadamard(x: Any) -> Any:
     """Rows along the last axis times the Hadamard matrix of the largest power of two n that divides their length, over the square
-    root of n. Queries and keys that both go through it score as before, but for rounding, and a cache of int4 rounds them better,
-    because numbers that are much larger than others are spread over the row. It is its own inverse."""
+    root of n. But for rounding, queries and keys that both go through it score as before, and it is its own inverse. A cache of
+    int4 rounds them better, because numbers that are much larger than others are spread over the row."""
     held = Held()
     vectors = vectors_of('x', x, held.buffers, 4)
     result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
