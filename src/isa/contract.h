@@ -71,6 +71,7 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
   Vec (*load_bytes)(const int8_t* from) = &Isa::load;
   void (*load_words)(const uint8_t* from, Vec* to) = &Isa::load_words;  // 16 bytes as the bits of lanes, 16 / lanes vectors
+  Vec (*broadcast_half)(Half number) = &Isa::broadcast_half;
   Vec (*low_half)(Vec words) = &Isa::low_half;    // the number in the low four bits of each of them
   Vec (*high_half)(Vec words) = &Isa::high_half;  // and in the four above
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile

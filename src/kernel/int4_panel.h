@@ -18,7 +18,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Vectors of outputs, and groups, whose chains go side by side: some four chains, of which none waits for another.
+// Vectors of outputs, and groups, whose chains go side by side: some four chains, of which none waits for another. Those of rows,
+// which are gathered meanwhile, take a vector at a time: there are no registers for more.
 template <class Isa>
 constexpr int int4_vecs = Isa::lanes == 8 ? 2 : 1;
 template <class Isa>
@@ -44,10 +45,9 @@ ATTEND_ALWAYS_INLINE void add_words(const float* input, const typename Isa::Vec 
 }
 
 // to += the sums of the two chains of each of some groups, over some vectors of outputs from `output` on.
-template <class Isa, int groups>
+template <class Isa, int groups, int vecs>
 ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* panels, int output, float* to) {
   using Vec = typename Isa::Vec;
-  constexpr int vecs = int4_vecs<Isa>;
   Vec sums[groups][vecs][2];
   Int4Scales<Isa> by[groups][vecs];
   ATTEND_UNROLL
@@ -81,18 +81,18 @@ ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* 
 // to[o] = sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs. Sums of whole
 // chains stay in memory, because registers are full of what a chain needs.
 //   next  gives the panels of the next `groups` groups, or of a single one
-template <class Isa, int groups, class Next>
+template <class Isa, int groups, int vecs, class Next>
 ATTEND_ALWAYS_INLINE void output_groups(const float* input, int inputs, Next next, float* to) {
-  constexpr int block = groups * core::int4_group, step = int4_vecs<Isa> * Isa::lanes;
+  constexpr int block = groups * core::int4_group, step = vecs * Isa::lanes;
   // To -0 the first chain is added without a change, even of a zero's sign.
   for (int o = 0; o < panel_keys; o += Isa::lanes) Isa::store(to + o, Isa::broadcast(-0.0f));
   for (; inputs >= block; inputs -= block, input += block) {
     const core::Int4Panel* const panels = next(Constant<groups>());
-    for (int o = 0; o < panel_keys; o += step) add_groups<Isa, groups>(input, panels, o, to + o);
+    for (int o = 0; o < panel_keys; o += step) add_groups<Isa, groups, vecs>(input, panels, o, to + o);
   }
   if (groups > 1 && inputs > 0) {
     const core::Int4Panel* const panels = next(Constant<1>());
-    for (int o = 0; o < panel_keys; o += step) add_groups<Isa, 1>(input, panels, o, to + o);
+    for (int o = 0; o < panel_keys; o += step) add_groups<Isa, 1, vecs>(input, panels, o, to + o);
   }
 }
 
@@ -113,7 +113,7 @@ struct PackedGroups {
 
 template <class Isa, bool prefetch>
 ATTEND_NOINLINE void output_int4_panel(const float* input, const core::Int4Panel* panels, int inputs, float* to) {
-  output_groups<Isa, int4_groups<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, to);
+  output_groups<Isa, int4_groups<Isa>, int4_vecs<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, to);
 }
 
 // A group of 16 outputs that lie in rows, `stride` groups apart, as it is packed.
@@ -169,9 +169,10 @@ template <class Isa>
 ATTEND_NOINLINE void output_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs,
                                  RowPanel<core::Int4Group>& memory, float* to) {
   constexpr int groups = int4_groups<Isa>;
+  static_assert(groups <= 2, "a RowPanel has room for two");
   GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_group, memory.panels[0], memory.panels[1]};
   next.gather();
-  output_groups<Isa, groups>(input, inputs, next, to);
+  output_groups<Isa, groups, 1>(input, inputs, next, to);
 }
 
 }  // namespace

@@ -113,8 +113,8 @@ ATTEND_ALWAYS_INLINE void widen_row_group(const core::Int4Group& group, typename
 template <class Isa>
 ATTEND_NOINLINE void widen_int4_row(const core::Int4Group* row, int count, float* to) {
   for (; count > 0; count -= core::int4_group, ++row, to += core::int4_group) {
-    const float scale = scale_of(numbers_of(*row));
-    widen_row_group<Isa>(*row, Isa::broadcast(scale), Isa::broadcast(-8.0f * scale),
+    const typename Isa::Vec scale = Isa::broadcast_half({uint16_t(numbers_of(*row).scale)});
+    widen_row_group<Isa>(*row, scale, Isa::mul(scale, Isa::broadcast(-8.0f)),
                          [=](int v, typename Isa::Vec numbers)
                              ATTEND_INLINE_LAMBDA { Isa::store(to + v * Isa::lanes, numbers); });
   }

@@ -35,6 +35,7 @@ class Operations {
     if (!moves_some(end)) return "load_first, store_first";
     if (!widens(end)) return "load of halves, bfloats or bytes";
     if (!reads_bits()) return "four_bits";
+    if (!reads_bytes(end)) return "load_words, low_half, high_half, broadcast_half";
     if constexpr (Isa::lane_factors > 1) {
       if (!widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
@@ -156,6 +157,30 @@ class Operations {
     return reads_bits_at<0>() && reads_bits_at<4>() && reads_bits_at<8>() &&
            reads_bits_at<12>() && reads_bits_at<16>() && reads_bits_at<20>() &&
            reads_bits_at<24>() && reads_bits_at<28>();
+  }
+
+  // Bytes that end where memory does.
+  static bool reads_bytes(float* end) {
+    void* const behind = end;
+    uint8_t* const bytes = static_cast<uint8_t*>(behind) - 16;
+    bool right = true;
+    for (int first = 0; first < 256; first += 16) {
+      for (int i = 0; i < 16; ++i) bytes[i] = uint8_t((first + i) * 7);
+      Vec words[16 / lanes];
+      Isa::load_words(bytes, words);
+      for (int v = 0; v < 16 / lanes; ++v) {
+        const uint8_t* const of_vector = bytes + v * lanes;
+        right = right && is(words[v], [=](int i) { return attend::bits_to<float>(uint32_t(of_vector[i])); }) &&
+                is(Isa::low_half(words[v]), [=](int i) { return float(of_vector[i] & 15); }) &&
+                is(Isa::high_half(words[v]), [=](int i) { return float(of_vector[i] >> 4); });
+      }
+    }
+    constexpr uint16_t halves[] = {0x0000, 0x0001, 0x03ff, 0x3c00, 0xc500, 0x7bff, 0x7c00};
+    for (const uint16_t half : halves) {
+      const attend::tested::Half number = {half};
+      right = right && is(Isa::broadcast_half(number), [=](int) { return attend::tested::widen(number); });
+    }
+    return right;
   }
 
   // Four vectors are the same as one and one and one and one.

@@ -116,6 +116,7 @@ struct Avx2 : X86Lanes {
     to[0] = _mm256_castsi256_ps(_mm256_shuffle_epi8(twice, first));
     to[1] = _mm256_castsi256_ps(_mm256_shuffle_epi8(twice, second));
   }
+  static Vec broadcast_half(Half number) { return _mm256_cvtph_ps(_mm_set1_epi16(short(number.bits))); }
   static Vec low_half(Vec words) { return four_bits<0>(words); }
   static Vec high_half(Vec words) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(_mm256_castps_si256(words), 4)); }
 

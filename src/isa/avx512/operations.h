@@ -93,6 +93,7 @@ struct Avx512 : X86Lanes {
   static void load_words(const uint8_t* from, Vec* to) {
     to[0] = _mm512_castsi512_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
   }
+  static Vec broadcast_half(Half number) { return _mm512_cvtph_ps(_mm256_set1_epi16(short(number.bits))); }
   static Vec low_half(Vec words) {
     return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_castps_si512(words), _mm512_set1_epi32(15)));
   }

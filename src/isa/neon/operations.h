@@ -81,6 +81,7 @@ struct Neon : NeonTarget {
     to[2] = vreinterpretq_f32_u32(vmovl_u16(vget_low_u16(high)));
     to[3] = vreinterpretq_f32_u32(vmovl_u16(vget_high_u16(high)));
   }
+  static Vec broadcast_half(Half number) { return widened(vdup_n_u16(number.bits)); }
   static Vec low_half(Vec words) { return vcvtq_f32_u32(vandq_u32(vreinterpretq_u32_f32(words), vdupq_n_u32(15))); }
   static Vec high_half(Vec words) { return vcvtq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(words), 4)); }
 

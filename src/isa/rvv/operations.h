@@ -78,6 +78,7 @@ struct Rvv {
       to[v] = Vec(__builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from + v * lanes), Ints) & 0xff);
     }
   }
+  static Vec broadcast_half(Half number) { return broadcast(widen(number)); }
   static Vec low_half(Vec words) { return __builtin_convertvector(Ints(words) & 15, Vec); }
   static Vec high_half(Vec words) { return __builtin_convertvector(Ints(words) >> 4, Vec); }
 
