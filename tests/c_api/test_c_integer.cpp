@@ -39,6 +39,21 @@ TEST_CASE("c integer: parts have the bits of the whole") {
   }
 }
 
+TEST_CASE("c integer: keys that a wide window shows from a position far before them are too many") {
+  const std::vector<std::int8_t> query(1), keys(70000), values(70000);
+  std::int8_t output = 0;
+  const attend_integer_constants constants = prepared(integer_scales(), 1);
+  attend_problem p;
+  REQUIRE(attend_integer_problem_init(&p, sizeof p) == ATTEND_OK);
+  p.query_heads = p.kv_heads = p.head_dim = p.value_dim = p.queries = 1, p.keys = 70000;
+  p.query.data = query.data(), p.key.data = keys.data(), p.value.data = values.data(), p.output.data = &output;
+  p.constants = &constants, p.offset = -ATTEND_MAX_TOKENS;
+  for (const std::ptrdiff_t beyond : {65535, 65536}) {  // the query at -ATTEND_MAX_TOKENS sees so many keys
+    p.window_right = ATTEND_MAX_TOKENS + beyond - 1;
+    CHECK(attend_check(&p) == (beyond == 65535 ? int(ATTEND_OK) : wrong(ATTEND_TOO_LARGE, ATTEND_ARG_KEYS)));
+  }
+}
+
 TEST_CASE("c integer: the bytes of a masked key or value change nothing") {
   Random random(43);
   int masked = 0;
