@@ -45,7 +45,7 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   } else if (dims <= value_vecs<Isa, float>(1) * Isa::lanes) {
     value_columns<Isa, float, 1>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
   } else {
-    Tiles<Isa>::value(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
+    Tiles<Isa>::value(1, weights, {data, core::Format::float32, stride, chain_keys, nullptr}, &keys, sums);
   }
 }
 

@@ -178,7 +178,7 @@ class KeySource {
   Values gathered_values(const Block& block, const BlockVisibility& visibility) {
     for (int k = block.from; k < block.to; k += panel_keys)
       gather_values(block.key, k, at_most(k + panel_keys, block.to), visibility);
-    return {values_, core::Format::float32, problem_.value_dim, chain_keys};
+    return {values_, core::Format::float32, problem_.value_dim, chain_keys, nullptr};
   }
 
   // A panel of them.

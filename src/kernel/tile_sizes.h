@@ -93,7 +93,7 @@ struct Values {
   core::Format format;
   ptrdiff_t stride;
   int first_chain;  // keys until the first chain ends: 1 to chain_keys
-  float* work = nullptr;  // of int4: memory for the scales of a chain, as much as for its values as floats
+  float* work;      // of int4: memory for the scales of a chain, as much as for its values as floats
 };
 
 // The weighted sums of rows, [value_dim] each, side by side. Before they have begun they hold nothing.
