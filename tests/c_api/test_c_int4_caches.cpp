@@ -103,7 +103,10 @@ TEST_CASE("c int4 caches: 18 bytes for 32 numbers") {
   REQUIRE(attend_cache_shape_init(&shape, sizeof shape) == ATTEND_OK);
   shape.kv_heads = 2, shape.head_dim = 64, shape.value_dim = 128, shape.max_tokens = 1600;
   shape.key_format = shape.value_format = ATTEND_INT4;
-  CHECK(attend_cache_size(&shape) == 64 + 1600 * 2 * (64 + 128) / 32 * 18);
+  attend_cache_shape halves = shape;
+  halves.key_format = halves.value_format = ATTEND_FLOAT16;
+  const std::size_t numbers = 1600 * 2 * (64 + 128), head = attend_cache_size(&halves) - 2 * numbers;
+  CHECK(attend_cache_size(&shape) == head + numbers / 32 * 18);
   shape.head_dim = 48;
   CHECK(attend_cache_check(&shape) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM));
   shape.key_format = ATTEND_INT8;
