@@ -41,7 +41,8 @@ struct ValueScales {
   }
 };
 
-// The weighted sums of some groups of columns, which have ValueScales each: a chain of the first first_chain keys, then one of each chain_keys.
+// The weighted sums of some groups of columns: a chain of the first first_chain keys, then one of each chain_keys.
+//   by  [groups], memory for the scales
 template <class Isa, int groups>
 ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int4Group* value, ptrdiff_t stride, int keys,
                                            int first_chain, ValueScales<Isa>* by, float* sums, bool begun) {
