@@ -3,6 +3,7 @@
 #pragma once
 
 #include "detail/integer_rows.h"
+#include "detail/key_rows.h"
 
 namespace attend {
 namespace detail {
@@ -41,22 +42,26 @@ class CacheTokens {
     constexpr int tokens = Traits<KeyArray>::tokens;
     constexpr bool is_key = Same<KeyArray, Key<Shape, tokens>>::value;
     constexpr bool is_value = Same<ValueArray, Value<Shape, tokens>>::value;
+    static_assert(!values_in_keys<Rows>,
+                  "attend: a cache of attend::in_keys has its values in its keys: append takes an attend::Key, then at most an "
+                  "int, the count of its tokens");
     static_assert(is_key, "attend: append takes an attend::Key of the cache's own shape first");
     static_assert(is_value || !is_key,
                   "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
     static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
-    if (count < 0 || count > tokens) return Status::bad_count;
-    if (count > room()) return Status::cache_full;
-    if constexpr (is_key && is_value) {
-      rows_.store(length_, count, ArrayRows<Shape>(key.data[0][0], value.data[0][0]));
-    }
-    length_ += count;
-    newest_ = count < tokens ? count : length_;  // of padded arrays those that count
+    if constexpr (is_key && is_value) return add<tokens>(ArrayRows<Shape>(key.data[0][0], value.data[0][0]), count);
     return Status::ok;
   }
+
+  // The same of a cache of attend::in_keys.
   template <class KeyArray>
-  Status append(const KeyArray&) {
-    static_assert(Same<KeyArray, void>::value, "attend: append takes an attend::Key, then an attend::Value of as many tokens");
+  Status append(const KeyArray& key, int count = Traits<KeyArray>::tokens) {
+    constexpr int tokens = Traits<KeyArray>::tokens;
+    constexpr bool is_key = Same<KeyArray, Key<Shape, tokens>>::value, alone = values_in_keys<Rows>;
+    static_assert(alone || Same<KeyArray, void>::value,
+                  "attend: append takes an attend::Key, then an attend::Value of as many tokens");
+    static_assert(is_key || !alone, "attend: append takes an attend::Key of the cache's own shape first");
+    if constexpr (is_key && alone) return add<tokens>(ArrayRows<Shape>(key.data[0][0], key.data[0][0]), count);
     return Status::ok;
   }
 
@@ -75,6 +80,18 @@ class CacheTokens {
   friend CacheAccess;
   Rows rows_;
   int length_, newest_;
+
+ private:
+  // Adds the first count of so many tokens.
+  template <int tokens>
+  [[gnu::always_inline]] Status add(const ArrayRows<Shape>& arrays, int count) {
+    if (count < 0 || count > tokens) return Status::bad_count;
+    if (count > room()) return Status::cache_full;
+    rows_.store(length_, count, arrays);
+    length_ += count;
+    newest_ = count < tokens ? count : length_;  // of padded arrays those that count
+    return Status::ok;
+  }
 };
 
 constexpr int any_number = 0x7fffffff;
@@ -108,10 +125,18 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
 }  // namespace detail
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
-// attend::bfloat16, attend::int8 or attend::int4; one of an integer shape keeps 8-bit numbers as they are. Keys are kept as panels, so that
-// decode and prefill both read them as they lie. A static cache is zero-initialised memory without any code (in a static
-// struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`). Threads that share one need
-// the caller's lock only while somebody changes it.
+// attend::bfloat16, attend::int8 or attend::int4; one of an integer shape keeps 8-bit numbers as they are. Keys are kept as
+// panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised memory without any code (in
+// a static struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`). Threads that share
+// one need the caller's lock only while somebody changes it.
+//
+// With attend::in_keys in the place of ValueFormat the values are the first value_dim numbers of the keys and in memory once,
+// as of latent attention: a row for each token, and of int8 one scale. append takes the key alone. It is a cache for every
+// call, with the bits of one that has two copies, and like other formats it takes an OptionWorkspace:
+//
+//   static attend::KvCache<Latent, attend::float16, attend::in_keys> cache;  // head_dim 576, value_dim 512: 1152 bytes a token
+//   cache.append(latent);                                                    // Key<Latent>
+//   attend::decode(query, cache, output, work);                              // work: OptionWorkspace<Latent>
 template <class Shape, class KeyFormat = detail::NumberOf<Shape>, class ValueFormat = KeyFormat>
 class KvCache
     : public detail::FixedCache<
@@ -178,6 +203,7 @@ namespace detail {
 template <class ShapeOf, class RowsOf, int capacity, int most>
 struct TraitsOfCache {
   using ShapeType = ShapeOf;
+  using RowsType = RowsOf;
   using Ring = typename RowsOf::RingType;
   static constexpr int most_queries = most;
   static constexpr int keys =

@@ -150,11 +150,17 @@ template <class Shape, int tokens = 1>
 struct Value
     : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
 
+namespace detail {
+// Whether the values of a shape can be the first numbers of its keys.
+template <class Shape>
+constexpr bool fits_in_keys = Checked<Shape>::value_dim <= Checked<Shape>::head_dim;
+}  // namespace detail
+
 // The values of keys that begin with them: value c of a token and head is number c of its key, and there is one copy of both,
 // as of the latents of multi-head latent attention (DeepSeek). Stands where a Value<Shape, tokens> would.
 template <class Shape, int tokens>
 struct ValuesInKeys {
-  static_assert(detail::Checked<Shape>::value_dim <= detail::Checked<Shape>::head_dim,
+  static_assert(detail::fits_in_keys<Shape>,
                 "attend: values that are a part of their keys have a value_dim of at most head_dim");
   const Key<Shape, tokens>& key;
 };

@@ -240,7 +240,8 @@ constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value
 // are those of floats that hold (number - 8) * scale.
 void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
-// The same where keys and values have this format, without the code of others.
+// The same where keys and values have this format, without the code of others. With a head_dim of 0 it stores values alone;
+// key_scales may be value_scales then.
 template <Format format>
 void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 

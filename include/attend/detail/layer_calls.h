@@ -206,6 +206,10 @@ Status run_part_of(const LayerCall<Types...>& call, core::Problem& of_block, Cor
 // memory.
 template <class Cache, int block>
 struct AppendedCache {
+  static_assert(
+      !values_in_keys<typename CacheTraits<Cache>::RowsType>,
+      "attend: a layer makes values of their own, for which a cache of attend::in_keys has no memory: give the values "
+      "of its cache a format");
   static constexpr bool causal = true;  // where the options do not set it
   using Shape = typename CacheTraits<Cache>::ShapeType;
   template <class Call>

@@ -279,6 +279,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   }
   const Status status = prepare<Shape>(call, options, arrays.causal, several);
   if (status != Status::ok) return status;
+  if constexpr (values_in_keys<Rows>) call.problem.key_panels = false;  // until here it told caches from arrays
   if constexpr (ranged) {
     return run_ranged(options, part, call.problem, call.options);
   } else {
