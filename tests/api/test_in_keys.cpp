@@ -2,10 +2,13 @@
 // stored, in every format, however calls are cut; what a token takes of memory.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "../support/typed_objects.h"
 
@@ -202,25 +205,28 @@ void check_pages() {
   w.check(attend::finish(*state, w.output));
 }
 
-#define FOR_FORMATS(check, Shape) check<Shape, float>(), check<Shape, float16>(), check<Shape, bfloat16>(), check<Shape, int8>()
+template <class Check>
+void for_formats(Check check) {
+  check(float()), check(float16()), check(bfloat16()), check(int8());
+}
 
 }  // namespace
 
 TEST_CASE("values in the keys of a cache: the bits of two copies, in one call, in chunks, token by token and in parts") {
   for_each_backend([](const char* backend) {
     CAPTURE(std::string(backend));
-    FOR_FORMATS(check_ways, Narrow);
-    FOR_FORMATS(check_ways, Grouped);
-    FOR_FORMATS(check_ways, Equal);
+    for_formats([](auto format) { check_ways<Narrow, decltype(format)>(); });
+    for_formats([](auto format) { check_ways<Grouped, decltype(format)>(); });
+    for_formats([](auto format) { check_ways<Equal, decltype(format)>(); });
   });
 }
 
 TEST_CASE("values in the keys of a cache: with options, shorter than the cache, and in pages") {
   for_each_backend([](const char* backend) {
     CAPTURE(std::string(backend));
-    FOR_FORMATS(check_options, Narrow);
-    FOR_FORMATS(check_pages, Narrow);
-    FOR_FORMATS(check_pages, Grouped);
+    for_formats([](auto format) { check_options<Narrow, decltype(format)>(); });
+    for_formats([](auto format) { check_pages<Narrow, decltype(format)>(); });
+    for_formats([](auto format) { check_pages<Grouped, decltype(format)>(); });
   });
 }
 
@@ -230,7 +236,7 @@ TEST_CASE("values in the keys of a cache: the bits of a KvCache of both, and of 
   w.fill();
   auto value = std::make_unique<attend::Value<Narrow, tokens>>();
   for (int j = 0; j < tokens; ++j) {
-    for (int h = 0; h < Narrow::kv_heads; ++h) std::memcpy((*value)[j][h], w.key[j][h], sizeof (*value)[j][h]);
+    for (int h = 0; h < Narrow::kv_heads; ++h) std::memcpy((*value)[j][h], w.key[j][h], sizeof(*value)[j][h]);
   }
   auto two = std::make_unique<attend::KvCache<Narrow, float16>>();
   REQUIRE(two->append(w.key, *value) == Status::ok);
