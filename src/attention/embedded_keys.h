@@ -95,7 +95,7 @@ class EmbeddedKeys {
                                          int width, float* to) {
     for (int i = 0; i < count; ++i) {
       if (format == core::Format::int4) {
-        widen_columns(numbers_of<core::Int4Group>(from), column, width, to);
+        widen_columns<Isa>(numbers_of<core::Int4Group>(from), column, width, to);
       } else if constexpr (Features::arrays) {
         widen_row<Isa>(format, moved(from, column, format), width, to);
       } else if constexpr (Features::format != core::Format::int4) {

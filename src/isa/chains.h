@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "../../include/attend/core/formats.h"
+
 namespace attend::ATTEND_ISA {
 namespace {
 
@@ -45,6 +47,17 @@ struct OutputChains {
   const Number* weights;  // of panel_keys outputs side by side; or rows, from output to output `stride` numbers apart
   ptrdiff_t stride;
   int chains;
+  float* to;
+};
+
+// One token's projection by weights of 4 bits: to[o] = the sum of the chains of whole groups, at least one, for some outputs.
+struct GroupOutputs {
+  const float* input;
+  const core::Int4Panel* panels;  // of these outputs, at most 16; null: weights lie in
+  const core::Int4Group* rows;    // from output to output `stride` groups apart
+  ptrdiff_t stride;
+  int groups;
+  int outputs;
   float* to;
 };
 

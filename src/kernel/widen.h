@@ -147,7 +147,7 @@ ATTEND_NOINLINE void widen_panel(core::Format format, const void* from, int colu
     if constexpr (loads_halves<Isa>(0)) {
       widen_group<Isa>(*panel, to);
     } else {
-      widen_by_lanes(*panel, to);
+      widen_by_lanes<Isa>(*panel, to);
     }
   }
 }

@@ -44,6 +44,9 @@ class EmbeddedLinear {
         if (!panels() && Isa::takes_rows(weights_, linear_.weight_stride)) return run_token<row_outputs>();
       }
     }
+    if constexpr (in_groups<Number>) {
+      if (one_token()) return run_groups();
+    }
     if constexpr (widens<Number>) {
       if (!one_token() && linear_.work != nullptr) return widen_chains<panel_keys>(linear_.work);
       if (in_groups<Number> || (!panels() && !Isa::widens_apart)) {
@@ -92,6 +95,20 @@ class EmbeddedLinear {
       if (!all || rest > 0) add_columns(chains, output, end, all ? whole * chain_dims : 0);
     }
     end_outputs<Isa>(linear_.output, linear_.outputs, linear_.scales, linear_.bias);
+  }
+
+  // One token, by the loop that an instruction set has for groups of 4 bits.
+  ATTEND_NOINLINE void run_groups() const {
+    const int at_once = panels() ? panel_keys : linear_.outputs;
+    for (int output = 0; output < linear_.outputs; output += at_once) {
+      Isa::outputs_of_groups({linear_.input, panels() ? panel_of(output) : nullptr, weights_, linear_.weight_stride / core::int4_group,
+                              linear_.inputs / core::int4_group, at_most(linear_.outputs - output, at_once),
+                              linear_.output + output});
+    }
+    end_outputs<Isa>(linear_.output, linear_.outputs, linear_.scales, linear_.bias);
+  }
+  const core::Int4Panel* panel_of(int output) const {
+    return static_cast<const core::Int4Panel*>(linear_.weights) + output / panel_keys * ptrdiff_t(linear_.inputs / core::int4_group);
   }
 
   // Inputs from `input` on of the outputs begin ... end - 1.
@@ -176,14 +193,10 @@ class EmbeddedLinear {
 
   // The chain of an output that begins with an input, of weights that lie in groups.
   void widen_chain_of(int output, int input, float* wide) const {
-    const int group = input / group_inputs<Number>, chain = input / chain_dims % 2;
-    const ptrdiff_t stride = (panels() ? linear_.inputs : linear_.weight_stride) / group_inputs<Number>;
-    if (panels()) {
-      const auto* const groups = static_cast<const core::Int4Panel*>(linear_.weights);
-      widen_chain(numbers_of(groups[output / panel_keys * stride + group], output % panel_keys), chain, wide);
-    } else {
-      widen_chain(numbers_of(weights_[output * stride + group]), chain, wide);
-    }
+    const int group = input / core::int4_group, chain = input / chain_dims % 2;
+    const Int4Numbers numbers = panels() ? numbers_of(panel_of(output)[group], output % panel_keys)
+                                         : numbers_of(weights_[output * (linear_.weight_stride / core::int4_group) + group]);
+    Isa::widen_chain(numbers, chain, wide, 1);
   }
 
   ATTEND_NOINLINE void add_widened(const float* wide, int output, int columns, int input, int steps) const {

@@ -41,38 +41,68 @@ inline Int4Numbers numbers_of(const core::Int4Panel& panel, int output) {
   return {panel.scales[output], panel.numbers[0][output], 4 * panel_keys};
 }
 
-// An infinite scale becomes NaN.
-inline float scale_of(const Int4Numbers& group) {
+// The scale of a group; NaN in the place of an infinite one.
+inline Half scale_of(const Int4Numbers& group) {
   const uint32_t nan = (group.scale & 0x7c00u) == 0x7c00u ? 0x7e00u : 0;
-  return widen(Half{uint16_t(group.scale | nan)});
+  return {uint16_t(group.scale | nan)};
 }
 
-// The product of a number from -8 to 7 and a float that a float16 became, which is exact: what a processor without a
-// floating-point unit does in few steps, and without the stack of a multiplication.
-inline float soft_times_scale(int number, float scale) {
-  constexpr uint32_t unit = 1u << 23;  // of the exponent
-  const uint32_t bits = bits_to<uint32_t>(scale), sign = (bits ^ uint32_t(number)) & 0x80000000u;
-  uint32_t size = bits & 0x7fffffffu;
-  if (size >= 0x7f800000u) return scale;
-  if (number == 0 || size == 0) return bits_to<float>(sign);
-  uint32_t digits = ((size & (unit - 1)) | unit) * uint32_t(number < 0 ? -number : number);
-  for (size &= ~(unit - 1); digits >= 2 * unit; digits >>= 1) size += unit;
-  return bits_to<float>(sign | (size + (digits - unit)));
-}
+// Products of numbers from -8 to 7 and a scale, which are exact: by its bits, which takes a processor without a floating-point
+// unit few steps, and no stack for a multiplication.
+class SoftScale {
+ public:
+  explicit SoftScale(float scale)
+      : sign_(bits_to<uint32_t>(scale) & 0x80000000u),
+        exponent_(magnitude(scale) & 0x7f800000u),
+        digits_(magnitude(scale) == 0 ? 0 : unit | (magnitude(scale) & (unit - 1))),
+        is_nan_(magnitude(scale) >= 0x7f800000u) {}
+
+  ATTEND_ALWAYS_INLINE float times(int number) const {
+    uint32_t digits = digits_ * uint32_t(number < 0 ? -number : number), exponent = exponent_;
+    if (is_nan_) return bits_to<float>(0x7fc00000u);
+    if (digits == 0) return 0.0f;
+    for (; digits >= 2 * unit; digits >>= 1) exponent += unit;
+    return bits_to<float>((sign_ ^ (uint32_t(number) & 0x80000000u)) | (exponent + (digits - unit)));
+  }
+
+  // What the 16 numbers of a group stand for.
+  ATTEND_ALWAYS_INLINE void fill(float* table) const {
+    table[8] = times(0);
+    for (int n = 1; n < 8; ++n) {
+      table[8 + n] = times(n);
+      table[8 - n] = bits_to<float>(bits_to<uint32_t>(table[8 + n]) ^ 0x80000000u);
+    }
+    table[0] = times(-8);
+  }
+
+ private:
+  static constexpr uint32_t unit = 1u << 23;  // of the exponent
+  uint32_t sign_, exponent_, digits_;
+  bool is_nan_;
+};
+
+struct FloatScale {
+  ATTEND_ALWAYS_INLINE float times(int number) const { return FloatArithmetic::mul(widen(int8_t(number)), scale); }
+  ATTEND_ALWAYS_INLINE void fill(float* table) const {  // sums of few digits, which are exact
+    float weight = FloatArithmetic::mul(scale, -8.0f);
+    for (int n = 0; n < 16; ++n, weight = FloatArithmetic::add(weight, scale)) table[n] = weight;
+  }
+  float scale;
+};
+#if ATTEND_SOFT_FLOAT
+using Int4Scale = SoftScale;
+#else
+using Int4Scale = FloatScale;
+#endif
 
 // The number in the low or, of chain 1, in the high half of a byte.
-inline float widen_half_byte(uint8_t byte, int chain, float scale) {
-  const int number = (byte >> 4 * chain & 15) - 8;
-#if ATTEND_SOFT_FLOAT
-  return soft_times_scale(number, scale);
-#else
-  return FloatArithmetic::mul(widen(int8_t(number)), scale);
-#endif
+ATTEND_ALWAYS_INLINE float widen_half_byte(uint8_t byte, int chain, const Int4Scale& scale) {
+  return scale.times((byte >> 4 * chain & 15) - 8);
 }
 
 // One of the two chains of a group, its numbers `stride` floats apart.
-inline void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride = 1) {
-  const float scale = scale_of(from);
+inline void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride) {
+  const Int4Scale scale{widen(scale_of(from))};
   const uint8_t* bytes = from.bytes;
   for (int i = 0; i < chain_dims; i += 4, bytes += from.step) {
     for (int byte = 0; byte < 4; ++byte, to += stride) *to = widen_half_byte(bytes[byte], chain, scale);
@@ -80,22 +110,29 @@ inline void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t
 }
 
 // Some columns of a row of groups, from any on.
-ATTEND_NOINLINE inline void widen_columns(const core::Int4Group* row, int column, int count, float* to) {
+template <class Isa>
+ATTEND_NOINLINE void widen_columns(const core::Int4Group* row, int column, int count, float* to) {
   for (const int end = column + count; column < end;) {
     const Int4Numbers group = numbers_of(row[column / core::int4_group]);
-    const float scale = scale_of(group);
-    do {
-      const int chain = column / chain_dims & 1;
-      *to++ = widen_half_byte(group.bytes[column % chain_dims], chain, scale);
-    } while (++column < end && column % core::int4_group != 0);
+    const int chain = column / chain_dims & 1, first = column % chain_dims;
+    const int width = end - column < chain_dims - first ? end - column : chain_dims - first;
+    if (width == chain_dims) {
+      Isa::widen_chain(group, chain, to, 1);
+    } else {
+      const Int4Scale scale{widen(scale_of(group))};
+      for (int i = 0; i < width; ++i) to[i] = widen_half_byte(group.bytes[first + i], chain, scale);
+    }
+    to += width;
+    column += width;
   }
 }
 
 // to[i][lane] = number i of the group of each lane of a panel.
-ATTEND_NOINLINE inline void widen_by_lanes(const core::Int4Panel& panel, float* to) {
+template <class Isa>
+ATTEND_NOINLINE void widen_by_lanes(const core::Int4Panel& panel, float* to) {
   for (int lane = 0; lane < panel_keys; ++lane) {
     for (int chain = 0; chain < 2; ++chain) {
-      widen_chain(numbers_of(panel, lane), chain, to + chain * chain_dims * panel_keys + lane, panel_keys);
+      Isa::widen_chain(numbers_of(panel, lane), chain, to + chain * chain_dims * panel_keys + lane, panel_keys);
     }
   }
 }

@@ -170,6 +170,7 @@ constexpr Call calls[] = {
     {"float16", false, -1, false, attend::core::Format::float16},
     {"bfloat16", false, -1, false, attend::core::Format::bfloat16},
     {"int8", false, -1, false, attend::core::Format::int8},
+    {"int4", false, -1, false, attend::core::Format::int4},
 };
 
 // The last tokens of the cache are the queries; they are causal.
@@ -258,6 +259,9 @@ constexpr LinearCall linear_calls[] = {
     {"packed_16", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, true, 16},
     {"rows_16", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, false, 16},
     {"int8_16", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, true, 16},
+    {"int4", attend::core::run_linear<attend::core::Format::int4>, attend::core::Format::int4, true, 1},
+    {"int4_rows", attend::core::run_linear<attend::core::Format::int4>, attend::core::Format::int4, false, 1},
+    {"int4_16", attend::core::run_linear<attend::core::Format::int4>, attend::core::Format::int4, true, 16},
 };
 
 void count_linear(const LinearCall& call) {

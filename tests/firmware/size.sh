@@ -26,7 +26,7 @@ limits='
 *             *    ram                   0
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
-cortex-m4     -Os  flash_options      13312
+cortex-m4     -Os  flash_options      13568
 cortex-m4     -Os  flash_decode_ring_int8 7168
 cortex-m4     -Os  flash_decode_ring   6656
 cortex-m4     -Os  stack               768
@@ -42,11 +42,18 @@ cortex-m33    -O2  per_mac_64x32_arrays 2.3
 cortex-m55    -O2  per_mac_64x32_arrays 0.8
 cortex-m4     -O2  per_mac_project_packed 1.4
 cortex-m4     -O2  per_mac_project_rows 1.6
+cortex-m4     -O2  per_mac_project_int4 5.5
+cortex-m4     -O2  per_mac_project_int4_rows 5.5
+cortex-m4     -O2  per_mac_project_int4_16 2.5
 cortex-m7     -O2  per_mac_project_packed 1.4
 cortex-m7     -O2  per_mac_project_rows 1.5
 cortex-m7     -O2  per_mac_project_int8 4.5
 cortex-m7     -O2  per_mac_project_int8_rows 4.5
+cortex-m7     -O2  per_mac_project_int4 5.5
+cortex-m7     -O2  per_mac_project_int4_16 2.5
 cortex-m55    -O2  per_mac_project_packed 1.0
+cortex-m55    -O2  per_mac_project_int4 2.0
+cortex-m55    -O2  per_mac_project_int4_16 1.2
 cortex-m0plus -Os  flash_integer      3200
 cortex-m4     -Os  flash_integer      3456
 cortex-m0plus -O2  per_mac_64x32_integer 7

@@ -45,16 +45,16 @@ function besides(call, kinds,    i, n, kind, text) {
 
 function kinds_row(    format) {
   format = kind == "markdown" ? "| %s | %s / %s | %s / %s | %s | %s |\n" : "%-14s %s / %s; %s / %s; %s; %s\n"
-  printf format, board, get("-O2", "per_mac_decode_plain"), besides("decode", "options window ring float16 int8"),
-    get("-O2", "per_mac_prefill_plain"), besides("prefill", "options window float16 int8"),
+  printf format, board, get("-O2", "per_mac_decode_plain"), besides("decode", "options window ring float16 int8 int4"),
+    get("-O2", "per_mac_prefill_plain"), besides("prefill", "options window float16 int8 int4"),
     list("-Os", "flash_", "decode_window decode_ring decode_float16 decode_ring_int8 prefill_window prefill_int8"),
     list("-Os", "stack_", "decode_window decode_ring decode_float16 decode_ring_int8 prefill_window prefill_int8")
 }
 
 function projections_row(    format) {
   format = kind == "markdown" ? "| %s | %s | %s | %s | %s | %s |\n" : "%-14s %s; %s; %s; %s; %s\n"
-  printf format, board, list("-O2", "per_mac_project_", "packed rows"), list("-O2", "per_mac_project_", "float16 bfloat16 int8 int8_rows"),
-    list("-O2", "per_mac_project_", "packed_16 rows_16 int8_16"),
+  printf format, board, list("-O2", "per_mac_project_", "packed rows"), list("-O2", "per_mac_project_", "float16 bfloat16 int8 int8_rows int4 int4_rows"),
+    list("-O2", "per_mac_project_", "packed_16 rows_16 int8_16 int4_16"),
     list("-Os", "flash_", "project project_rows project_int8 project_int8_rows"),
     list("-Os", "stack_", "project project_rows project_int8 project_int8_rows")
 }
@@ -90,24 +90,24 @@ function layers() {
 
 function projections_head() {
   if (kind == "markdown") {
-    print "\n## Projections\n\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows " \
-      "| 16 tokens, per weight and token: packed / rows / int8 | flash -Os: packed / rows / int8 / int8 rows | stack -Os of the same |"
+    print "\n## Projections\n\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows / int4 / int4 rows " \
+      "| 16 tokens, per weight and token: packed / rows / int8 / int4 | flash -Os: packed / rows / int8 / int8 rows | stack -Os of the same |"
     print "| --- | --- | --- | --- | --- | --- |"
   } else {
-    print "\nprojection 128 x 128, one token, instructions per weight at -O2: packed / rows; float16 / bfloat16 / int8 / int8 rows;"
-    print "16 tokens, per weight and token: packed / rows / int8; flash at -Os: packed / rows / int8 / int8 rows; stack of the same"
+    print "\nprojection 128 x 128, one token, instructions per weight at -O2: packed / rows; float16 / bfloat16 / int8 / int8 rows / int4 / int4 rows;"
+    print "16 tokens, per weight and token: packed / rows / int8 / int4; flash at -Os: packed / rows / int8 / int8 rows; stack of the same"
   }
 }
 
 function kinds_head() {
   if (kind == "markdown") {
-    print "\n## Calls with options\n\n| target | decode, instructions (times plain): plain / options off / window / ring / float16 / int8 " \
-      "| prefill: plain / options off / window / float16 / int8 " \
+    print "\n## Calls with options\n\n| target | decode, instructions (times plain): plain / options off / window / ring / float16 / int8 / int4 " \
+      "| prefill: plain / options off / window / float16 / int8 / int4 " \
       "| flash -Os: window / ring / float16 / ring of int8 / prefill window / prefill int8 | stack -Os of the same |"
     print "| --- | --- | --- | --- | --- |"
   } else {
-    print "\ninstructions at -O2 (times plain), decode: plain / options off / window / ring / float16 / int8; " \
-      "prefill: plain / options off / window / float16 / int8;"
+    print "\ninstructions at -O2 (times plain), decode: plain / options off / window / ring / float16 / int8 / int4; " \
+      "prefill: plain / options off / window / float16 / int8 / int4;"
     print "flash at -Os: decode window / ring / float16 / ring of int8 / prefill window / int8; stack of the same"
   }
 }

@@ -8,13 +8,14 @@
 
 #include "../../../include/attend/core/config.h"
 #include "../scalar/operations.h"
+#include "groups.h"
 #include "row.h"
 #include "tile.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Helium : HeliumRow, HeliumTile {
+struct Helium : HeliumGroups, HeliumTile {
   using Vec = float32x4_t;
   using Factor = float;
   static constexpr int lanes = 4, widened_columns = 16;

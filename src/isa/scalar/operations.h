@@ -8,6 +8,7 @@
 #include "../../../include/attend/core/config.h"
 #include "../../numerics/arithmetic.h"
 #include "../../numerics/formats.h"
+#include "../../numerics/int4.h"
 #include "../chains.h"
 
 namespace attend::ATTEND_ISA {
@@ -64,6 +65,11 @@ struct Scalar : FloatArithmetic {
     for (int i = 0; i < count; ++i) to[i] = ATTEND_ISA::widen(from[i]);
   }
 
+  // One of the two chains of a group of 4 bits, its numbers `stride` floats apart.
+  static void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride) {
+    ATTEND_ISA::widen_chain(from, chain, to, stride);
+  }
+
   // row[i] *= by[i]
   static void multiply_rows(float* row, const float* by, int count) {
     for (int i = 0; i < count; ++i) row[i] = mul(row[i], by[i]);
@@ -93,7 +99,33 @@ struct Scalar : FloatArithmetic {
     }
   }
 
+  // Outputs whose weights are groups of 4 bits: what the 16 numbers stand for is a table, filled for each group.
+  ATTEND_NOINLINE static void outputs_of_groups(const GroupOutputs& c) {
+    float weights[16];
+    for (int o = 0; o < c.outputs; ++o) {
+      const float* input = c.input;
+      for (int g = 0; g < c.groups; ++g) {
+        const Int4Numbers group = c.panels != nullptr ? numbers_of(c.panels[g], o) : numbers_of(c.rows[o * c.stride + g]);
+        Int4Scale{ATTEND_ISA::widen(scale_of(group))}.fill(weights);
+        const float low = sum_of_group<0>(input, group, weights), high = sum_of_group<1>(input + chain_dims, group, weights);
+        c.to[o] = add(g > 0 ? add(c.to[o], low) : low, high);
+        input += core::int4_group;
+      }
+    }
+  }
+
  protected:
+  template <int chain>
+  ATTEND_ALWAYS_INLINE static float sum_of_group(const float* input, const Int4Numbers& group, const float* weights) {
+    const uint8_t* bytes = group.bytes;
+    float sum = 0.0f;
+    for (int word = 0; word < 4; ++word, bytes += group.step, input += 4) {
+      ATTEND_UNROLL
+      for (int byte = 0; byte < 4; ++byte) sum = fma(input[byte], weights[bytes[byte] >> 4 * chain & 15], sum);
+    }
+    return sum;
+  }
+
   template <class Number>
   ATTEND_ALWAYS_INLINE static void any_chains(const ChainsOf<Number>& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time

@@ -122,6 +122,72 @@ struct VfpOutputs : VfpTyped {
     return sizeof(Number) != 2 || (is_word(weights) && stride % 2 == 0);
   }
 
+  // Outputs whose weights are groups of 4 bits, one by one: what the 16 numbers stand for is a table in memory, filled for each
+  // group. Sums of a chain in s0, of all chains in s1, weights in s4-s7, a scale in s2, inputs, or the table, in s16-s31.
+  //   r0-r3 four bytes each   r4 table   r6 step   r8 from numbers to their scale   r10 inputs   r11 chains left   r12 numbers
+  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_groups(const GroupOutputs& c) {
+    if (!loads_words_anywhere && c.panels == nullptr) return Scalar::outputs_of_groups(c);
+    float weights[16];
+    for (int o = 0; o < c.outputs; ++o) {
+      const Int4Numbers first = c.panels != nullptr ? numbers_of(*c.panels, o) : numbers_of(c.rows[o * c.stride]);
+      register float* table __asm__("r4") = weights;
+      register ptrdiff_t step __asm__("r6") = first.step;
+      register ptrdiff_t scale __asm__("r8") = c.panels != nullptr ? -ptrdiff_t(sizeof c.panels->scales) - 2 * o : -2;
+      register const float* input __asm__("r10") = c.input;
+      register int chains __asm__("r11") = 2 * c.groups;
+      register const uint8_t* numbers __asm__("r12") = first.bytes;
+      register float sum __asm__("s1");
+      __asm__ volatile(
+          ".macro multiply_add word, x0, x1, x2, x3\n"
+          "and r5, \\word, #15; ubfx lr, \\word, #8, #4\n"
+          "ldr r5, [r4, r5, lsl #2]; ldr lr, [r4, lr, lsl #2]\n"
+          "vmov s4, s5, r5, lr\n"
+          "ubfx r5, \\word, #16, #4; ubfx lr, \\word, #24, #4\n"
+          "ldr r5, [r4, r5, lsl #2]; ldr lr, [r4, lr, lsl #2]\n"
+          "vmov s6, s7, r5, lr\n"
+          "lsr \\word, \\word, #4\n"
+          "vfma.f32 s0, \\x0, s4; vfma.f32 s0, \\x1, s5; vfma.f32 s0, \\x2, s6; vfma.f32 s0, \\x3, s7\n"
+          ".endm\n"
+          "mov lr, #0\n"
+          "vmov s1, lr\n"
+          "vmov.f32 s8, #-8.0\n"
+          "1:\n"
+          "ldrh lr, [r12, r8]\n"
+          "vmov s2, lr\n"
+          "vcvtb.f32.f16 s2, s2\n"
+          "vsub.f32 s3, s2, s2; vadd.f32 s2, s2, s3\n"  // NaN where it is infinite
+          "vmul.f32 s16, s2, s8; vadd.f32 s3, s2, s2; vadd.f32 s17, s16, s2\n"
+          "vadd.f32 s18, s16, s3; vadd.f32 s19, s17, s3; vadd.f32 s20, s18, s3; vadd.f32 s21, s19, s3\n"
+          "vadd.f32 s22, s20, s3; vadd.f32 s23, s21, s3; vadd.f32 s24, s22, s3; vadd.f32 s25, s23, s3\n"
+          "vadd.f32 s26, s24, s3; vadd.f32 s27, s25, s3; vadd.f32 s28, s26, s3; vadd.f32 s29, s27, s3\n"
+          "vadd.f32 s30, s28, s3; vadd.f32 s31, s29, s3\n"
+          "add lr, r12, r6\n"
+          "ldr r0, [r12]; ldr r1, [lr]; ldr r2, [r12, r6, lsl #1]; ldr r3, [lr, r6, lsl #1]\n"
+          "vstmia r4, {s16-s31}\n"
+          "add r12, r12, r6, lsl #2\n"
+          "add r12, r12, r6, lsr #1\n"  // a group has step / 2 bytes more for scales
+          "2:\n"
+          "vldmia r10!, {s16-s31}\n"
+          "vsub.f32 s0, s8, s8\n"
+          "multiply_add r0, s16, s17, s18, s19\n"
+          "multiply_add r1, s20, s21, s22, s23\n"
+          "multiply_add r2, s24, s25, s26, s27\n"
+          "multiply_add r3, s28, s29, s30, s31\n"
+          ".purgem multiply_add\n"
+          "sub r11, r11, #1\n"
+          "vadd.f32 s1, s1, s0\n"
+          "tst r11, #1\n"
+          "bne 2b\n"
+          "cmp r11, #0\n"
+          "bne 1b\n"
+          : "+r"(input), "+r"(chains), "+r"(numbers), "=t"(sum)
+          : "r"(table), "r"(step), "r"(scale)
+          : "r0", "r1", "r2", "r3", "r5", "lr", "s0", "d1", "d2", "d3", "s8", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15",
+            "cc", "memory");
+      c.to[o] = sum;
+    }
+  }
+
  private:
   // 4 outputs, 4 inputs at a time: sums of a chain in s0-s3, of all chains in s4-s7, inputs in s8-s11, weights in s12-s15.
   //   r0-r3 rows of weights   r4, r5, r6, r8 weights   r10 inputs   r11 rounds left   r12 to   lr zero

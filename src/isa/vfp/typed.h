@@ -58,6 +58,17 @@ struct VfpTyped : Scalar {
   ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
   ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_all(from, count, to); }
 
+  // One of the two chains of a group of 4 bits, its numbers 1 or 16 floats apart: n - 8 is the signed number of n ^ 8.
+  ATTEND_HOT ATTEND_NOINLINE static void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride) {
+    if (!loads_words_anywhere && from.step == 4) return Scalar::widen_chain(from, chain, to, stride);
+    const float scale = widen(scale_of(from));
+    if (stride == 1) {
+      widen_half_bytes<false>(from, 4 * chain, scale, to);
+    } else {
+      widen_half_bytes<true>(from, 4 * chain, scale, to);
+    }
+  }
+
   static constexpr int widened_columns = 16;
   static constexpr bool widens_apart = false;
 
@@ -67,6 +78,13 @@ struct VfpTyped : Scalar {
 
  protected:
   enum Format { half, bfloat, byte };
+
+  // Words of groups that lie in rows are aligned for halves.
+#ifdef __ARM_FEATURE_UNALIGNED
+  static constexpr bool loads_words_anywhere = true;
+#else
+  static constexpr bool loads_words_anywhere = false;
+#endif
 
   static bool is_word(const void* address) { return reinterpret_cast<uintptr_t>(address) % 4 == 0; }
 
@@ -137,6 +155,42 @@ struct VfpTyped : Scalar {
         : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
         :
         : "r0", "r1", "r2", "r3", "d0", "d1", "d2", "d3", "cc", "memory");
+  }
+
+  // Four bytes a round.
+  template <bool apart>
+  ATTEND_ALWAYS_INLINE static void widen_half_bytes(const Int4Numbers& from, int shift, float scale, float* to) {
+    const uint8_t* bytes = from.bytes;
+    int words = 4;
+    __asm__ volatile(
+        "1:\n"
+        "ldr r0, [%[bytes]]\n"
+        "add %[bytes], %[bytes], %[step]\n"
+        "eor r0, r0, #0x88888888\n"
+        "lsr r0, r0, %[shift]\n"
+        "sbfx r1, r0, #0, #4; sbfx r2, r0, #8, #4\n"
+        "vmov s0, s1, r1, r2\n"
+        "sbfx r1, r0, #16, #4; sbfx r2, r0, #24, #4\n"
+        "vmov s2, s3, r1, r2\n"
+        ".irpc i, 0123\n"
+        "vcvt.f32.s32 s\\i, s\\i\n"
+        ".endr\n"
+        ".irpc i, 0123\n"
+        "vmul.f32 s\\i, s\\i, %[scale]\n"
+        ".endr\n"
+        "subs %[words], %[words], #1\n"
+        ".if %c[apart]\n"
+        ".irpc i, 0123\n"
+        "vstr s\\i, [%[to], #64 * \\i]\n"
+        ".endr\n"
+        "add %[to], %[to], #256\n"
+        ".else\n"
+        "vstmia %[to]!, {s0-s3}\n"
+        ".endif\n"
+        "bne 1b\n"
+        : [bytes] "+r"(bytes), [to] "+r"(to), [words] "+r"(words)
+        : [step] "r"(from.step), [shift] "r"(shift), [scale] "t"(scale), [apart] "i"(int(apart))
+        : "r0", "r1", "r2", "d0", "d1", "cc", "memory");
   }
 
   // Not templates, because GCC ignores sections of these.
