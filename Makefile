@@ -162,7 +162,7 @@ test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greed
 test: $(BUILD)/unit $(BUILD)/emulated lib
 	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
 
-## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs; ALL=1: every random problem and width)
+## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs; ALL=1: the whole of it, before a release)
 .PHONY: check
 check:
 	@CXX="$(CXX)" MODELS="$(MODELS)" ALL="$(ALL)" sh tests/checks/rest.sh $(BUILD)

@@ -1,12 +1,14 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite over Clang's library, and a quarter of a minute of fuzzing; the unit tests with contraction and under
-# sanitizers; typed calls of many widths; all random problems of the wheel; the digests on older processors; that benchmarks
-# run; sums over three processes; hot loops within their limits; every emulated target; flash, stack and instructions on
-# boards; the stated errors; a story.
-# ALL=1: the unit tests whole, where otherwise they take half of their random problems and all lists of cases, and typed calls of every width from 1 to
-# 130, where otherwise they have 1 to 26 and 105 to 130.
+# A twelfth of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
+# all random problems of the wheel; the digests on older processors; that benchmarks run; sums over three processes; hot loops
+# within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
+#
+# ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
+# else is left out: half of the random problems of the unit tests; fuzzing, contraction and symbols with Clang; the typed
+# surface under sanitizers; all widths of typed calls but 26; hot loops with both compilers; sizes of boards that execute the
+# code of another one; and of targets what targets.sh and check_firmware.sh say.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
@@ -20,7 +22,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles accuracy unit contracted typed_widths distributed wheel benchmarks old_processors stack"
+parts="clang sanitized tiles accuracy ${ALL:+unit} contracted typed_widths distributed wheel benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems, with another library than that of TESTS, but for
@@ -60,7 +62,7 @@ story() {
 
 # The guarded calls of the typed surface, 26 widths to a program. Clang instantiates them in half the time.
 typed_widths() {
-  for first in 1 ${ALL:+27 53 79} 105; do
+  for first in ${ALL:+1 27 53 79} 105; do
     # shellcheck disable=SC2086
     $clang -std=c++17 -ffp-contract=off -Iinclude -isystem build/doctest/usr/include -DATTEND_TEST_FIRST_WIDTH=$first \
       tests/api/test_typed_guard.cpp tests/api/test_typed_layer_guard.cpp \
@@ -96,17 +98,18 @@ work_on() { # part
     # several compilers by themselves, and the targets have Clang's builds of copied folders. Emulated instruction sets are
     # GCC's here; `make test CXX=clang++` has Clang's.
     clang)
-      ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows consumers' JOBS=1 \
+      ATTEND_QUICK=1 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" &&
-        variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"
+        { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
     contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised.
     sanitized)
-      variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
-        "$work/sanitized/unit" --test-case='malformed*' && counts clang_warnings
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 \
+        EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
+        "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;
-    unit) if [ -n "${ALL:-}" ]; then "$build/unit"; else ATTEND_QUICK=2 "$build/unit"; fi ;;
+    unit) "$build/unit" ;;
     wheel) counts wheel ;;
     typed_widths) typed_widths ;;
     stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
@@ -119,7 +122,10 @@ work_on() { # part
           ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
     # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all.
-    tiles) counts make -j1 tiles JOBS=1 COMPILERS="gcc clang-22" BACKENDS="avx2 avx512 avx512vnni neon64 vfp-m4 helium" ;;
+    tiles)
+      counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni vfp-m4 helium ${ALL:+neon64}" &&
+        { [ -n "${ALL:-}" ] || counts make -j1 tiles JOBS=1 COMPILERS=clang-22 BACKENDS="avx2 neon64"; }
+      ;;
     accuracy)
       counts make -j1 accuracy CXX="$cxx" BUILD="$build" &&
         { [ ! -r "$models/stories260K.bin" ] || counts make -j1 perplexity CXX="$cxx" BUILD="$build" MODELS="$models" TOKENS=300; }
@@ -136,8 +142,9 @@ make CXX="$cxx" BUILD="$build" "$build/unit" "$build/emulated" "$build/run" >&2 
 # Parts, targets and boards' sizes follow each other, so that no worker idles: one that finds nothing to begin leaves its place.
 export PLACES="$work/places"
 mkdir -p "$PLACES"
-CXX=$cxx CLANG=$clang MODELS=$models JOBS=$jobs sh tests/checks/targets.sh "$build" >"$work/targets.log" || echo 'part failed: targets' >>"$work/targets.log" &
-JOBS=$jobs sh tests/firmware/size.sh >"$work/size.log" || echo 'part failed: size' >>"$work/size.log" &
+CXX=$cxx CLANG=$clang MODELS=$models ALL=$ALL JOBS=$jobs sh tests/checks/targets.sh "$build" >"$work/targets.log" || echo 'part failed: targets' >>"$work/targets.log" &
+boards='' && [ -n "${ALL:-}" ] || boards='m0plus m4 m55 rv32imafc'
+TARGETS=$boards JOBS=$jobs sh tests/firmware/size.sh >"$work/size.log" || echo 'part failed: size' >>"$work/size.log" &
 # shellcheck disable=SC2086
 share_out "$jobs" "$work/log" $parts
 wait
