@@ -89,6 +89,15 @@ TEST_CASE("states: over arrays, with Options, and one that is looked at on the w
   CHECK(attend::finish(w.state, w.found, options) == Status::ok);
   CHECK(attend::attention(w.query, w.key, w.value, w.expected, w.work, attend::ScoreOptions<Wake>(options)) == Status::ok);
   CHECK(same_array(w.found, w.expected));
+  // Or is merged with another one.
+  (void)w.state.begin();
+  CHECK(attend::accumulate(w.query, w.key, w.value, w.state, 512, w.work, options) == Status::ok);
+  CHECK(attend::finish(w.state, w.found, options) == Status::ok);
+  (void)w.later.begin(512);
+  CHECK(attend::accumulate(w.query, w.key, w.value, w.later, keys, w.work, options) == Status::ok);
+  CHECK(attend::merge(w.state, w.later) == Status::ok);
+  CHECK(attend::finish(w.state, w.found, options) == Status::ok);
+  CHECK(same_array(w.found, w.expected));
 }
 
 TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
