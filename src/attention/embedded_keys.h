@@ -1,8 +1,8 @@
 // Where the keys and values of the embedded pipeline lie: with options anywhere, in panels of 16, in any number format.
 //
 // A run is keys of a chain whose panels lie one after another in memory. Rows of one tile read numbers where they lie, and
-// widen them in registers. For more rows, and of int4 for any, a panel of keys or some columns of a chain's values are widened once, in work memory;
-// and values are brought together there where a chain has several runs.
+// widen them in registers. For more rows, and of int4 for any, a panel of keys or some columns of a chain's values are widened
+// once, in work memory; and values are brought together there where a chain has several runs.
 #ifndef ATTEND_ATTENTION_EMBEDDED_KEYS_H
 #define ATTEND_ATTENTION_EMBEDDED_KEYS_H
 

@@ -101,14 +101,15 @@ class EmbeddedLinear {
   ATTEND_NOINLINE void run_groups() const {
     const int at_once = panels() ? panel_keys : linear_.outputs;
     for (int output = 0; output < linear_.outputs; output += at_once) {
-      Isa::outputs_of_groups({linear_.input, panels() ? panel_of(output) : nullptr, weights_, linear_.weight_stride / core::int4_group,
-                              linear_.inputs / core::int4_group, at_most(linear_.outputs - output, at_once),
-                              linear_.output + output});
+      Isa::outputs_of_groups({linear_.input, panels() ? panel_of(output) : nullptr, weights_,
+                              linear_.weight_stride / core::int4_group, linear_.inputs / core::int4_group,
+                              at_most(linear_.outputs - output, at_once), linear_.output + output});
     }
     end_outputs<Isa>(linear_.output, linear_.outputs, linear_.scales, linear_.bias);
   }
   const core::Int4Panel* panel_of(int output) const {
-    return static_cast<const core::Int4Panel*>(linear_.weights) + output / panel_keys * ptrdiff_t(linear_.inputs / core::int4_group);
+    return static_cast<const core::Int4Panel*>(linear_.weights) +
+           output / panel_keys * ptrdiff_t(linear_.inputs / core::int4_group);
   }
 
   // Inputs from `input` on of the outputs begin ... end - 1.

@@ -1,4 +1,5 @@
-// Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. Hosts widen vectors of them: kernel/widen.h.
+// Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. Hosts widen vectors of them:
+// kernel/widen.h.
 #ifndef ATTEND_NUMERICS_INT4_H
 #define ATTEND_NUMERICS_INT4_H
 
@@ -52,19 +53,16 @@ inline Half scale_of(const Int4Numbers& group) {
 class SoftScale {
  public:
   explicit SoftScale(float scale)
-      : sign_(bits_to<uint32_t>(scale) & 0x80000000u),
-        exponent_(magnitude(scale) & 0x7f800000u),
-        digits_(magnitude(scale) == 0 ? 0 : unit | (magnitude(scale) & (unit - 1))),
-        is_nan_(magnitude(scale) >= 0x7f800000u) {}
+      : head_(bits_to<uint32_t>(scale) & ~(unit - 1)),
+        digits_(magnitude(scale) == 0 ? 0 : unit | (bits_to<uint32_t>(scale) & (unit - 1))) {}
 
   ATTEND_ALWAYS_INLINE float times(int number) const {
-    uint32_t digits = digits_ * uint32_t(number < 0 ? -number : number), exponent = exponent_;
-    if (is_nan_) return bits_to<float>(0x7fc00000u);
+    uint32_t digits = digits_ * uint32_t(number < 0 ? -number : number), head = head_ ^ (uint32_t(number) & 0x80000000u);
+    if ((head & 0x7f800000u) == 0x7f800000u) return bits_to<float>(0x7fc00000u);  // no scale is infinite
     if (digits == 0) return 0.0f;
-    for (; digits >= 2 * unit; digits >>= 1) exponent += unit;
-    return bits_to<float>((sign_ ^ (uint32_t(number) & 0x80000000u)) | (exponent + (digits - unit)));
+    for (; digits >= 2 * unit; digits >>= 1) head += unit;
+    return bits_to<float>(head + (digits - unit));
   }
-
   // What the 16 numbers of a group stand for.
   ATTEND_ALWAYS_INLINE void fill(float* table) const {
     table[8] = times(0);
@@ -77,8 +75,7 @@ class SoftScale {
 
  private:
   static constexpr uint32_t unit = 1u << 23;  // of the exponent
-  uint32_t sign_, exponent_, digits_;
-  bool is_nan_;
+  uint32_t head_, digits_;                    // sign and exponent; the digits with the first one
 };
 
 struct FloatScale {
@@ -116,7 +113,7 @@ ATTEND_NOINLINE void widen_columns(const core::Int4Group* row, int column, int c
     const Int4Numbers group = numbers_of(row[column / core::int4_group]);
     const int chain = column / chain_dims & 1, first = column % chain_dims;
     const int width = end - column < chain_dims - first ? end - column : chain_dims - first;
-    if (width == chain_dims) {
+    if (!ATTEND_SOFT_FLOAT && width == chain_dims) {  // in software, one by one takes less stack
       Isa::widen_chain(group, chain, to, 1);
     } else {
       const Int4Scale scale{widen(scale_of(group))};
@@ -130,10 +127,9 @@ ATTEND_NOINLINE void widen_columns(const core::Int4Group* row, int column, int c
 // to[i][lane] = number i of the group of each lane of a panel.
 template <class Isa>
 ATTEND_NOINLINE void widen_by_lanes(const core::Int4Panel& panel, float* to) {
-  for (int lane = 0; lane < panel_keys; ++lane) {
-    for (int chain = 0; chain < 2; ++chain) {
-      Isa::widen_chain(numbers_of(panel, lane), chain, to + chain * chain_dims * panel_keys + lane, panel_keys);
-    }
+  for (int i = 0; i < 2 * panel_keys; ++i) {
+    const int lane = i / 2, chain = i % 2;
+    Isa::widen_chain(numbers_of(panel, lane), chain, to + chain * chain_dims * panel_keys + lane, panel_keys);
   }
 }
 

@@ -24,6 +24,10 @@ void without_weights(RandomInstance& in) {
   if (in.options.score_stage == core::Scores::weights) in.options.score_stage = core::Scores::biased;
 }
 
+// Whether weights may lie further apart than 2^125, beside values of so few digits that a product often lies halfway between two
+// floats: a contribution below that may be absent, and decides then which of the two a sum becomes.
+bool lets_ties_differ(const RandomInstance& in) { return in.options.value_format == core::Format::int4 && in.s.spread > 40.0f; }
+
 }  // namespace
 
 TEST_CASE("states that stop after 1, 5, 16, 64 or 100 keys and go on give the bits of one call") {
@@ -34,6 +38,7 @@ TEST_CASE("states that stop after 1, 5, 16, 64 or 100 keys and go on give the bi
     if (number < 3) wishes = 0;
     RandomInstance in(std::uint64_t(number) + 40000, wishes);
     without_weights(in);
+    if (lets_ties_differ(in)) continue;
     const OptionResults expected = defined_results(in), whole = run_options(in);
     const std::string wrong = difference(in, whole, expected, true), problem = in.text();
     if (!wrong.empty()) FAIL_CHECK(number, ": ", wrong, "; one call; ", problem);

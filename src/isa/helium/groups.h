@@ -43,7 +43,8 @@ struct HeliumGroups : HeliumRow {
         const mve_pred16_t here = vctp32q(uint32_t(c.outputs - o));
         const float32x4_t scale = vld1q_f32(scales + o);
         float32x4_t low, high;
-        add_group(input, panel.numbers[0][o], vaddq_f32(scale, vsubq_f32(scale, scale)), low, high);  // NaN where it is infinite
+        // A scale that is infinite becomes NaN.
+        add_group(input, panel.numbers[0][o], vaddq_f32(scale, vsubq_f32(scale, scale)), low, high);
         const float32x4_t before = group > 0 ? vld1q_z_f32(c.to + o, here) : vdupq_n_f32(0.0f);
         vst1q_p_f32(c.to + o, vaddq_f32(vaddq_f32(before, low), high), here);
       }

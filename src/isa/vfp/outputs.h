@@ -182,8 +182,8 @@ struct VfpOutputs : VfpTyped {
           "bne 1b\n"
           : "+r"(input), "+r"(chains), "+r"(numbers), "=t"(sum)
           : "r"(table), "r"(step), "r"(scale)
-          : "r0", "r1", "r2", "r3", "r5", "lr", "s0", "d1", "d2", "d3", "s8", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15",
-            "cc", "memory");
+          : "r0", "r1", "r2", "r3", "r5", "lr", "s0", "d1", "d2", "d3", "s8", "d8", "d9", "d10", "d11", "d12", "d13", "d14",
+            "d15", "cc", "memory");
       c.to[o] = sum;
     }
   }
