@@ -135,8 +135,8 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
 // call, with the bits of one that has two copies, and like other formats it takes an OptionWorkspace:
 //
 //   static attend::KvCache<Latent, attend::float16, attend::in_keys> cache;  // head_dim 576, value_dim 512: 1152 bytes a token
-//   cache.append(latent);                                                    // Key<Latent>
-//   attend::decode(query, cache, output, work);                              // work: OptionWorkspace<Latent>
+//   attend::Status status = cache.append(latent);                            // Key<Latent>
+//   if (status == attend::Status::ok) status = attend::decode(query, cache, output, work);  // OptionWorkspace<Latent>
 template <class Shape, class KeyFormat = detail::NumberOf<Shape>, class ValueFormat = KeyFormat>
 class KvCache
     : public detail::FixedCache<

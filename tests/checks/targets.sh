@@ -227,6 +227,15 @@ two_boards() {  # board
   [ $as_alone -eq 2 ]
 }
 
+# Without optimisation compilers keep everything in memory, and find the fewest registers for assembly.
+unoptimised() {  # board
+  for source in src/isa/embedded_*.cpp; do
+    # shellcheck disable=SC2046
+    $(sh $board compiler "$1") $(sh $board flags "$1") -O0 -fno-omit-frame-pointer -std=c++17 -Iinclude -c "$source" \
+      -o "$work/$1.unoptimised.o" || return 1
+  done
+}
+
 on_board() {  # board
   programs='chains specials digests options'
   case $1 in cortex-m3 | cortex-m7 | cortex-m33 | rv32imac) programs=$few_programs ;; esac
@@ -244,6 +253,7 @@ on_board() {  # board
   [ "$1" != cortex-m4 ] || built="$built two_boards"
   # shellcheck disable=SC2086
   MODELS=$models sh $board build "$1" "$work" $built || return
+  case $1 in cortex-m4 | cortex-m55 | rv32imafc) unoptimised "$1" || return ;; esac
   for program in $programs; do
     arguments=''
     [ $program != story ] || arguments=$story_tokens

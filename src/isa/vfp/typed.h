@@ -160,14 +160,18 @@ struct VfpTyped : Scalar {
   // Four bytes a round.
   template <bool apart>
   ATTEND_ALWAYS_INLINE static void widen_half_bytes(const Int4Numbers& from, int shift, float scale, float* to) {
-    const uint8_t* bytes = from.bytes;
-    int words = 4;
+    // Registers by name, because without optimisation compilers do not find enough.
+    register ptrdiff_t step __asm__("r6") = from.step;
+    register int places __asm__("r8") = shift;
+    register const uint8_t* bytes __asm__("r10") = from.bytes;
+    register float* floats __asm__("r11") = to;
+    register int words __asm__("r12") = 4;
     __asm__ volatile(
         "1:\n"
         "ldr r0, [%[bytes]]\n"
         "add %[bytes], %[bytes], %[step]\n"
         "eor r0, r0, #0x88888888\n"
-        "lsr r0, r0, %[shift]\n"
+        "lsr r0, r0, %[places]\n"
         "sbfx r1, r0, #0, #4; sbfx r2, r0, #8, #4\n"
         "vmov s0, s1, r1, r2\n"
         "sbfx r1, r0, #16, #4; sbfx r2, r0, #24, #4\n"
@@ -181,15 +185,15 @@ struct VfpTyped : Scalar {
         "subs %[words], %[words], #1\n"
         ".if %c[apart]\n"
         ".irpc i, 0123\n"
-        "vstr s\\i, [%[to], #64 * \\i]\n"
+        "vstr s\\i, [%[floats], #64 * \\i]\n"
         ".endr\n"
-        "add %[to], %[to], #256\n"
+        "add %[floats], %[floats], #256\n"
         ".else\n"
-        "vstmia %[to]!, {s0-s3}\n"
+        "vstmia %[floats]!, {s0-s3}\n"
         ".endif\n"
         "bne 1b\n"
-        : [bytes] "+r"(bytes), [to] "+r"(to), [words] "+r"(words)
-        : [step] "r"(from.step), [shift] "r"(shift), [scale] "t"(scale), [apart] "i"(int(apart))
+        : [bytes] "+r"(bytes), [floats] "+r"(floats), [words] "+r"(words)
+        : [step] "r"(step), [places] "r"(places), [scale] "t"(scale), [apart] "i"(int(apart))
         : "r0", "r1", "r2", "d0", "d1", "cc", "memory");
   }
 
