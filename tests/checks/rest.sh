@@ -105,7 +105,7 @@ work_on() { # part
     contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised.
     sanitized)
-      variant sanitized "$clang" '' TEST_ROOMS="unit conformance c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 \
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;

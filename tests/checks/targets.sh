@@ -3,9 +3,9 @@
 #
 # What is missing is skipped, and the table names the package to install; where CI=true, that is a failure. CXX= is the host's
 # compiler, CLANG= another Clang than clang++, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run
-# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too and with all
-# of their rooms on RISC-V's vectors, the typed surface on Armv7-A and s390x, on each board all programs, and all kinds of
-# vendors' builds.
+# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on RISC-V's vectors
+# with all of their rooms; the application's tests on each of these; the typed surface on Armv7-A and s390x; on each board all
+# programs; and all kinds of vendors' builds.
 build=${1:-build}
 work=$build/targets
 cxx=${CXX:-g++}
@@ -16,7 +16,7 @@ board=tests/firmware/board.sh
 story_tokens=100
 # Of boards that execute the code of the M4 or the M0+, but for a few instructions.
 few_programs="${ALL:+chains specials }digests options"
-kernels='unit conformance' # the rooms of tests without those of the surfaces
+kernels="unit conformance ${ALL:+app}" # the rooms of tests without those of the surfaces
 # Those with a float unit and a C++ library run the application too.
 application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
 . tests/support/workers.sh
@@ -141,7 +141,7 @@ rv64v() {
 # Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
 # warning with that compiler.
 vectors() {  # build-folder flags
-  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="conformance ${ALL:+unit}" TEST_BUILD="$folder" BUILD="$1" \
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="conformance ${ALL:+unit app}" TEST_BUILD="$folder" BUILD="$1" \
     "$1/unit"
 }
 

@@ -33,7 +33,7 @@ BEGIN {
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
   may["tests/tiles"] = api
   shared = call " " api " src/c tests/support tests/conformance bench/app bench/hosted/attend"
-  for (n = split("unit conformance api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
+  for (n = split("unit conformance app api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
 }
 
 FNR == 1 {

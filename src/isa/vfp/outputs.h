@@ -20,11 +20,12 @@ struct VfpOutputs : VfpTyped {
   // 16 outputs of a panel: sums in s0-s15, 8 weights in s16-s23, 4 inputs in s24-s27. Sums so far are in memory.
   ATTEND_HOT ATTEND_NOINLINE static void panel_outputs(const OutputChains<float>& c) {
     const float *input = c.input, *weights = c.weights;
-    int chains = c.chains, zero = 0, adds = 0, rounds;
+    int chains = c.chains, adds = 0, rounds;  // a zero beside `adds` could be in its register
     __asm__ volatile(
         "1:\n"
+        "mov %[rounds], #0\n"
         ".irpc i, 01234567\n"
-        "vmov d\\i, %[zero], %[zero]\n"
+        "vmov d\\i, %[rounds], %[rounds]\n"
         ".endr\n"
         "mov %[rounds], #4\n"
         "2:\n"
@@ -52,7 +53,7 @@ struct VfpOutputs : VfpTyped {
         "subs %[chains], %[chains], #1\n"
         "bne 1b\n"
         : [input] "+r"(input), [weights] "+r"(weights), [chains] "+r"(chains), [adds] "+r"(adds), [rounds] "=&r"(rounds)
-        : [to] "r"(c.to), [zero] "r"(zero)
+        : [to] "r"(c.to)
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15", "cc", "memory");
   }
 

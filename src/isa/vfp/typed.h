@@ -160,7 +160,7 @@ struct VfpTyped : Scalar {
   // Four bytes a round.
   template <bool apart>
   ATTEND_ALWAYS_INLINE static void widen_half_bytes(const Int4Numbers& from, int shift, float scale, float* to) {
-    // Registers by name, because without optimisation compilers do not find enough.
+    // Registers by name: without optimisation compilers do not find enough, and two that hold the same number would be one.
     register ptrdiff_t step __asm__("r6") = from.step;
     register int places __asm__("r8") = shift;
     register const uint8_t* bytes __asm__("r10") = from.bytes;
