@@ -22,7 +22,7 @@ template <int... width, class Check>
 void for_widths(std::integer_sequence<int, width...>, Check check) {
   (check(std::integral_constant<int, width>(), std::integral_constant<int, width * 37 % 131 % 130 + 1>()), ...);
 }
-// All of them take a minute to compile: tests/checks/rest.sh does that.
+// All of them take a minute to compile: tests/checks/rest.sh does that with ALL=1.
 #ifdef ATTEND_TEST_FIRST_WIDTH
 template <int... width>
 constexpr std::integer_sequence<int, ATTEND_TEST_FIRST_WIDTH + width...> from_first(std::integer_sequence<int, width...>) {
