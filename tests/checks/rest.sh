@@ -6,9 +6,8 @@
 # within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
-# else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction,
-# symbols and warnings of headers with Clang; the typed
-# surface under sanitizers; widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the
+# else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
+# and warnings of headers with Clang; the typed surface under sanitizers; widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the
 # code of another one; and of targets what targets.sh and check_firmware.sh say.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's

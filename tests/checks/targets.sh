@@ -15,8 +15,8 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=tests/firmware/board.sh
 story_tokens=100
 # What boards run, and those that execute the code of another one.
-programs='chains, specials, digests, options'
-few_programs="${ALL:+chains, specials, }digests, options"
+programs='chains, outputs, specials, digests, options'
+few_programs="${ALL:+chains, outputs, specials, }digests, options"
 kernels="unit conformance ${ALL:+app}" # the rooms of tests without those of the surfaces
 # Those with a float unit and a C++ library run the application too.
 application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
@@ -238,7 +238,7 @@ unoptimised() {  # board
 }
 
 on_board() {  # board
-  programs='chains specials digests options'
+  programs='chains outputs specials digests options'
   case $1 in cortex-m3 | cortex-m7 | rv32imac) programs=$(echo "$few_programs" | tr -d ,) ;; esac
   case $1 in
     rv32imac) programs="$programs ${ALL:+example}" ;;

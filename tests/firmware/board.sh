@@ -147,7 +147,7 @@ write_floats() {
 build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
-    digests | options | count | chains | specials | example | two_boards) compile "$here/$1_main.cpp" ;;
+    digests | options | count | chains | outputs | specials | example | two_boards) compile "$here/$1_main.cpp" ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
     household_floats | tokens_floats) write_floats && application_program "${1%_floats}" "$work/floats.bin" '' ;;
@@ -155,7 +155,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, household, household_int8, household_count, household_floats, tokens, tokens_floats, story, count, chains, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, household, household_int8, household_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

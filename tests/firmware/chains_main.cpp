@@ -6,21 +6,8 @@
 #include "../../src/numerics/arithmetic.h"
 #include "../../src/numerics/formats.h"
 #include "../support/random.h"
+#include "own_isa.h"
 #include "platform.h"
-
-#if ATTEND_HELIUM
-#include "../../src/isa/helium/operations.h"
-using Isa = attend::Helium;
-#elif ATTEND_VFP
-#include "../../src/isa/vfp/operations.h"
-using Isa = attend::Vfp;
-#elif ATTEND_RVF
-#include "../../src/isa/rvf/operations.h"
-using Isa = attend::Rvf;
-#else
-#include "../../src/isa/scalar/operations.h"
-using Isa = attend::Scalar;
-#endif
 
 namespace {
 
@@ -34,12 +21,6 @@ void print_numbers(const char* name, const int (&numbers)[count]) {
     firmware::print(" ");
     firmware::print_number(uint64_t(number));
   }
-}
-
-// a * b as it is rounded there, even where the compiler may fuse it with what follows.
-float product(float x, float y) {
-  volatile float rounded = x * y;
-  return rounded;
 }
 
 template <class Number>
@@ -295,86 +276,6 @@ bool check_continued(attend_test::Random& random) {
   return false;
 }
 
-// A token's projection by whole chains. In some calls numbers are zeros, or of so few digits that products often lie halfway
-// between two floats, where what a sum begins with decides.
-float few_digits(attend_test::Random& random, int kind) {
-  return kind == 0 ? random.uniform() : kind == 1 ? 0.0f : float(4096 + random.between(-1, 1)) / 4096.0f;
-}
-
-bool same_outputs(const char* name) {
-  if (__builtin_memcmp(found[0], expected[0], sizeof found[0]) == 0) return true;
-  firmware::print(name);
-  firmware::print(": outputs of one token have other bits than defined\n");
-  return false;
-}
-
-void begin_outputs() {
-  for (int i = 0; i < width; ++i) found[0][i] = expected[0][i] = 3.0f;  // stays behind the outputs
-}
-
-void add_chain(int output, float sum, bool first) { expected[0][output] = first ? sum : expected[0][output] + sum; }
-
-#if ATTEND_VFP && !ATTEND_HELIUM
-bool check_panel(attend_test::Random& random) {
-  const int chains = random.between(1, 5), kind = random.between(0, 2);
-  for (int i = 0; i < 16 * chains; ++i) a[i] = few_digits(random, kind);
-  for (int i = 0; i < 16 * 16 * chains; ++i) b[i] = few_digits(random, kind);
-  begin_outputs();
-  for (int o = 0; o < 16; ++o) {
-    for (int chain = 0; chain < chains; ++chain) {
-      float sum = 0.0f;
-      for (int i = 16 * chain; i < 16 * chain + 16; ++i) sum = attend::fused_multiply_add(a[i], b[16 * i + o], sum);
-      add_chain(o, sum, chain == 0);
-    }
-  }
-  Isa::panel_outputs({a, b, 0, chains, found[0]});
-  return same_outputs("a panel of floats");
-}
-#endif
-
-// Scales are any float16: infinite ones and NaN, of whose bits only that they are NaN is defined, zeros and subnormal ones too.
-bool check_groups(attend_test::Random& random) {
-  using namespace attend;
-  const int groups = random.between(1, 4), outputs = random.between(1, 16), kind = random.between(0, 2);
-  const int stride = groups + random.between(0, 2);
-  const bool panel = random.between(0, 1) != 0;
-  for (int i = 0; i < 32 * groups; ++i) a[i] = few_digits(random, kind);
-  auto* const rows = reinterpret_cast<core::Int4Group*>(b) + random.between(0, 1);  // even addresses
-  static core::Int4Panel packed[4];
-  for (int o = 0; o < outputs; ++o) {
-    for (int g = 0; g < groups; ++g) {
-      core::Int4Group& group = rows[o * stride + g];
-      const int scale = random.between(0, 9);
-      const uint32_t bits = scale == 0   ? 0x7c00u
-                            : scale == 1 ? 0x8000u
-                            : scale == 2 ? 0x0013u
-                                         : uint32_t(random.between(0, 0xffff));
-      group.scale[0] = uint8_t(bits & 255), group.scale[1] = uint8_t(bits >> 8);
-      for (uint8_t& byte : group.numbers) byte = uint8_t(random.between(0, 255));
-      core::put_int4_group(group, o, packed[g]);
-    }
-  }
-  begin_outputs();
-  for (int o = 0; o < outputs; ++o) {
-    for (int chain = 0; chain < 2 * groups; ++chain) {
-      const core::Int4Group& group = rows[o * stride + chain / 2];
-      const uint16_t half = uint16_t(group.scale[0] | group.scale[1] << 8);
-      const float scale = (half & 0x7c00) == 0x7c00 ? __builtin_nanf("") : widen(Half{half});
-      float sum = 0.0f;
-      for (int i = 0; i < 16; ++i) {
-        const int number = (group.numbers[i] >> 4 * (chain % 2) & 15) - 8;
-        sum = fused_multiply_add(a[16 * chain + i], product(float(number), scale), sum);
-      }
-      add_chain(o, sum, chain == 0);
-    }
-  }
-  Isa::outputs_of_groups({a, panel ? packed : nullptr, rows, stride, groups, outputs, found[0]});
-  for (int i = 0; i < width; ++i) {
-    if (found[0][i] != found[0][i] && expected[0][i] != expected[0][i]) found[0][i] = expected[0][i];
-  }
-  return same_outputs(panel ? "a panel of groups of 4 bits" : "rows of groups of 4 bits");
-}
-
 }  // namespace
 
 int firmware::run() {
@@ -398,12 +299,6 @@ int firmware::run() {
     ++(check_widened<attend::Half>(random, "float16") ? passed : failed);
     ++(check_widened<attend::Bfloat>(random, "bfloat16") ? passed : failed);
     ++(check_widened<int8_t>(random, "int8") ? passed : failed);
-  }
-  for (int i = 0; i < 1000 && failed < 10; ++i) {
-#if ATTEND_VFP && !ATTEND_HELIUM
-    ++(check_panel(random) ? passed : failed);
-#endif
-    ++(check_groups(random) ? passed : failed);
   }
   print_number(uint64_t(passed));
   print(" shapes passed, ");
