@@ -201,6 +201,11 @@ build/doctest.ready:
 	@sh tests/support/find_doctest.sh "$(CXX)" build/doctest
 	@touch $@
 
+## exports     export forty models of PyTorch's own exporter, compare with PyTorch, and run their self-tests here, on AArch64, s390x and boards (needs python3-torch and python3-onnx)
+.PHONY: exports
+exports: lib
+	@TORCH=1 sh tests/checks/check_exporter.sh "$(CXX)" $(BUILD)
+
 ## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, WebAssembly, a story on the boards, builds as vendors make them
 .PHONY: targets
 targets:

@@ -75,6 +75,7 @@ class Packages:
         files = self.templates('python', GUIDE=description.python_guide(ROOT))
         files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_c.h and include/attend/c')).encode()
         files['attend/libattend.so'] = self.shared_object.read_bytes()
+        files.update({f'attend/source/{name}': content for name, content in self.single.items()})  # what attend.export writes beside a model
         information = f'attend-{self.version}.dist-info'
         for name in ('METADATA', 'WHEEL'):
             files[f'{information}/{name}'] = files.pop(name)

@@ -10,7 +10,8 @@
 #   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# Programs: chains, specials, digests, options, count, example, two_boards; of the application household, household_int8, household_count, household_floats, tokens, tokens_floats, story.
+# Programs: chains, specials, digests, options, count, example, two_boards; exported, the self-test of the model in the folder EXPORTED=;
+# of the application household, household_int8, household_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
@@ -148,6 +149,13 @@ build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
     digests | options | count | chains | outputs | specials | example | two_boards) compile "$here/$1_main.cpp" ;;
+    exported)
+      name_of_test=$(sed -n 's/^int \([a-z0-9_]*_self_test\)() {$/\1/p' "$EXPORTED/self_test.cpp")
+      [ -n "$name_of_test" ] || fail "EXPORTED=$EXPORTED has no self_test.cpp"
+      compile "$EXPORTED/model.cpp" "$EXPORTED/self_test.cpp"
+      extra="$extra -DATTEND_SELF_TEST=$name_of_test"
+      compile "$here/exported_main.cpp"
+      ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
     household_floats | tokens_floats) write_floats && application_program "${1%_floats}" "$work/floats.bin" '' ;;
@@ -155,7 +163,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, household, household_int8, household_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, household, household_int8, household_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

@@ -7,6 +7,7 @@
     Quantisation         what integers mean: attention without a float
     Layer, Weights, project, rms_norm, layer_norm, activate, add, hadamard, logarithmic_factors, Rotary, rotate    the rest of a transformer block
     additive_attention   with scores v . tanh(query + key)
+    export               a trained model as C++ for a device, with a self-test of its bits (this one needs numpy and onnx)
 
 Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them: [heads, tokens, width],
 with a batch in front [batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose
@@ -144,6 +145,14 @@ def _require_part(part: Any, threads: int, out: Any, return_lse: bool, return_sc
     whole('count of part', part[1], 1)
     if out is None or threads != 1 or return_lse or return_scores is not None:
         raise ValueError('a part writes its share of `out`: give out, and leave out threads, return_lse and return_scores')
+
+
+def __getattr__(name: str) -> Any:
+    """What needs numpy is loaded when it is asked for."""
+    if name in ('export', 'ExportError'):
+        from . import exporter
+        return getattr(exporter, name)
+    raise AttributeError(f"module 'attend' has no attribute {name!r}")
 
 
 def backends() -> List[str]:

@@ -1,0 +1,128 @@
+"""From a model's file to a folder of C++: reads, lowers, checks and writes, and reports what came of it."""
+import pathlib
+import re
+import shutil
+import tempfile
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy
+
+from .boards import BOARDS, Board
+from .cpp import write_cpp
+from .errors import ExportError
+from .graph import Graph
+from .lower import lower
+from .onnx_file import read_onnx
+from .passes import simplify
+from .program import Linear, Program
+from .project_files import project_files
+from .report import Report
+from .self_test import write_self_test
+
+FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
+SELF_TEST_INPUTS = 2
+
+
+def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', samples: Any = None,
+           shapes: Optional[Dict[str, Sequence[int]]] = None, targets: Sequence[str] = ()) -> Report:
+    """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
+
+    model    path of an ONNX file
+    name     of the C++ namespace; that of the folder if it is left out
+    weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
+             other projections stay float32)
+    samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
+             the path of an .npy or .npz file. Otherwise random numbers
+    shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
+    targets  boards to compile for, where a compiler is installed: cortex-m4 and so on
+    """
+    path, folder = pathlib.Path(model), pathlib.Path(out)
+    name = re.sub(r'\W', '_', folder.resolve().name) if name is None else name
+    if not re.fullmatch(r'[a-z][a-z0-9_]*', name) or name == 'attend' or '__' in name:
+        raise ExportError(f'the name {name!r} is no namespace: give name= (--name), lower case letters, digits and single underscores')
+    if weights not in FORMATS:
+        raise ExportError(f'weights are {weights!r}; expected one of {", ".join(FORMATS)}')
+    boards = [Board(target) for target in targets]
+    if folder.exists() and not (folder / 'model.h').exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ExportError(f'{folder} exists and was not made by this command: give another folder')
+    program, graph = load(path, name, shapes, weights)
+    inputs = sample_inputs(graph, samples)
+    report = Report(program, graph, inputs)
+    files = {**write_cpp(program, path.name), 'self_test.cpp': write_self_test(program, inputs[:SELF_TEST_INPUTS])}
+    files.update(project_files(program, files))
+    temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
+    try:
+        for each, text in files.items():
+            (temporary / each).parent.mkdir(parents=True, exist_ok=True)
+            (temporary / each).write_text(text)
+        report.measure(boards, temporary)
+        (temporary / 'report.txt').write_text(report.text())
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(temporary, folder, dirs_exist_ok=True)
+    finally:
+        shutil.rmtree(temporary)
+    return report
+
+
+def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: str) -> Any:
+    """The program of a model, and its graph."""
+    if not path.is_file():
+        raise ExportError(f'{path}: there is no such file')
+    if path.suffix != '.onnx':
+        raise ExportError(f'{path}: expected an ONNX file, model.onnx')
+    graph = read_onnx(path, shapes)
+    try:
+        graph.resolve()
+        graph.require_finite()
+        program = lower(graph, name)
+        simplify(program)
+    except ExportError as error:
+        raise ExportError(f'{path}: {error}') from None
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, MemoryError) as error:
+        raise ExportError(f'{path}: the model is damaged, or has what no model is expected to have: {type(error).__name__}, {error}') from error
+    for step in program.steps:
+        if isinstance(step, Linear) and (weights != 'int4' or step.weight.shape[1] % 32 == 0):
+            step.format = weights
+    return program, graph
+
+
+def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
+    """Arrays of all inputs, for each sample."""
+    if samples is None:
+        return random_inputs(graph)
+    if isinstance(samples, (str, pathlib.Path)):
+        try:
+            samples = numpy.load(samples, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise ExportError(f'{samples}: this is no .npy or .npz file: {error}') from None
+    if hasattr(samples, 'files'):
+        samples = {each: samples[each] for each in samples.files}
+    if not isinstance(samples, dict):
+        if len(graph.inputs) > 1:
+            raise ExportError(f'samples of one input, where the model has {", ".join(graph.inputs)}: give an .npz file with an array for each')
+        samples = {next(iter(graph.inputs)): samples}
+    arrays = []
+    for name, shape in graph.inputs.items():
+        if name not in samples:
+            raise ExportError(f'there are no samples of input "{name}"')
+        array = numpy.asarray(samples[name])
+        inner = tuple(shape[1:] if shape[0] == 1 else shape)
+        if array.ndim < 1 or len(array) < 1 or array.shape[1:] not in (inner, tuple(shape)):
+            raise ExportError(f'samples of input "{name}" have the shape {list(array.shape)}; expected {["samples", *inner]}')
+        if array.dtype.kind != graph.types[name].kind and not (array.dtype.kind in 'iu' and graph.types[name].kind in 'iu'):
+            raise ExportError(f'samples of input "{name}" are {array.dtype}; expected {graph.types[name]}')
+        if array.dtype.kind == 'f' and not numpy.isfinite(array).all():
+            raise ExportError(f'samples of input "{name}" have numbers that are not finite')
+        arrays.append(array.astype('float32' if array.dtype.kind == 'f' else 'int32').reshape((len(array),) + tuple(shape)))
+    if len({len(array) for array in arrays}) > 1:
+        raise ExportError('there are more samples of one input than of another')
+    return [list(sample) for sample in zip(*arrays)]
+
+
+def random_inputs(graph: Graph) -> List[List[Any]]:
+    random = numpy.random.default_rng(0)
+    tables = [graph.constants[node.inputs[0]].shape[0] for node in graph.nodes
+              if node.kind == 'Gather' and node.inputs[0] in graph.constants and graph.constants[node.inputs[0]].ndim == 2]
+    draw = lambda name, shape: random.standard_normal(shape).astype('float32') if graph.types[name].kind == 'f' else \
+        random.integers(0, min(tables or [2]), shape).astype('int32')
+    return [[draw(name, shape) for name, shape in graph.inputs.items()] for _ in range(4)]

@@ -1,0 +1,99 @@
+"""A model as a graph of operations on arrays of known shapes, whatever kind of file it came from."""
+from typing import Any, Dict, List, Optional
+
+import numpy
+
+from .errors import ExportError
+from .operators import OPERATORS, Elements
+
+MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
+
+
+class Node:
+    """An operation: its kind is the name of ONNX's operator. Missing inputs are ''."""
+
+    def __init__(self, kind: str, name: str, inputs: List[str], outputs: List[str], attributes: Dict[str, Any]):
+        self.kind, self.name, self.inputs, self.outputs, self.attributes = kind, name, inputs, outputs, attributes
+
+    def __str__(self) -> str:
+        return f'node "{self.name or self.outputs[0]}" ({self.kind})'
+
+
+class Graph:
+    """nodes: in an order in which each comes after what it reads. constants: arrays by name. inputs: shapes by name. opset: of ONNX."""
+
+    def __init__(self, nodes: List[Node], inputs: Dict[str, Any], outputs: List[str], constants: Dict[str, Any], opset: int):
+        self.nodes, self.inputs, self.outputs, self.constants, self.opset = nodes, inputs, outputs, constants, opset
+        self.types = {name: numpy.dtype('float32') for name in inputs}
+        self.shapes: Dict[str, Any] = {}
+        self.producers: Dict[str, Node] = {}
+        self.uses: Dict[str, int] = {}
+
+    def resolve(self) -> None:
+        """Makes constants of all that depends on no input, and finds the shape of everything else, by computing it once."""
+        feeds = {name: numpy.zeros(shape, self.types[name]) for name, shape in self.inputs.items()}
+        values = self.evaluate(feeds, fold=True)
+        self.shapes = {name: value.shape for name, value in values.items()}
+        self.nodes = [node for node in self.nodes if node.outputs[0] not in self.constants]
+        self.producers = {output: node for node in self.nodes for output in node.outputs if output}
+        for name in [name for node in self.nodes for name in node.inputs] + self.outputs:
+            self.uses[name] = self.uses.get(name, 0) + 1
+        for name in self.outputs:
+            if name in self.constants:
+                raise ExportError(f'output "{name}" depends on no input: there is nothing to compute')
+            if name not in self.producers:
+                raise ExportError(f'output "{name}" is not computed by any node')
+
+    def evaluate(self, feeds: Dict[str, Any], fold: bool = False) -> Dict[str, Any]:
+        """Every value of the graph, floats in float64. fold: what depends on no input becomes a constant; shapes are constants too."""
+        values: Dict[str, Any] = {'': None}
+        constant = set(self.constants) | {''}
+        values.update({name: Elements(array) for name, array in self.constants.items()})
+        values.update({name: Elements(array) for name, array in feeds.items()})
+        for node in self.nodes:
+            for name in node.inputs:
+                if name not in values:
+                    raise ExportError(f'{node}: its input "{name}" is not computed by any node before it')
+            if node.kind not in OPERATORS:
+                raise ExportError(f'{node}: this operator is not known. {advice(node.kind)}')
+            arrays = [values[name] for name in node.inputs]
+            try:
+                with numpy.errstate(all='ignore'):
+                    results = OPERATORS[node.kind](node, self.opset, *arrays)
+            except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, MemoryError) as error:
+                shapes = ', '.join('none' if array is None else str(list(array.shape)) for array in arrays)
+                raise ExportError(f'{node}: its inputs, of shapes {shapes}, do not fit it: {error}') from None
+            for name, result in zip(node.outputs, results if isinstance(results, tuple) else (results,)):
+                values[name] = Elements(result)
+                if values[name].size > MOST_ELEMENTS:
+                    raise ExportError(f'{node}: its output has {values[name].size} elements, more than {MOST_ELEMENTS}')
+            if fold and (node.kind in ('Shape', 'Size') or all(name in constant for name in node.inputs)):
+                for name in node.outputs:
+                    constant.add(name)
+                    self.constants[name] = values[name]
+        del values['']
+        return values
+
+    def require_finite(self) -> None:
+        """Refuses weights that are no numbers; infinities are fine in masks, so they are looked at where they are used."""
+        for name, array in self.constants.items():
+            if array.dtype.kind == 'f' and numpy.isnan(array).any():
+                raise ExportError(f'constant "{name}" has a NaN: the model was trained or saved wrongly')
+
+    def constant(self, name: str) -> Optional[Any]:
+        return self.constants.get(name)
+
+
+def advice(kind: str) -> str:
+    """What to write in the stead of an operator that is not known."""
+    known = {
+        'LSTM': 'A causal transformer over a cache takes the place of a recurrent layer',
+        'GRU': 'A causal transformer over a cache takes the place of a recurrent layer',
+        'Loop': 'Export the body of the loop as a model of its own, and call it in a loop of yours',
+        'If': 'Export the branch that is taken as a model of its own',
+        'ConvTranspose': 'Resize by repeating rows (Expand, Reshape), followed by Conv',
+        'NonZero': 'Shapes must not depend on data: use a mask of 0 and 1, and Mul',
+        'InstanceNormalization': 'Use LayerNormalization',
+        'GroupNormalization': 'Use LayerNormalization',
+    }
+    return known.get(kind, f'Express it by these: {", ".join(sorted(OPERATORS))}') + '.'

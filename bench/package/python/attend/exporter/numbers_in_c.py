@@ -1,0 +1,82 @@
+"""Names and numbers as C and C++ have them."""
+import ctypes
+import re
+from typing import Any, Tuple
+
+import numpy
+
+from .program import Linear
+
+PANEL = 16  # outputs of a panel of packed weights
+WIDTH = 120
+
+
+def identifier(name: str) -> str:
+    """A name for C: letters, digits and underscores."""
+    text = re.sub(r'\W+', '_', name).strip('_') or 'value'
+    text = re.sub(r'__+', '_', text)
+    reserved = ('memory', 'run', 'observe', 'context', 'status', 'at', 'float', 'int', 'double', 'class', 'input_', 'new', 'char', 'short')
+    return 'x_' + text if text[0].isdigit() or text in reserved else text
+
+
+def number(value: Any) -> str:
+    """A float, which reads back as the same."""
+    if numpy.isinf(value):
+        return '-__builtin_inff()' if value < 0 else '__builtin_inff()'
+    text = f'{float(value):.9g}'
+    return text + ('f' if re.search('[.e]', text) else '.0f')
+
+
+def braced(array: Any, deep: int = 0) -> str:
+    """An initialiser with a brace for each axis, and `deep` more around all; of floats, or of whole numbers."""
+    array = numpy.asarray(array)
+    if array.ndim > 1:
+        inner = ',\n'.join(braced(row) for row in array)
+        return '{' * (1 + deep) + inner + '}' * (1 + deep)
+    words = [number(value) for value in array] if array.dtype.kind == 'f' else [str(int(value)) for value in array]
+    lines, line = [], ''
+    for word in words:
+        if len(line) + len(word) > WIDTH:
+            lines.append(line)
+            line = ''
+        line += word + ', '
+    return '{' + '\n '.join(lines + [line])[:-2] + '}'
+
+
+def is_packed(step: Linear) -> bool:
+    """Panels of 16 outputs are read faster; where few outputs would leave most of one empty, rows take less flash."""
+    outputs = step.weight.shape[0]
+    return -(-outputs // PANEL) * PANEL <= 1.13 * outputs
+
+
+def weights_in_c(step: Linear) -> Tuple[str, str]:
+    """The type of a projection's weights and their initialiser."""
+    outputs, inputs = step.weight.shape
+    weights = step.weights()
+    packed = is_packed(step)
+    format = '' if step.format == 'float32' else f', attend::{step.format}'
+    kind = f'attend::{"Packed" if packed else ""}Weights<{outputs}, {inputs}{format}>'
+    if packed:
+        weights = weights.packed()
+    size = {'float32': 4, 'float16': 2, 'bfloat16': 2, 'int8': 1, 'int4': 1}[step.format]
+    rows = -(-outputs // PANEL) * PANEL if packed else outputs
+    count = rows * inputs // 32 * 18 if step.format == 'int4' else rows * inputs * size
+    data = ctypes.string_at(weights.c.data, count)
+    if step.format == 'int4':
+        return kind, '{' + int4_in_c(data, rows, inputs, packed) + '}'
+    numbers = numpy.frombuffer(data, {4: 'float32', 2: 'uint16', 1: 'int8'}[size])
+    text = braced(numbers.reshape((rows // PANEL, inputs, PANEL) if packed else (rows, inputs)))
+    if step.format == 'int8':
+        scales = numpy.frombuffer(ctypes.string_at(weights.c.scales, 4 * outputs), 'float32')
+        return kind, f'{{{text},\n{braced(scales)}}}'
+    return kind, f'{{{text}}}'
+
+
+def int4_in_c(data: bytes, rows: int, inputs: int, packed: bool) -> str:
+    groups = inputs // 32
+    if not packed:
+        numbers = numpy.frombuffer(data, 'uint8').reshape(rows, groups, 18)
+        return '{' + ',\n'.join('{' + ', '.join(f'{{{braced(group[:2])}, {braced(group[2:])}}}' for group in row) + '}' for row in numbers) + '}'
+    panels = numpy.frombuffer(data, 'uint8').reshape(rows // PANEL, groups, 18 * PANEL)
+    group_text = lambda group: f'{{{braced(group[:32].copy().view("uint16"))}, {braced(group[32:].reshape(4, PANEL, 4))}}}'
+    return '{' + ',\n'.join('{' + ',\n'.join(group_text(group) for group in panel) + '}' for panel in panels) + '}'

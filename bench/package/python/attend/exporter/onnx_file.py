@@ -1,0 +1,76 @@
+"""Reads ONNX files, with python3-onnx, as graphs."""
+import pathlib
+from typing import Any, Dict, Optional
+
+import numpy
+
+from .errors import ExportError
+from .graph import Graph, Node
+
+
+def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Graph:
+    """shapes: of inputs whose file leaves dimensions open. An open first dimension is 1, a batch of one."""
+    try:
+        import onnx
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError:
+        raise ExportError('reading ONNX files takes the Python package "onnx" (Debian: apt-get install python3-onnx)') from None
+    try:
+        model = onnx.load(str(path))
+        graph, opset = model.graph, max([each.version for each in model.opset_import if each.domain in ('', 'ai.onnx')] or [1])
+        constants = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
+        nodes = [_node(onnx, each) for each in graph.node]
+        given = [each for each in graph.input if each.name not in constants]
+        outputs = [each.name for each in graph.output]
+    except ExportError:
+        raise
+    except Exception as error:  # of protobuf and of onnx, which have no common class
+        raise ExportError(f'{path}: this is no ONNX file, or it is damaged: {error or type(error).__name__}') from None
+    if not nodes or not given or not outputs:
+        raise ExportError(f'{path}: the model has {len(nodes)} nodes, {len(given)} inputs and {len(outputs)} outputs: it is empty or damaged')
+    if not 7 <= opset <= 25:
+        raise ExportError(f'{path}: operators of version {opset}; expected 7 to 25 (torch.onnx.export takes opset_version=14)')
+    inputs = {each.name: _shape(each, shapes or {}) for each in given}
+    for name in shapes or {}:
+        if name not in inputs:
+            raise ExportError(f'--shape names "{name}", which is no input: the model has {", ".join(inputs)}')
+    read = Graph(nodes, inputs, outputs, constants, opset)
+    for each in given:
+        element = onnx.mapping.TENSOR_TYPE_TO_NP_TYPE.get(each.type.tensor_type.elem_type) if hasattr(onnx, 'mapping') else None
+        read.types[each.name] = numpy.dtype(element if element is not None else 'float32')
+    return read
+
+
+def _node(onnx: Any, node: Any) -> Node:
+    if node.domain not in ('', 'ai.onnx', 'com.microsoft'):
+        raise ExportError(f'node "{node.name}": its operator {node.op_type} is of "{node.domain}", not of ONNX')
+    attributes = {}
+    for each in node.attribute:
+        value = onnx.helper.get_attribute_value(each)
+        if each.type == onnx.AttributeProto.TENSOR:
+            value = onnx.numpy_helper.to_array(value)
+        elif isinstance(value, bytes):
+            value = value.decode()
+        attributes[each.name] = value
+    if node.op_type == 'Constant' and 'value' not in attributes:
+        for name, kind in (('value_int', 'int64'), ('value_ints', 'int64'), ('value_float', 'float32'), ('value_floats', 'float32')):
+            if name in attributes:
+                attributes['value'] = numpy.array(attributes[name], kind)
+    if not node.output:
+        raise ExportError(f'node "{node.name}" ({node.op_type}) has no output')
+    return Node(node.op_type, node.name, list(node.input), list(node.output), attributes)
+
+
+def _shape(given: Any, shapes: Dict[str, Any]) -> Any:
+    sizes = [(each.dim_value if each.HasField('dim_value') else 0, each.dim_param) for each in given.type.tensor_type.shape.dim]
+    if given.name in shapes:
+        shape = shapes[given.name]
+        if len(shape) != len(sizes) or any(size not in (0, asked) for (size, _), asked in zip(sizes, shape)) or min(shape) < 1:
+            raise ExportError(f'input "{given.name}": the shape {list(shape)} was given where the model has {[size or name for size, name in sizes]}')
+        return tuple(shape)
+    shape = [1 if size == 0 and axis == 0 and len(sizes) > 1 else size for axis, (size, _) in enumerate(sizes)]
+    if not shape or min(shape) < 1:
+        raise ExportError(f'input "{given.name}" has the shape {[size or name or "?" for size, name in sizes]}, which leaves a size open: '
+                          f'--shape {given.name}=1,16,32')
+    return tuple(shape)

@@ -1,0 +1,152 @@
+"""Makes a program smaller: projections that write what is read from them, fewer copies, and where in memory each array lies."""
+from typing import Any, Dict, List, Tuple
+
+import numpy
+
+from .program import Buffer, Copy, Elementwise, Linear, Program, Step, View
+
+GRAIN = 4  # floats: arrays begin at multiples of 16 bytes
+
+
+def simplify(program: Program) -> None:
+    drop_unread(program)
+    split_projections(program)
+    drop_copies(program)
+    assign_memory(program)
+
+
+def drop_unread(program: Program) -> None:
+    """Leaves out steps whose results nobody reads."""
+    kept: List[Step] = []
+    read = {id(view.buffer) for view in program.outputs}
+    for step in reversed(program.steps):
+        if id(step.writes.buffer) in read:
+            kept.append(step)
+            read |= {id(view.buffer) for view in step.reads}
+    program.steps = kept[::-1]
+
+
+def _replace(program: Program, views: Dict[int, View]) -> None:
+    """Steps read other views, by the identity of those that they read."""
+    for step in program.steps:
+        step.reads = [views.get(id(view), view) for view in step.reads]
+        if isinstance(step, Elementwise):
+            step.operands = [views.get(id(each), each) for each in step.operands]
+        if isinstance(step, Copy) and isinstance(step.source, View):
+            step.source = views.get(id(step.source), step.source)
+
+
+def _columns(view: View, width: int) -> Tuple[int, int]:
+    """Which columns of rows of so many numbers a view has."""
+    first = view.offset % width
+    return first, first + 1 + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides) if stride < width)
+
+
+def split_projections(program: Program) -> None:
+    """One projection to queries, keys and values becomes three, each of which writes its own array as attention reads it."""
+    steps: List[Step] = []
+    for step in program.steps:
+        steps.append(step)
+        if not isinstance(step, Linear) or step.writes.buffer.kind != 'memory':
+            continue
+        width = step.weight.shape[0]
+        readers = [view for other in program.steps for view in other.reads if view.buffer is step.writes.buffer]
+        ranges = sorted({_columns(view, width) for view in readers})
+        if len(ranges) < 2 or any(end > width for _, end in ranges) or any(a[1] > b[0] for a, b in zip(ranges, ranges[1:])):
+            continue
+        steps.pop()
+        changed = {}
+        for first, end in ranges:
+            part = Buffer('memory', step.tokens * (end - first), step.writes.buffer.name)
+            bias = None if step.bias is None else step.bias[first:end]
+            steps.append(Linear(step.name, step.reads[0], View(part, shape=(step.tokens, end - first)), step.weight[first:end], bias))
+            for view in readers:
+                if _columns(view, width) == (first, end):
+                    changed[id(view)] = _narrowed(view, part, width, first, end - first)
+        program.steps, kept = steps + program.steps[program.steps.index(step) + 1:], steps
+        _replace(program, changed)
+        return split_projections(program) if kept else None
+    program.steps = steps
+
+
+def _narrowed(view: View, part: Buffer, width: int, first: int, to: int) -> View:
+    """The same elements in an array that has these columns alone."""
+    strides = [stride if stride < width else stride // width * to for stride in view.strides]
+    offset = view.offset // width * to + view.offset % width - first
+    return View(part, numpy.lib.stride_tricks.as_strided(part.base[offset:], view.shape, [4 * stride for stride in strides]))
+
+
+def drop_copies(program: Program) -> None:
+    """Copies of what is dense already: their readers read what they copy."""
+    for step in list(program.steps):
+        if not isinstance(step, Copy) or not isinstance(step.source, View) or step.writes.buffer.kind != 'memory':
+            continue
+        if not step.source.is_dense() or not step.writes.is_whole():
+            continue
+        source, copied, changed = step.source, step.writes.buffer, {}
+        base = source.buffer.base[source.offset:]
+        for view in [view for other in program.steps for view in other.reads if view.buffer is copied]:
+            changed[id(view)] = View(source.buffer, numpy.lib.stride_tricks.as_strided(base[view.offset:], view.shape, view.array.strides))
+        program.steps.remove(step)
+        _replace(program, changed)
+
+
+def assign_memory(program: Program) -> None:
+    """Places for all arrays in one block: those whose lives do not meet may share, and results lie in place of what they are made of."""
+    born: Dict[int, int] = {}
+    dies: Dict[int, int] = {}
+    for index, step in enumerate(program.steps):
+        born.setdefault(id(step.writes.buffer), index)
+        for view in step.reads + [step.writes]:
+            dies[id(view.buffer)] = index
+    for index, step in enumerate(program.steps):
+        _put_in_place(index, step, born, dies)
+    buffers = [buffer for buffer in program.buffers() if buffer.kind == 'memory' and buffer.place is buffer]
+    lives = {id(buffer): (born[id(buffer)], dies[id(buffer)]) for buffer in buffers}
+    placed: List[Buffer] = []
+    for buffer in sorted(buffers, key=lambda each: (-each.count, lives[id(each)])):
+        begin, end = lives[id(buffer)]
+        meets = sorted((other.offset, other.offset + _rounded(other.count)) for other in placed
+                       if lives[id(other)][0] <= end and begin <= lives[id(other)][1])
+        at = 0
+        for low, high in meets:
+            if at + _rounded(buffer.count) <= low:
+                break
+            at = max(at, high)
+        buffer.offset = at
+        placed.append(buffer)
+    program.tops = [max([place.offset + _rounded(place.count) for place in buffers
+                         if lives[id(place)][0] <= index <= lives[id(place)][1]] or [0]) for index in range(len(program.steps))]
+
+
+def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, int]) -> None:
+    y = step.writes.buffer
+    if not step.writes.is_whole() or born[id(y)] != index:
+        return
+    for which in step.in_place:
+        x = step.reads[which]
+        place = root(x.buffer)
+        if x.buffer.kind == 'input' or place.kind == 'input' or not x.is_whole() or x.count != y.count or dies[id(place)] != index:
+            continue
+        if place.kind == 'output' or (y.kind == 'output' and place is not x.buffer):
+            continue
+        if sum(view.buffer is x.buffer for view in step.reads) > 1 and any(view.strides != x.strides for view in step.reads):
+            continue
+        if y.kind == 'output':  # what the output is made of lies in the output from its beginning
+            place.place = y
+            born[id(y)] = born[id(place)]
+        else:
+            y.place = place
+            dies[id(place)] = dies[id(y)]
+        return
+
+
+def root(buffer: Buffer) -> Buffer:
+    """The buffer in whose place it lies."""
+    while buffer.place is not buffer:
+        buffer = buffer.place
+    return buffer
+
+
+def _rounded(count: int) -> int:
+    return -(-count // GRAIN) * GRAIN

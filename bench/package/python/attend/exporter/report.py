@@ -1,0 +1,82 @@
+"""What became of a model: sizes, work, errors, as a table."""
+import concurrent.futures
+import pathlib
+from typing import Any, Dict, List, Sequence
+
+import numpy
+
+from .boards import Board
+from .graph import Graph
+from .program import Linear, Program, Step
+
+
+class Report:
+    """error: the largest of the outputs, over the largest output; decisions: how often the largest output is the same, of how many."""
+
+    def __init__(self, program: Program, graph: Graph, inputs: Sequence[List[Any]]):
+        self.program, self.boards = program, []  # type: ignore[var-annotated]
+        self.errors: Dict[str, float] = {}
+        self.agreeing, self.samples = 0, len(inputs)
+        self.written = {id(step.writes.buffer) for step in program.steps}
+        for sample in inputs:
+            self._compare(graph, sample)
+        self.error = max([self.errors.get(name, 0.0) for name in graph.outputs])
+
+    def _compare(self, graph: Graph, sample: List[Any]) -> None:
+        expected = graph.evaluate(dict(zip(graph.inputs, sample)))
+        outputs = self.program.run(sample)
+        for name, view in [*self.program.views.items(), *zip(graph.outputs, self.program.outputs)]:
+            if id(view.buffer) in self.written and not view.buffer.integers:
+                most = numpy.abs(expected[name]).max()
+                error = numpy.abs(view.array - expected[name].reshape(view.shape)).max() / (most or 1)
+                self.errors[name] = max(self.errors.get(name, 0.0), float(error))
+        name = graph.outputs[0]
+        self.agreeing += bool((numpy.argmax(outputs[0].reshape(expected[name].shape), -1) == numpy.argmax(expected[name], -1)).all())
+
+    def measure(self, boards: Sequence[Board], folder: pathlib.Path) -> None:
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            for done in [threads.submit(board.measure, folder, self.program) for board in boards]:
+                done.result()
+        self.boards = list(boards)
+
+    def worst(self) -> Any:
+        names = {step.name for step in self.program.steps}
+        return max(((error, name) for name, error in self.errors.items() if name in names), default=(0.0, ''))
+
+    def text(self) -> str:
+        rows = [['step', 'what', 'multiply-adds', 'constants, bytes', 'error']]
+        for index, step in enumerate(self.program.steps):
+            error = self.errors.get(step.name)
+            last = index + 1 == len(self.program.steps) or self.program.steps[index + 1].name != step.name
+            rows.append([str(index), f'{step.text()}', f'{step.multiply_adds():,}', f'{step.constants():,}',
+                         f'{error:.1e}' if error is not None and last else ''])
+        rows.append(['all', '', f'{self.program.multiply_adds():,}', f'{self.flash():,}', f'{self.error:.1e}'])
+        parts = [table(rows), f'Errors are the largest of {self.samples} samples, over the largest number of the same array, against '
+                 f'float64; the largest is at {self.worst()[1]}, {self.worst()[0]:.1e}. The largest output is at the same place in '
+                 f'{self.agreeing} of {self.samples} samples.',
+                 f'Arrays between the steps take {4 * max(self.program.tops or [0]):,} bytes, and work memory what the target needs beside them: '
+                 'memory_bytes in model.h.']
+        kept = [step for step in self.program.steps if isinstance(step, Linear) and step.format == 'float32']
+        converted = [step for step in self.program.steps if isinstance(step, Linear) and step.format != 'float32']
+        if converted and kept:
+            parts.append(f'{len(kept)} projections stay float32: their inputs are no multiple of 32.')
+        if self.boards:
+            parts.append(table([Board.HEADINGS, *(board.row() for board in self.boards)]))
+            parts += [board.advice() for board in self.boards if board.advice()]
+        return '\n\n'.join(parts) + '\n'
+
+    def flash(self) -> int:
+        seen: Dict[Any, Step] = {}
+        for step in self.program.steps:
+            seen[id(step)] = step
+        return sum(step.constants() for step in seen.values())
+
+
+def table(rows: List[List[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    is_number = [all(row[column][:1].isdigit() or not row[column] for row in rows[1:]) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(row, widths, is_number)]
+        lines.append('  '.join(cells).rstrip())
+    return '\n'.join(lines)

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Models become C++ that computes what they compute, and their self-tests find the same bits on this machine's backends and on boards:
+# tests/checks/check_exporter.sh CXX BUILD_DIR
+#
+# ALL=1: more boards and processors, and a thousand damaged files. TORCH=1: the models of PyTorch's own exporter, in place of those of
+# models.py (make exports).
+cxx=$1
+build=$2/check_exporter
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+export PYTHONDONTWRITEBYTECODE=1
+
+needs=numpy,onnx${TORCH:+,torch} python=${PYTHON:-}
+for candidate in python3 /usr/bin/python3; do
+  [ -n "$python" ] || { "$candidate" -c "import $needs" 2>/dev/null && python=$candidate; }
+done
+if [ -z "$python" ]; then
+  what="apt-get install python3-numpy python3-onnx${TORCH:+ python3-torch}"
+  if [ "${CI:-}" = true ]; then fail "models are exported" "$what"; else skip "models are exported" "$what"; fi
+  finish
+  exit
+fi
+
+make_packages() { python3 bench/package/package.py --shared-object "$1" "$build/packages"; }
+succeeds "the package is made" make_packages "$2/libattend.so" || { finish; exit; }
+export PYTHONPATH="$build/packages/python:tests/exporter"
+"$python" tests/exporter/check.py "$cxx" "$build/models" "$2/libattend.a" ${TORCH:+--torch} ${ALL:+--damages 1000} >"$build/log" 2>&1
+status=$?
+cat "$build/log"
+passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
+[ $status -le 1 ] && grep -q '^ok ' "$build/log" || fail "exported models" "$(tail -n 1 "$build/log")"
+
+# ---- As a user does it: a folder that needs nothing else.
+if [ -z "${TORCH:-}" ]; then
+  by_hand() {
+    "$python" -m attend export "$build/models/sensor_float32.onnx" --out "$build/gesture" --weights int8 >"$build/report" &&
+      make -C "$build/gesture" CXX="$cxx" FLAGS=-O0 test
+  }
+  succeeds "python3 -m attend export, then make test" by_hand
+  grep -q 'gesture: 2 inputs, .* steps each: the same bits' "$build/log" || fail "the self-test says so" "$(tail -n 1 "$build/log")"
+  nothing_in "$(ls "$build/gesture" | sort | tr '\n' ' ' | grep -v '^Makefile arduino attend build model.cpp model.h report.txt self_test.cpp $')" \
+    "the folder has what the guide says"
+  said() { "$python" -m attend export "$@" 2>&1 | grep -v '^attend export: '; }
+  nothing_in "$(said "$build/none.onnx" --out "$build/none"; said "$build/models/sensor_float32.onnx" --out "$build/none" --shape x=a)" \
+    "errors of the command are one sentence each"
+fi
+
+# ---- On other processors: the same digests.
+board=tests/firmware/board.sh
+on_board() { # board model
+  EXPORTED=$build/models/$2 sh $board build "$1" "$build/boards" "exported" && sh $board run "$1" "$build/boards/$1.exported"
+}
+try() { # board model
+  case $1 in *m0plus | *m4 | *m55 | *m3 | *m7 | *m33) needed=arm-none-eabi-g++ ;; *) needed=riscv64-unknown-elf-g++ ;; esac
+  if ! command -v $needed >/dev/null 2>&1; then
+    if [ "${CI:-}" = true ]; then fail "$1" "$needed was not found"; else skip "$1" "$needed was not found"; fi
+  else
+    succeeds "$2 on $1" on_board "$1" "$2"
+  fi
+}
+on_linux() { # triplet emulator model
+  $1-g++ -std=c++17 -O1 -ffp-contract=off -Iinclude -DATTEND_SELF_TEST_MAIN "$build/models/$3/model.cpp" "$build/models/$3/self_test.cpp" \
+    "$build/$1"/*.o -static -o "$build/$1/test" && $2 "$build/$1/test"
+}
+linux_library() { # triplet
+  [ ! -d "$build/$1" ] || return 0
+  mkdir -p "$build/$1"
+  for source in src/*/*.cpp; do
+    "$1-g++" -std=c++17 -O1 -ffp-contract=off -Iinclude -c "$source" -o "$build/$1/$(basename "$source" .cpp).o" || return 1
+  done
+}
+
+if [ -n "${TORCH:-}" ]; then
+  for model in $(ls "$build/models" | grep '_float32$'); do
+    for name in cortex-m0plus cortex-m4 cortex-m55 rv32imac; do try $name "$model"; done
+    for pair in 'aarch64-linux-gnu qemu-aarch64' 's390x-linux-gnu qemu-s390x'; do
+      linux_library "${pair% *}" && succeeds "$model on ${pair% *}" on_linux $pair "$model"
+    done
+  done
+else
+  try cortex-m0plus vision_float32
+  try cortex-m4 sensor_float32
+  for name in ${ALL:+cortex-m55 rv32imac}; do
+    for model in grouped_float32 cross_float32 front_end_float32 decoder_float32 encoder_int8 encoder_int4; do try "$name" $model; done
+  done
+fi
+finish

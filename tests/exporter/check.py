@@ -1,0 +1,193 @@
+"""Exports models, compiles and runs them: tests/exporter/check.py CXX FOLDER LIBRARY [--torch] [NAME...]
+
+Prints a line for each check, and leaves what it exported in FOLDER. The package is found by PYTHONPATH, LIBRARY is libattend.a of
+the same sources.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy
+import onnx
+
+import attend
+from attend.exporter import ExportError, export
+from models import MODELS, Builder
+
+BOUND = 1e-5
+WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def ok(self, what, right, why=''):
+        self.failed += not right
+        print(f'ok   {what}' if right else f'FAIL {what}: {why}', flush=True)
+
+    def refused(self, what, text, function):
+        """The sentence of an ExportError, and no folder."""
+        try:
+            function()
+            self.ok(what, False, 'it was not refused')
+        except ExportError as error:
+            self.ok(what, text in str(error), f'expected "{text}", found "{error}"')
+
+
+checks = Checks()
+
+
+def compile_and_run(arguments, folder, name):
+    """The self-test, on each backend of this machine; its lines."""
+    source = ' '.join(str(folder / each) for each in ('model.cpp', 'self_test.cpp'))
+    command = f'{arguments.cxx} -std=c++17 -O1 {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN {source} {arguments.library} -o {folder}/test'
+    # The headers of the project, not the copy beside the model: it is the same text, which other tests look at.
+    shutil.rmtree(folder / 'attend')
+    made = subprocess.run(command, shell=True, capture_output=True, text=True)
+    if made.returncode:
+        return made.stderr[:400]
+    for backend in attend.backends():
+        attempt = subprocess.run([str(folder / 'test')], env={**os.environ, 'ATTEND_BACKEND': backend}, capture_output=True, text=True)
+        if attempt.returncode:
+            return f'{backend}: {attempt.stdout.strip() or attempt.returncode}'
+    return ''
+
+
+def check_model(arguments, name, model, weights='float32', samples=None, expected=None):
+    folder = arguments.folder / f'{name}_{weights}'
+    onnx.save(model, f'{folder}.onnx')
+    report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples)
+    bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5}[weights]
+    yield f'{name}, {weights}: within {bound} of float64', report.error <= bound, f'{report.error}'
+    if expected is not None:
+        outputs = report.program.run([array[0] for array in samples.values()])
+        errors = [abs(numpy.asarray(y).reshape(-1) - right.reshape(-1)).max() / (abs(right).max() or 1) for y, right in zip(outputs, expected)]
+        yield f'{name}: within {BOUND} of PyTorch', max(errors) <= BOUND, f'{max(errors)}'
+    wrong = compile_and_run(arguments, folder, name)
+    yield f'{name}, {weights}: its self-test finds the same bits', not wrong, wrong
+
+
+def check_models(arguments, jobs):
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('JOBS', '2'))) as threads:
+        for done in [threads.submit(lambda job=job: list(check_model(arguments, *job))) for job in jobs]:
+            try:
+                for what, right, why in done.result():
+                    checks.ok(what, right, why)
+            except ExportError as error:
+                checks.ok('a model is exported', False, str(error))
+
+
+def check_wrong_bits(arguments):
+    """A self-test finds a weight that differs in its last bit."""
+    folder = arguments.folder / 'encoder_float32'
+    text = (folder / 'model.cpp').read_text()
+    place = text.index('const float bias_')
+    place = text.index('{', place) + 1
+    end = text.index('f', place)
+    other = numpy.nextafter(numpy.float32(text[place:end]), numpy.float32(9))
+    (folder / 'model.cpp').write_text(text[:place] + f'{other:.9g}' + text[end:])
+    (folder / 'attend').mkdir()
+    wrong = compile_and_run(arguments, folder, 'encoder')
+    checks.ok('a bias that is off by one bit is found by the self-test', 'other bits from step' in wrong, wrong)
+
+
+def check_refusals(arguments):
+    folder = arguments.folder / 'refused'
+
+    def refuse(what, text, builder_of, **options):
+        def attempt():
+            b = Builder(options.pop('opset', 14))
+            builder_of(b)
+            onnx.save(b.model(), str(arguments.folder / 'refused.onnx'))
+            export(arguments.folder / 'refused.onnx', folder, **options)
+        checks.refused(what, text, attempt)
+        checks.ok(f'{what}: nothing is written', not folder.exists(), 'the folder is there')
+
+    def one(kind, *inputs, **attributes):
+        return lambda b: b.output(b(kind, b.input('x', 1, 4, 8), *inputs, **attributes))
+
+    refuse('an operator that is not known', 'node "/LSTM_0" (LSTM): this operator is not known. A causal transformer', one('LSTM', numpy.ones((1, 4, 8), 'float32'), numpy.ones((1, 4, 8), 'float32'), hidden_size=1))
+    refuse('a product of computed arrays', 'that is no attention', lambda b: b.output(b('MatMul', b.input('x', 1, 4, 4), 'x')))
+    refuse('shapes that do not fit', 'do not fit it', one('MatMul', numpy.ones((7, 3), 'float32')))
+    refuse('weights that are NaN', 'has a NaN', one('MatMul', numpy.full((8, 3), numpy.nan, 'float32')))
+    refuse('weights that are infinite', 'not finite', one('MatMul', numpy.full((8, 3), numpy.inf, 'float32')))
+    refuse('an open size', 'leaves a size open: --shape x=', lambda b: b.output(b('Relu', b.input('x', 1, 'time', 8))))
+    refuse('a shape for no input', 'which is no input', one('Relu'), shapes={'y': [1, 4, 8]})
+    refuse('a shape that the model does not have', 'was given where the model has', one('Relu'), shapes={'x': [1, 4, 9]})
+    refuse('a mask that is computed', 'is not constant', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, b.input('m', 1, 1, 4, 4))))
+    refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
+    refuse('a batch of two', 'one item of a batch', lambda b: b.output(b.attention(*(b.input(n, 2, 2, 4, 4) for n in 'qkv'), 1.0)))
+    refuse('softmax along another axis', 'put a Transpose before it', one('Softmax', axis=1))
+    refuse('samples of another shape', 'expected [\'samples\', 4, 8]', one('Relu'), samples=numpy.zeros((3, 4, 9), 'float32'))
+    refuse('samples of another type', 'samples of input "x" are int64', one('Relu'), samples=numpy.zeros((3, 4, 8), 'int64'))
+    refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))
+    refuse('a format of weights that is none', 'expected one of float32', one('Relu'), weights='int7')
+    refuse('a name that is no namespace', 'is no namespace', one('Relu'), name='Attend')
+    refuse('a board that is unknown', 'expected one of cortex-m0plus', one('Relu'), targets=['cortex-m99'])
+    refuse('an output that is constant', 'depends on no input', lambda b: (b.output(b('Add', numpy.ones(3, 'float32'), numpy.ones(3, 'float32'))), b.input('x', 1)))
+    checks.refused('a file that is not there', 'there is no such file', lambda: export(arguments.folder / 'none.onnx', folder))
+    (arguments.folder / 'other').mkdir(exist_ok=True)
+    (arguments.folder / 'other/notes.txt').write_text('mine')
+    checks.refused('a folder of something else', 'was not made by this command', lambda: export(arguments.folder / 'encoder_float32.onnx', arguments.folder / 'other'))
+
+
+def check_damages(arguments, count):
+    """Files that are cut or changed: an ExportError, or a model. Nothing else is raised."""
+    random, folder = numpy.random.default_rng(3), arguments.folder / 'damaged'
+    refused, others = 0, []
+    names = [name for name in ('encoder_17', 'cross', 'front_end', 'decoder')]
+    for attempt in range(count):
+        data = bytearray((arguments.folder / f'{names[attempt % len(names)]}_float32.onnx').read_bytes())
+        if attempt % 5 == 0:
+            data = data[:random.integers(len(data))]
+        elif attempt % 5 < 3:  # the structure stands at the end of such files and between the weights
+            for at in random.integers(0, len(data), 3):
+                data[at] = random.integers(256)
+        else:
+            for at in random.integers(0, 4000, 2):
+                data[at % len(data)] = random.integers(256)
+        path = arguments.folder / 'damaged.onnx'
+        path.write_bytes(data)
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            export(path, folder, name='damaged')
+        except ExportError:
+            refused += 1
+            if folder.exists():
+                others.append(f'attempt {attempt} left a folder')
+        except Exception as error:  # what this looks for
+            others.append(f'attempt {attempt}: {type(error).__name__} {error}')
+    checks.ok(f'{count} damaged files: {refused} refused with a sentence, the others exported', not others and refused > count // 4, '; '.join(others[:5]))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('cxx')
+    parser.add_argument('folder', type=pathlib.Path)
+    parser.add_argument('library')
+    parser.add_argument('--torch', action='store_true')
+    parser.add_argument('--damages', type=int, default=100)
+    parser.add_argument('names', nargs='*')
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.folder, ignore_errors=True)
+    arguments.folder.mkdir(parents=True)
+    if arguments.torch:
+        from torch_models import torch_models
+        check_models(arguments, [(*each[:2], 'float32', *each[2:]) for each in torch_models(arguments.folder, arguments.names)])
+    else:
+        jobs = [(name, make()) for name, make in MODELS.items()]
+        jobs += [('encoder', MODELS['encoder'](), weights) for weights in ('float16', 'bfloat16', 'int8', 'int4')]
+        check_models(arguments, [job for job in jobs if not arguments.names or job[0] in arguments.names])
+        if not arguments.names:
+            check_wrong_bits(arguments)
+            check_refusals(arguments)
+            check_damages(arguments, arguments.damages)
+    sys.exit(checks.failed > 0)
+
+
+main()

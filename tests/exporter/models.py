@@ -1,0 +1,237 @@
+"""Small models with random weights as ONNX graphs, spelled out as exporters of training frameworks do it."""
+import math
+
+import numpy
+import onnx
+import onnx.helper
+import onnx.numpy_helper
+
+
+class Builder:
+    """Adds nodes; values are their names. Constants are put into the graph as initialisers."""
+
+    def __init__(self, opset=14, seed=1):
+        self.opset, self.random = opset, numpy.random.default_rng(seed)
+        self.nodes, self.constants, self.inputs, self.outputs = [], [], [], []
+
+    def constant(self, array):
+        array = numpy.asarray(array)
+        name = f'constant_{len(self.constants)}'
+        self.constants.append(onnx.numpy_helper.from_array(array.astype('float32') if array.dtype == 'float64' else array, name))
+        return name
+
+    def normal(self, *shape):
+        return self.random.standard_normal(shape).astype('float32') / math.sqrt(shape[-1])
+
+    def __call__(self, kind, *inputs, outputs=1, **attributes):
+        names = [f'{kind}_{len(self.nodes)}' + (f'_{i}' if i else '') for i in range(outputs)]
+        given = [self.constant(each) if isinstance(each, (numpy.ndarray, numpy.generic, float, list)) else each for each in inputs]
+        self.nodes.append(onnx.helper.make_node(kind, given, names, name=f'/{names[0]}', **attributes))
+        return names[0] if outputs == 1 else names
+
+    def input(self, name, *shape, kind=onnx.TensorProto.FLOAT):
+        self.inputs.append(onnx.helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def output(self, *names, kind=onnx.TensorProto.FLOAT):
+        self.outputs += [onnx.helper.make_tensor_value_info(name, kind, None) for name in names]
+
+    def model(self):
+        graph = onnx.helper.make_graph(self.nodes, 'model', self.inputs, self.outputs, self.constants)
+        return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', self.opset)])
+
+    # What models are made of
+
+    def linear(self, x, inputs, outputs, bias=True):
+        y = self('MatMul', x, self.normal(inputs, outputs))
+        return self('Add', self.normal(outputs), y) if bias else y
+
+    def layer_norm(self, x, width):
+        weight, bias = self.random.random(width).astype('float32') + 0.5, self.normal(width)
+        if self.opset >= 17:
+            return self('LayerNormalization', x, weight, bias, axis=-1)
+        centred = self('Sub', x, self('ReduceMean', x, axes=[-1]))
+        variance = self('ReduceMean', self('Pow', centred, numpy.float32(2)), axes=[-1])
+        return self('Add', self('Mul', self('Div', centred, self('Sqrt', self('Add', variance, numpy.float32(1e-5)))), weight), bias)
+
+    def rms_norm(self, x, width):
+        square = self('ReduceMean', self('Pow', x, numpy.float32(2)), axes=[-1])
+        root = self('Reciprocal', self('Sqrt', self('Add', square, numpy.float32(1e-6))))
+        return self('Mul', self.random.random(width).astype('float32') + 0.5, self('Mul', x, root))
+
+    def activation(self, kind, x):
+        if kind == 'gelu':
+            erf = self('Add', self('Erf', self('Div', x, numpy.float32(math.sqrt(2)))), numpy.float32(1))
+            return self('Mul', self('Mul', x, erf), numpy.float32(0.5))
+        if kind == 'gelu_tanh':
+            cube = self('Mul', self('Pow', x, numpy.float32(3)), numpy.float32(0.044715))
+            inner = self('Tanh', self('Mul', self('Add', x, cube), numpy.float32(math.sqrt(2 / math.pi))))
+            return self('Mul', self('Mul', numpy.float32(0.5), x), self('Add', numpy.float32(1), inner))
+        if kind == 'silu':
+            return self('Mul', x, self('Sigmoid', x))
+        if kind == 'relu6':
+            return self('Clip', x, numpy.float32(0), numpy.float32(6))
+        return self({'relu': 'Relu', 'tanh': 'Tanh', 'sigmoid': 'Sigmoid', 'leaky': 'LeakyRelu'}[kind], x)
+
+    def heads(self, x, tokens, heads, width):
+        return self('Transpose', self('Reshape', x, numpy.array([1, tokens, heads, width])), perm=[0, 2, 1, 3])
+
+    def joined(self, x, tokens, width):
+        return self('Reshape', self('Transpose', x, perm=[0, 2, 1, 3]), numpy.array([1, tokens, width]))
+
+    def attention(self, query, key_transposed, value, scale, mask=None):
+        scores = self('Mul', self('MatMul', query, key_transposed), numpy.float32(scale))
+        return self('MatMul', self('Softmax', scores if mask is None else self('Add', scores, mask), axis=-1), value)
+
+    def self_attention(self, x, tokens, width, heads, mask=None):
+        each = width // heads
+        query, key, value = self('Split', self.linear(x, width, 3 * width), numpy.array([width] * 3), outputs=3, axis=2)
+        query, key, value = (self.heads(part, tokens, heads, each) for part in (query, key, value))
+        y = self.attention(query, self('Transpose', key, perm=[0, 1, 3, 2]), value, 1 / math.sqrt(each), mask)
+        return self.linear(self.joined(y, tokens, width), width, width)
+
+    def block(self, x, tokens, width, heads, activation='relu', mask=None):
+        x = self('Add', x, self.self_attention(self.layer_norm(x, width), tokens, width, heads, mask))
+        return self('Add', x, self.linear(self.activation(activation, self.linear(self.layer_norm(x, width), width, 2 * width)), 2 * width, width))
+
+
+def causal(tokens, lowest=-math.inf):
+    return numpy.triu(numpy.full((tokens, tokens), lowest, 'float32'), 1)
+
+
+def encoder(tokens=10, width=32, heads=4, opset=14, activation='gelu', layers=1):
+    b = Builder(opset)
+    x = b.input('x', 1, tokens, width)
+    for _ in range(layers):
+        x = b.block(x, tokens, width, heads, activation)
+    b.output(b.layer_norm(x, width))
+    return b.model()
+
+
+def decoder(tokens=17, width=32, heads=4, vocabulary=50):
+    """Tokens in, logits out; causal by Where, as a model with a buffer of booleans."""
+    b = Builder()
+    tokens_in = b.input('tokens', 1, tokens, kind=onnx.TensorProto.INT64)
+    x = b('Add', b('Gather', b.normal(vocabulary, width), tokens_in), b.normal(1, tokens, width))
+    y, each = b.layer_norm(x, width), width // heads
+    query, key, value = (b.heads(b.linear(y, width, width), tokens, heads, each) for _ in range(3))
+    scores = b('Div', b('MatMul', query, b('Transpose', key, perm=[0, 1, 3, 2])), numpy.float32(math.sqrt(each)))
+    scores = b('Where', numpy.tri(tokens, dtype=bool)[None, None], scores, numpy.float32(-3.4028235e38))
+    y = b('MatMul', b('Softmax', scores, axis=-1), value)
+    x = b('Add', x, b.linear(b.joined(y, tokens, width), width, width))
+    b.output(b.linear(x, width, vocabulary, bias=False))
+    return b.model()
+
+
+def scaled_dot_product(tokens=9, width=32, heads=4):
+    """scaled_dot_product_attention of PyTorch 2: queries and keys are both multiplied by the root of the scale."""
+    b, each = Builder(), width // heads
+    x = b.input('x', 1, tokens, width)
+    parts = b('Transpose', b('Reshape', b.linear(x, width, 3 * width), numpy.array([1, tokens, 3, heads, each])), perm=[2, 0, 3, 1, 4])
+    query, key, value = (b('Gather', parts, numpy.array(i), axis=0) for i in range(3))
+    root = numpy.float32(math.sqrt(1 / math.sqrt(each)))
+    scores = b('Add', b('MatMul', b('Mul', query, root), b('Mul', b('Transpose', key, perm=[0, 1, 3, 2]), root)), causal(tokens))
+    b.output(b.joined(b('MatMul', b('Softmax', scores, axis=-1), value), tokens, width))
+    return b.model()
+
+
+def grouped(tokens=11, width=48, heads=6, kv_heads=2):
+    """Heads that share keys, repeated by Expand; a root mean square normalisation, and a gated product."""
+    b, each = Builder(), width // heads
+    x = b.input('x', 1, tokens, width)
+    y = b.rms_norm(x, width)
+    query = b.heads(b.linear(y, width, width), tokens, heads, each)
+    repeated = []
+    for _ in range(2):
+        part = b('Unsqueeze', b.heads(b.linear(y, width, kv_heads * each), tokens, kv_heads, each), numpy.array([2]))
+        part = b('Expand', part, numpy.array([1, kv_heads, heads // kv_heads, tokens, each]))
+        repeated.append(b('Reshape', part, numpy.array([1, heads, tokens, each])))
+    y = b.attention(query, b('Transpose', repeated[0], perm=[0, 1, 3, 2]), repeated[1], each ** -0.5)
+    x = b('Add', x, b.linear(b.joined(y, tokens, width), width, width))
+    y = b.rms_norm(x, width)
+    y = b('Mul', b.activation('silu', b.linear(y, width, 80, False)), b.linear(y, width, 80, False))
+    b.output(b('Add', x, b.linear(y, 80, width, False)))
+    return b.model()
+
+
+def cross(queries=5, keys=12, width=20, heads=2):
+    """Cross attention of three-dimensional arrays, as torch.nn.MultiheadAttention, with its weights as a second output."""
+    b, each = Builder(), width // heads
+    x, memory = b.input('x', queries, 1, width), b.input('memory', keys, 1, width)
+    split = lambda y, tokens: b('Transpose', b('Reshape', y, numpy.array([tokens, heads, each])), perm=[1, 0, 2])
+    query = b('Div', split(b.linear(x, width, width), queries), numpy.float32(math.sqrt(each)))
+    key, value = (split(b.linear(memory, width, width), keys) for _ in range(2))
+    weights = b('Softmax', b('MatMul', query, b('Transpose', key, perm=[0, 2, 1])), axis=-1)
+    y = b('Reshape', b('Transpose', b('MatMul', weights, value), perm=[1, 0, 2]), numpy.array([queries, width]))
+    y = b('Gemm', y, b.normal(width, width), b.normal(width), transB=1)
+    b.output(b('Tanh', b('Reshape', y, numpy.array([queries, 1, width]))), b('ReduceMean', weights, axes=[0]))
+    return b.model()
+
+
+def biased(tokens=17, width=32, heads=4):
+    """A bias for each head by distance, and a mask of -10000, in one attention."""
+    b = Builder()
+    x = b.input('x', 1, tokens, width)
+    distance = numpy.abs(numpy.arange(tokens)[:, None] - numpy.arange(tokens)[None])
+    slopes = 0.5 ** numpy.arange(1, heads + 1)
+    bias = (-distance * slopes[:, None, None]).astype('float32')[None] + causal(tokens, -10000.0)
+    b.output(b.self_attention(x, tokens, width, heads, bias))
+    return b.model()
+
+
+def vision(size=16, patch=4, width=24, heads=3, classes=5):
+    b, count = Builder(), (size // patch) ** 2
+    x = b.input('image', 1, 3, size, size)
+    x = b('Conv', x, b.normal(width, 3, patch, patch), b.normal(width), strides=[patch, patch], kernel_shape=[patch, patch])
+    x = b('Transpose', b('Reshape', x, numpy.array([1, width, count])), perm=[0, 2, 1])
+    x = b('Add', b('Concat', b.normal(1, 1, width), x, axis=1), b.normal(1, count + 1, width))
+    x = b.layer_norm(b.block(x, count + 1, width, heads), width)
+    x = b('Gather', x, numpy.array(0), axis=1)
+    b.output(b('Softmax', b.linear(x, width, classes), axis=-1))
+    return b.model()
+
+
+def sensor(samples=64, channels=6, width=32, heads=4, classes=8):
+    """Convolutions with a normalisation over batches, an encoder, a mean over time."""
+    b = Builder(13)
+    x = b.input('motion', 1, channels, samples)
+    x = b('Conv', x, b.normal(16, channels, 5), b.normal(16), strides=[2], pads=[2, 2])
+    numbers = lambda: b.random.random(16).astype('float32') + 0.5
+    x = b('Relu', b('BatchNormalization', x, numbers(), numbers(), numbers(), numbers()))
+    x = b('Relu', b('Conv', x, b.normal(width, 16, 3), b.normal(width), strides=[2], pads=[1, 1]))
+    x = b('Add', b('Transpose', x, perm=[0, 2, 1]), b.normal(1, samples // 4, width))
+    x = b.block(x, samples // 4, width, heads)
+    b.output(b('Gemm', b('ReduceMean', x, axes=[1], keepdims=0), b.normal(classes, width), b.normal(classes), transB=1))
+    return b.model()
+
+
+def front_end():
+    """Groups, pools, edges, slices; the decision."""
+    b = Builder()
+    x = b.input('x', 1, 4, 20)
+    x = b('LeakyRelu', b('Conv', x, b.normal(8, 4, 3), b.normal(8), pads=[1, 1]), alpha=0.1)
+    x = b('MaxPool', x, kernel_shape=[3], strides=[2], pads=[1, 1])
+    x = b('Clip', b('Conv', x, b.normal(8, 2, 3), pads=[1, 1], group=4), numpy.float32(0), numpy.float32(6))
+    x = b('AveragePool', b('Pad', x, numpy.array([0, 0, 1, 0, 0, 1])), kernel_shape=[2], strides=[2])
+    x = b('Slice', x, numpy.array([1]), numpy.array([6]), numpy.array([2]), numpy.array([2]))
+    x = b('Gemm', b('Flatten', x), b.normal(24, 5), b.normal(5))
+    b.output(x)
+    b.output(b('ArgMax', x, axis=1, keepdims=0), kind=onnx.TensorProto.INT64)
+    return b.model()
+
+
+def activations(tokens=3):
+    b = Builder()
+    x = b.input('x', tokens, 17)
+    for kind in ('relu', 'gelu', 'gelu_tanh', 'silu', 'tanh', 'sigmoid', 'leaky', 'relu6'):
+        x = b.linear(b.activation(kind, b.linear(x, 17, 65)), 65, 17)
+    b.output(x)
+    return b.model()
+
+
+MODELS = {
+    'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
+    'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
+    'grouped': grouped, 'cross': cross, 'biased': biased, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
+    'activations': activations,
+}
