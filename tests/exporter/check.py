@@ -61,8 +61,11 @@ def compile_and_run(arguments, folder, name):
 def check_model(arguments, name, model, weights='float32', samples=None, expected=None):
     folder = arguments.folder / f'{name}_{weights}'
     onnx.save(model, f'{folder}.onnx')
-    report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples)
-    bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5}[weights]
+    if weights == 'integers':
+        report = export(f'{folder}.onnx', folder, name=name, arithmetic='int8', samples=random_samples(model))
+    else:
+        report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples)
+    bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5, 'integers': 0.15}[weights]
     yield f'{name}, {weights}: within {bound} of float64', report.error <= bound, f'{report.error}'
     if expected is not None:
         outputs = report.program.run([array[0] for array in samples.values()])
@@ -70,6 +73,13 @@ def check_model(arguments, name, model, weights='float32', samples=None, expecte
         yield f'{name}: within {BOUND} of PyTorch', max(errors) <= BOUND, f'{max(errors)}'
     wrong = compile_and_run(arguments, folder, name)
     yield f'{name}, {weights}: its self-test finds the same bits', not wrong, wrong
+
+
+def random_samples(model):
+    random = numpy.random.default_rng(4)
+    shape = lambda each: (32, *(size.dim_value for size in each.type.tensor_type.shape.dim))
+    return {each.name: random.standard_normal(shape(each)).astype('float32') if each.type.tensor_type.elem_type == onnx.TensorProto.FLOAT else
+            random.integers(0, 50, shape(each)) for each in model.graph.input}
 
 
 def check_models(arguments, jobs):
@@ -181,6 +191,7 @@ def main():
         check_models(arguments, [(*each[:2], 'float32', *each[2:]) for each in torch_models(arguments.folder, arguments.names)])
     else:
         jobs = [(name, make()) for name, make in MODELS.items()]
+        jobs += [(name, make(), 'integers') for name, make in MODELS.items()]
         jobs += [('encoder', MODELS['encoder'](), weights) for weights in ('float16', 'bfloat16', 'int8', 'int4')]
         check_models(arguments, [job for job in jobs if not arguments.names or job[0] in arguments.names])
         if not arguments.names:

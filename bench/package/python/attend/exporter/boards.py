@@ -6,7 +6,8 @@ import subprocess
 from typing import Any, Dict, List, Optional
 
 from .errors import ExportError
-from .program import Attention, Linear, Program
+from .program import Program
+from .steps import Attention, Linear
 
 ARM, RISCV = 'arm-none-eabi-g++', 'riscv64-unknown-elf-g++'
 
@@ -51,14 +52,14 @@ class Board:
         self.arrays, self.instructions, self.peak = 0, 0.0, (0, '')
 
     def measure(self, folder: pathlib.Path, program: Program) -> None:
-        self.arrays = 4 * max(program.tops or [0])
+        self.arrays = max(program.tops or [0])
         self.instructions = sum(self._instructions(step) for step in program.steps) / 1e6
         if shutil.which(self.kind.compiler) is None:
             return
         build = folder / f'size-{self.name}'
         build.mkdir()
         source, image = build / 'size.cpp', build / 'size.elf'
-        parts = [f'{"int32_t" if view.buffer.integers else "float"} argument_{i}{"".join(f"[{size}]" for size in [n for n in view.shape if n != 1] or [1])};\n'
+        parts = [f'{"int32_t" if view.type == "int32" else "float"} argument_{i}{"".join(f"[{size}]" for size in [n for n in view.shape if n != 1] or [1])};\n'
                  for i, view in enumerate(program.inputs + program.outputs)]
         arguments = ', '.join(f'argument_{i}' for i in range(len(parts)))
         loops = ''.join(f'void* {name}(void* to, {second}, size_t count) {{\n  for (size_t i = 0; i < count; ++i) static_cast<volatile char*>(to)[i] = {value};\n'

@@ -4,9 +4,11 @@ from typing import Any, Dict, List, Tuple
 
 import numpy
 
-from .numbers_in_c import braced, identifier, number, weights_in_c
+from .cpp_integers import CONVERSIONS, IntegerCalls
+from .numbers_in_c import braced, element_in_c, identifier, number, weights_in_c
 from .passes import root
-from .program import (Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Program, Reduce, Rows, Softmax, Step, View)
+from .program import Program, Step, View
+from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rows, Softmax
 
 
 def write_cpp(program: Program, origin: str) -> Dict[str, str]:
@@ -14,7 +16,7 @@ def write_cpp(program: Program, origin: str) -> Dict[str, str]:
     return {'model.h': writer.header(), 'model.cpp': writer.source()}
 
 
-class Writer:
+class Writer(IntegerCalls):
     def __init__(self, program: Program, origin: str):
         self.program, self.origin = program, origin
         self.constants: List[str] = []   # definitions
@@ -32,7 +34,7 @@ class Writer:
 
     @staticmethod
     def element_type(view: View) -> str:
-        return 'int32_t' if view.buffer.integers else 'float'
+        return {'float32': 'float'}.get(view.type, view.type + '_t')
 
     def parameters(self) -> str:
         """Of run(), inputs first."""
@@ -46,9 +48,10 @@ class Writer:
     def array(self, view: View, kind: str, offset: int = 0, at: str = '') -> str:
         """An expression: the array of that type where the view begins, `offset` elements after it, and `at`, an expression, after that."""
         place = root(view.buffer)
-        begin = 4 * (view.offset + offset + (place.offset if place.kind == 'memory' else 0))
+        size = view.array.itemsize
+        begin = size * (view.offset + offset) + (place.offset if place.kind == 'memory' else 0)
         where = 'memory' if place.kind == 'memory' else identifier(place.name)
-        place_in = f'{begin}' + (f' + 4 * ({at})' if at else '')
+        place_in = f'{begin}' + (f' + {size} * ({at})' if at else '')
         return f'at<{kind}>({where}, {place_in})'
 
     def floats(self, view: View, *extents: int) -> str:
@@ -76,7 +79,7 @@ class Writer:
         y = step.writes
         seen = self.array(y, f'{self.element_type(y)}[{y.count}]')
         comment = f'  // {index}: {step.text()} ({step.name})'
-        seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count});'] if y.is_dense() else []
+        seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count}, {y.array.itemsize});'] if y.is_dense() else []
         return '\n'.join([comment, *('  ' + line for line in lines), *seen_by])
 
     @staticmethod
@@ -95,7 +98,7 @@ class Writer:
         return self.checked(f'attend::project({x}, {weights}, {bias}{y}{work})')
 
     def work(self, index: int, kind: str) -> str:
-        top = 4 * self.program.tops[index]
+        top = self.program.tops[index]
         self.works.append((top, kind))
         return f'at<{kind}>(memory, aligned({top}))'
 
@@ -176,10 +179,11 @@ class Writer:
                 kind = ('const ' if which else '') + self.element_type(operand)
                 lines.append(f'{kind}* const {pointer} = &{self.array(operand, kind)};')
                 elements.append(f'{pointer}[{at}]')
-            elif numpy.asarray(operand).size == 1:
-                elements.append(number(numpy.asarray(operand).reshape(-1)[0]))
+            elif operand.size == 1:
+                elements.append(element_in_c(operand.reshape(-1)[0]))
             else:
-                elements.append(f'{self.float_constant("constant", operand)}[{at}]')
+                kind = {'float32': 'float'}.get(str(operand.dtype), f'{operand.dtype}_t')
+                elements.append(f'{self.constant("constant", kind, braced(operand.reshape(-1)), f"[{operand.size}]")}[{at}]')
         lines += nest(names, sizes, f'{elements[0]} = {expression(elements[1:])};')
         return ['{', *('  ' + line for line in lines), '}']
 
@@ -209,8 +213,11 @@ class Writer:
         return [f'for (int i = 0; i < {step.writes.count}; ++i) {self.floats(step.writes, step.writes.count)}[i] = place_of_largest({x});']
 
     def _rows(self, index: int, step: Rows) -> List[str]:
+        return self.table_rows(step, 'float')
+
+    def table_rows(self, step: Any, kind: str) -> List[str]:
         rows, width = step.table.shape
-        table = self.constant('table', 'float', braced(step.table), f'[{rows}][{width}]')
+        table = self.constant('table', kind, braced(step.table), f'[{rows}][{width}]')
         tokens = step.reads[0].count
         x, y = self.floats(step.reads[0], tokens), self.floats(step.writes, tokens, width)
         return [f'for (int i = 0; i < {tokens}; ++i) {{', f'  const int32_t row = {x}[i];',
@@ -221,7 +228,7 @@ class Writer:
 
     def memory(self) -> str:
         """The size of the block, in bytes, as a constant expression."""
-        arrays = 4 * max(self.program.tops or [0])
+        arrays = max(self.program.tops or [0])
         works = sorted(set(self.works))
         return f'detail::largest({{{", ".join([str(max(arrays, 4))] + [f"detail::aligned({top}) + sizeof({kind})" for top, kind in works])}}})'
 
@@ -263,8 +270,8 @@ extern unsigned char memory[memory_bytes];
 // Computes the model. Arrays must not overlap.
 attend::Status run({self.parameters()});
 
-// The same, and calls observe(context, step, numbers, count) after each step with what it has written: for tests.
-using Observer = void (*)(void* context, int step, const void* numbers, size_t count);
+// The same, and calls observe(context, step, numbers, count, bytes of a number) after each step with what it has written: for tests.
+using Observer = void (*)(void* context, int step, const void* numbers, size_t count, size_t bytes);
 attend::Status run_observed({self.parameters()}, Observer observe, void* context);
 
 }}  // namespace {name}
@@ -275,8 +282,8 @@ attend::Status run_observed({self.parameters()}, Observer observe, void* context
 
     def source(self) -> str:
         name, calls = self.program.name, '\n\n'.join(self.calls)
-        helpers = {'softmax(': SOFTMAX, 'place_of_largest(': ARG_MAX, 'larger(': LARGER}
-        used = ''.join(text for call, text in helpers.items() if re.search(r'(?<![\w])' + re.escape(call), calls))
+        helpers = {'to_integers(': CONVERSIONS, 'softmax(': SOFTMAX, 'place_of_largest(': ARG_MAX, 'larger(': LARGER}
+        used = ''.join(text for call, text in helpers.items() if re.search(r'(?<![\w:])' + re.escape(call), calls))
         status = '  attend::Status status = attend::Status::ok;\n\n' if 'status = ' in calls else ''
         return f'''// The model {name}, made from {self.origin} by `python3 -m attend export`: do not edit.
 #include "model.h"
@@ -321,8 +328,8 @@ def collapsed(shape: Any, operands: List[Any]) -> Tuple[List[int], List[List[int
         if isinstance(operand, View):
             array = numpy.broadcast_to(operand.array, shape)
         else:
-            array = numpy.broadcast_to(numpy.ascontiguousarray(operand, numpy.float32), shape)
-        strides.append([0 if size == 1 else stride // 4 for size, stride in zip(shape, array.strides)])
+            array = numpy.broadcast_to(numpy.ascontiguousarray(operand), shape)
+        strides.append([0 if size == 1 else stride // array.itemsize for size, stride in zip(shape, array.strides)])
     axes: List[Any] = []
     for axis, size in enumerate(shape):
         if size == 1:

@@ -13,17 +13,19 @@ from .errors import ExportError
 from .graph import Graph
 from .lower import lower
 from .onnx_file import read_onnx
-from .passes import simplify
-from .program import Linear, Program
+from .passes import assign_memory, simplify
+from .program import Program
 from .project_files import project_files
+from .quantise import quantise
 from .report import Report
 from .self_test import write_self_test
+from .steps import Linear
 
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 
 
-def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', samples: Any = None,
+def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', samples: Any = None,
            shapes: Optional[Dict[str, Sequence[int]]] = None, targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
@@ -31,6 +33,8 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     name     of the C++ namespace; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
              other projections stay float32)
+    arithmetic  float32, or int8: integers throughout, with scales from the samples, which must then be given; normalisations compute in
+             floats between them
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
              the path of an .npy or .npz file. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
@@ -42,11 +46,21 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         raise ExportError(f'the name {name!r} is no namespace: give name= (--name), lower case letters, digits and single underscores')
     if weights not in FORMATS:
         raise ExportError(f'weights are {weights!r}; expected one of {", ".join(FORMATS)}')
+    if arithmetic not in ('float32', 'int8'):
+        raise ExportError(f'arithmetic is {arithmetic!r}; expected float32 or int8')
     boards = [Board(target) for target in targets]
     if folder.exists() and not (folder / 'model.h').exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportError(f'{folder} exists and was not made by this command: give another folder')
     program, graph = load(path, name, shapes, weights)
     inputs = sample_inputs(graph, samples)
+    if arithmetic == 'int8':
+        if samples is None:
+            raise ExportError('arithmetic of int8 takes its scales from samples of the inputs: give samples= (--calibrate), a hundred or more')
+        try:
+            quantise(program, inputs)
+        except ValueError as error:
+            raise ExportError(f'{path}: these samples make no scales of integers: {error}') from None
+        assign_memory(program)
     report = Report(program, graph, inputs)
     files = {**write_cpp(program, path.name), 'self_test.cpp': write_self_test(program, inputs[:SELF_TEST_INPUTS])}
     files.update(project_files(program, files))

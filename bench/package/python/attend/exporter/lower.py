@@ -8,8 +8,8 @@ from . import operators
 from .errors import ExportError
 from .graph import Graph, Node
 from .patterns import Match, Patterns
-from .program import (Activate, ArgMax, Attention, Buffer, Copy, Elementwise, Linear, Norm, Program, Reduce, Rows, Softmax, Step,
-                      View)
+from .program import Buffer, Program, Step, View
+from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rows, Softmax
 
 # Operators that only choose or order elements.
 MOVING = ('Identity', 'Dropout', 'Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Transpose', 'Slice', 'Expand')
@@ -35,7 +35,7 @@ class Lowering:
             integers = self.graph.types[name].kind in 'iu'
             if not integers and self.graph.types[name].kind != 'f':
                 raise ExportError(f'input "{name}" has the type {self.graph.types[name]}; expected floats, or whole numbers for tokens')
-            self.views[name] = View(Buffer('input', math.prod(shape), name, integers), shape=shape)
+            self.views[name] = View(Buffer('input', math.prod(shape), name, 'int32' if integers else 'float32'), shape=shape)
             inputs.append(self.views[name])
         for node in self.graph.nodes:
             wanted = [name for name in node.outputs if name in chosen]
@@ -70,8 +70,8 @@ class Lowering:
 
     # Arrays
 
-    def _new(self, shape: Any, integers: bool = False) -> View:
-        return View(Buffer('memory', math.prod(shape), self.place, integers), shape=shape)
+    def _new(self, shape: Any, type: str = 'float32') -> View:
+        return View(Buffer('memory', math.prod(shape), self.place, type), shape=shape)
 
     def _view(self, node: Any, name: str) -> View:
         """A value that is computed; a constant is put into memory."""
@@ -106,7 +106,7 @@ class Lowering:
     def _dense(self, view: View) -> View:
         if view.is_dense():
             return view
-        to = self._new(view.shape, view.buffer.integers)
+        to = self._new(view.shape, view.type)
         self.steps.append(Copy(self.place, view, to))
         self.copied[id(to.buffer)] = view
         return to
@@ -129,7 +129,7 @@ class Lowering:
         self.place = name
         view = self.views[name]
         if not view.is_whole() or view.buffer.kind != 'memory':
-            to = self._new(view.shape, view.buffer.integers)
+            to = self._new(view.shape, view.type)
             self.steps.append(Copy(name, view, to))
             view = to
         view.buffer.kind, view.buffer.name = 'output', name
@@ -423,13 +423,13 @@ class Lowering:
         x = self._view(node, node.inputs[0])
         axis = node.attributes.get('axis', 0) % len(x.shape)
         rows = self._dense(self._moved(x, lambda array: numpy.moveaxis(array, axis, -1)))
-        return self._add(ArgMax(self.place, [rows], self._new(rows.shape[:-1], True)))
+        return self._add(ArgMax(self.place, [rows], self._new(rows.shape[:-1], 'int32')))
 
     def _gather(self, node: Node) -> View:
         axis, table, indices = node.attributes.get('axis', 0), self.graph.constants.get(node.inputs[0]), node.inputs[1]
         if table is not None:
             x = self._view(node, indices)
-            if table.ndim != 2 or axis != 0 or not x.buffer.integers:
+            if table.ndim != 2 or axis != 0 or x.type != 'int32':
                 raise ExportError(f'{node}: rows of a table of shape {list(table.shape)}; expected a matrix, axis 0 and whole numbers')
             x = self._dense(x)
             return self._add(Rows(self.place, x, self._new(x.shape + (table.shape[1],)), self._finite(node.inputs[0], table)))
@@ -477,7 +477,7 @@ class Lowering:
         elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes['to'] in (1, 10, 11, 16, 6, 7)):
             x = self._view(node, node.inputs[0])
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
-            if node.kind == 'Cast' and x.buffer.integers != (node.attributes['to'] in (6, 7)):
+            if node.kind == 'Cast' and (x.type == 'int32') != (node.attributes['to'] in (6, 7)):
                 raise ExportError(f'{node}: floats of computed whole numbers, or the reverse; expected a model without it')
             self._keep(node.outputs[0], x if node.kind == 'Cast' else self._moved(x, lambda array: operators.OPERATORS[node.kind](
                 node, self.graph.opset, array, *others)))

@@ -5,7 +5,7 @@ from typing import Any, Tuple
 
 import numpy
 
-from .program import Linear
+from .steps import Linear
 
 PANEL = 16  # outputs of a panel of packed weights
 WIDTH = 120
@@ -27,13 +27,17 @@ def number(value: Any) -> str:
     return text + ('f' if re.search('[.e]', text) else '.0f')
 
 
+def element_in_c(value: Any) -> str:
+    return number(value) if numpy.asarray(value).dtype.kind == 'f' else str(int(value))
+
+
 def braced(array: Any, deep: int = 0) -> str:
     """An initialiser with a brace for each axis, and `deep` more around all; of floats, or of whole numbers."""
     array = numpy.asarray(array)
     if array.ndim > 1:
         inner = ',\n'.join(braced(row) for row in array)
         return '{' * (1 + deep) + inner + '}' * (1 + deep)
-    words = [number(value) for value in array] if array.dtype.kind == 'f' else [str(int(value)) for value in array]
+    words = [element_in_c(value) for value in array]
     lines, line = [], ''
     for word in words:
         if len(line) + len(word) > WIDTH:

@@ -1,11 +1,10 @@
 """Makes a program smaller: projections that write what is read from them, fewer copies, and where in memory each array lies."""
 from typing import Any, Dict, List, Tuple
 
-import numpy
+from .program import Buffer, Program, Step, View
+from .steps import Copy, Elementwise, Linear
 
-from .program import Buffer, Copy, Elementwise, Linear, Program, Step, View
-
-GRAIN = 4  # floats: arrays begin at multiples of 16 bytes
+GRAIN = 16  # arrays begin at multiples of so many bytes
 
 
 def simplify(program: Program) -> None:
@@ -73,7 +72,7 @@ def _narrowed(view: View, part: Buffer, width: int, first: int, to: int) -> View
     """The same elements in an array that has these columns alone."""
     strides = [stride if stride < width else stride // width * to for stride in view.strides]
     offset = view.offset // width * to + view.offset % width - first
-    return View(part, numpy.lib.stride_tricks.as_strided(part.base[offset:], view.shape, [4 * stride for stride in strides]))
+    return view.over(part, offset, strides)
 
 
 def drop_copies(program: Program) -> None:
@@ -84,9 +83,8 @@ def drop_copies(program: Program) -> None:
         if not step.source.is_dense() or not step.writes.is_whole():
             continue
         source, copied, changed = step.source, step.writes.buffer, {}
-        base = source.buffer.base[source.offset:]
         for view in [view for other in program.steps for view in other.reads if view.buffer is copied]:
-            changed[id(view)] = View(source.buffer, numpy.lib.stride_tricks.as_strided(base[view.offset:], view.shape, view.array.strides))
+            changed[id(view)] = view.over(source.buffer, source.offset + view.offset, view.strides)
         program.steps.remove(step)
         _replace(program, changed)
 
@@ -104,18 +102,18 @@ def assign_memory(program: Program) -> None:
     buffers = [buffer for buffer in program.buffers() if buffer.kind == 'memory' and buffer.place is buffer]
     lives = {id(buffer): (born[id(buffer)], dies[id(buffer)]) for buffer in buffers}
     placed: List[Buffer] = []
-    for buffer in sorted(buffers, key=lambda each: (-each.count, lives[id(each)])):
+    for buffer in sorted(buffers, key=lambda each: (-each.bytes, lives[id(each)])):
         begin, end = lives[id(buffer)]
-        meets = sorted((other.offset, other.offset + _rounded(other.count)) for other in placed
+        meets = sorted((other.offset, other.offset + _rounded(other.bytes)) for other in placed
                        if lives[id(other)][0] <= end and begin <= lives[id(other)][1])
         at = 0
         for low, high in meets:
-            if at + _rounded(buffer.count) <= low:
+            if at + _rounded(buffer.bytes) <= low:
                 break
             at = max(at, high)
         buffer.offset = at
         placed.append(buffer)
-    program.tops = [max([place.offset + _rounded(place.count) for place in buffers
+    program.tops = [max([place.offset + _rounded(place.bytes) for place in buffers
                          if lives[id(place)][0] <= index <= lives[id(place)][1]] or [0]) for index in range(len(program.steps))]
 
 
@@ -126,7 +124,7 @@ def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, 
     for which in step.in_place:
         x = step.reads[which]
         place = root(x.buffer)
-        if x.buffer.kind == 'input' or place.kind == 'input' or not x.is_whole() or x.count != y.count or dies[id(place)] != index:
+        if x.buffer.kind == 'input' or place.kind == 'input' or not x.is_whole() or x.buffer.bytes != y.bytes or x.type != y.type or dies[id(place)] != index:
             continue
         if place.kind == 'output' or (y.kind == 'output' and place is not x.buffer):
             continue
@@ -148,5 +146,5 @@ def root(buffer: Buffer) -> Buffer:
     return buffer
 
 
-def _rounded(count: int) -> int:
-    return -(-count // GRAIN) * GRAIN
+def _rounded(bytes: int) -> int:
+    return -(-bytes // GRAIN) * GRAIN

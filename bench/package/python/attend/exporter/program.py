@@ -9,13 +9,18 @@ import numpy
 
 
 class Buffer:
-    """An array of the program: 'input', 'output', or 'memory', which may share its place with others."""
+    """An array of the program: 'input', 'output', or 'memory', which may share its place with others. type: float32, int32, int16 or int8."""
 
-    def __init__(self, kind: str, count: int, name: str = '', integers: bool = False):
-        self.kind, self.count, self.name, self.integers = kind, count, name, integers
-        self.base = numpy.zeros(count, numpy.int32 if integers else numpy.float32)
-        self.place: Any = self  # another buffer, in whose place this one lies
-        self.offset = 0         # of memory, in floats
+    def __init__(self, kind: str, count: int, name: str = '', type: str = 'float32'):
+        self.kind, self.count, self.name, self.type = kind, count, name, type
+        self.base = numpy.zeros(count, type)
+        self.place: Any = self    # another buffer, in whose place this one lies
+        self.offset = 0           # of memory, in bytes
+        self.scale: Any = None    # of integers that stand for other numbers: a Scale
+
+    @property
+    def bytes(self) -> int:
+        return self.base.nbytes
 
 
 class View:
@@ -37,16 +42,25 @@ class View:
     def offset(self) -> int:
         """Of the first element in its buffer, in elements."""
         address = lambda array: array.__array_interface__['data'][0]
-        return (address(self.array) - address(self.buffer.base)) // 4
+        return (address(self.array) - address(self.buffer.base)) // self.array.itemsize
 
     @property
     def strides(self) -> Any:
-        return tuple(stride // 4 for stride in self.array.strides)
+        return tuple(stride // self.array.itemsize for stride in self.array.strides)
 
     def changed(self, function: Callable[[Any], Any]) -> Optional['View']:
         """What a function of numpy's makes of it, where that is the same memory in other axes; otherwise None."""
         array = function(self.array)
         return View(self.buffer, array) if array.size and numpy.may_share_memory(array, self.buffer.base) else None
+
+    @property
+    def type(self) -> str:
+        return self.buffer.type
+
+    def over(self, buffer: Buffer, offset: int, strides: Any) -> 'View':
+        """As many elements of another buffer, from an element on."""
+        base = buffer.base
+        return View(buffer, numpy.lib.stride_tricks.as_strided(base[offset:], self.shape, [base.itemsize * stride for stride in strides]))
 
     def is_dense(self) -> bool:
         return self.array.flags.c_contiguous
@@ -78,249 +92,11 @@ class Step:
         return 0
 
 
-class Linear(Step):
-    """y [tokens, outputs] = weight [outputs, inputs] x + bias."""
-
-    kind = 'project'
-
-    def __init__(self, name: str, x: View, y: View, weight: Any, bias: Any):
-        super().__init__(name, [x], y)
-        self.weight = numpy.ascontiguousarray(weight, numpy.float32)
-        self.bias = None if bias is None else numpy.ascontiguousarray(bias, numpy.float32)
-        self.format = 'float32'
-        self.converted: Any = None
-
-    @property
-    def tokens(self) -> int:
-        return self.reads[0].count // self.weight.shape[1]
-
-    def text(self) -> str:
-        return f'projection, {self.weight.shape[1]} to {self.weight.shape[0]}'
-
-    def weights(self) -> Any:
-        """attend.Weights of the program's format."""
-        from .. import Weights
-        if self.converted is None:
-            plain = Weights(self.weight, self.bias)
-            self.converted = plain if self.format == 'float32' else plain.converted(self.format)
-        return self.converted
-
-    def run(self) -> None:
-        from .. import project
-        x, y = self.reads[0].array.reshape(self.tokens, -1), self.writes.array.reshape(self.tokens, -1)
-        y[...] = numpy.asarray(project(x, self.weights()))
-
-    def multiply_adds(self) -> int:
-        return self.tokens * self.weight.size
-
-    def constants(self) -> int:
-        bits = {'float32': 32, 'float16': 16, 'bfloat16': 16, 'int8': 8, 'int4': 4.5}[self.format]
-        return int(self.weight.size * bits / 8) + (4 * len(self.weight) if self.format == 'int8' else 0) + \
-            (0 if self.bias is None else self.bias.nbytes)
-
-
-class Attention(Step):
-    """query [queries, heads, head_dim], key [keys, kv_heads, head_dim], value [keys, kv_heads, value_dim], all dense. Without values:
-    the weights [queries, heads, keys]."""
-
-    kind = 'attention'
-
-    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, causal: bool, offset: int, bias: Any):
-        super().__init__(name, [query, key] + ([] if value is None else [value]), y)
-        self.scale, self.causal, self.offset, self.weights = float(numpy.float32(scale)), causal, offset, value is None
-        self.bias = None if bias is None else numpy.ascontiguousarray(bias, numpy.float32)  # [1 or heads, 1 or queries, keys]
-        self.queries, self.heads, self.head_dim = query.shape
-        self.keys, self.kv_heads, self.value_dim = (value or key).shape
-
-    def text(self) -> str:
-        return f'{"weights of " if self.weights else ""}attention, {self.heads} heads of {self.head_dim}, ' \
-               f'{self.queries} queries over {self.keys} keys' + (', causal' if self.causal else '') + \
-               (', biased' if self.bias is not None else '')
-
-    def run(self) -> None:
-        from .. import attention
-        arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
-        options: Any = {'causal': True, 'offset': self.offset} if self.causal else {}
-        if self.bias is not None:
-            options['bias'] = self.bias
-        if self.weights:
-            _, weights = attention(*arrays, arrays[1], scale=self.scale, return_scores='weights', **options)
-            self.writes.array[...] = numpy.asarray(weights).reshape(self.heads, self.queries, self.keys).transpose(1, 0, 2)
-        else:
-            attention(*arrays, scale=self.scale, out=self.writes.array.transpose(1, 0, 2), **options)
-
-    def multiply_adds(self) -> int:
-        part = 0.5 if self.causal and self.queries == self.keys else 1
-        return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
-
-    def constants(self) -> int:
-        return 0 if self.bias is None else self.bias.nbytes
-
-
-class Norm(Step):
-    """kind: layer_norm or rms_norm, of rows as long as the weight; weight and bias may be None."""
-
-    in_place = [0]
-
-    def __init__(self, kind: str, name: str, x: View, y: View, width: int, weight: Any, bias: Any, epsilon: float):
-        super().__init__(name, [x], y)
-        self.kind, self.width, self.epsilon = kind, width, float(numpy.float32(epsilon))
-        self.weight, self.bias = (None if each is None else numpy.ascontiguousarray(each, numpy.float32).reshape(-1) for each in (weight, bias))
-
-    def text(self) -> str:
-        return f'{"layer" if self.kind == "layer_norm" else "root mean square"} normalisation of {self.width}'
-
-    def run(self) -> None:
-        import attend
-        x, y = self.reads[0].array.reshape(-1, self.width), self.writes.array.reshape(-1, self.width)
-        weight = numpy.ones(self.width, numpy.float32) if self.weight is None else self.weight
-        bias = () if self.kind == 'rms_norm' else (self.bias,)
-        y[...] = numpy.asarray(getattr(attend, self.kind)(x, weight, *bias, epsilon=self.epsilon))
-
-    def constants(self) -> int:
-        return sum(each.nbytes for each in (self.weight, self.bias) if each is not None)
-
-
-class Activate(Step):
-    """y = f(x), times `by` where there is one."""
-
-    kind = 'activate'
-
-    def __init__(self, function: str, name: str, x: View, y: View, by: Optional[View] = None):
-        super().__init__(name, [x] if by is None else [x, by], y)
-        self.function, self.in_place = function, list(range(len(self.reads)))
-
-    def text(self) -> str:
-        return self.function + (', gating' if len(self.reads) > 1 else '')
-
-    def run(self) -> None:
-        from .. import activate
-        flat = [numpy.ascontiguousarray(view.array).reshape(-1) for view in self.reads]
-        self.writes.array.reshape(-1)[...] = numpy.asarray(activate(self.function, *flat))
-
-
-class Elementwise(Step):
-    """y = a + b, a - b, a * b, a / b, min or max, one rounding each; b may be a constant array. Operands may repeat along axes."""
-
-    kind = 'elementwise'
-    in_place = [0]
-    FUNCTIONS = {'add': numpy.add, 'subtract': numpy.subtract, 'multiply': numpy.multiply, 'divide': numpy.divide,
-                 'minimum': numpy.minimum, 'maximum': numpy.maximum}
-
-    def __init__(self, function: str, name: str, a: Any, b: Any, y: View):
-        self.operands = [each if isinstance(each, View) else numpy.asarray(each, numpy.float32) for each in (a, b)]
-        super().__init__(name, [each for each in self.operands if isinstance(each, View)], y)
-        self.function = function
-        self.in_place = [i for i, view in enumerate(self.reads) if view.shape == y.shape and view is self.operands[0] or function == 'add']
-
-    def text(self) -> str:
-        return {'add': 'sum', 'subtract': 'difference', 'multiply': 'product', 'divide': 'quotient'}.get(self.function, self.function)
-
-    def run(self) -> None:
-        arrays = [each.array if isinstance(each, View) else each for each in self.operands]
-        with numpy.errstate(all='ignore'):
-            self.writes.array[...] = self.FUNCTIONS[self.function](*arrays)
-
-    def constants(self) -> int:
-        return sum(each.nbytes for each in self.operands if not isinstance(each, View) and each.size > 1)
-
-
-class Copy(Step):
-    """y = x, in other axes; y may be a part of its buffer, and x a constant."""
-
-    kind = 'copy'
-
-    def __init__(self, name: str, x: Any, y: View):
-        super().__init__(name, [x] if isinstance(x, View) else [], y)
-        self.source = x if isinstance(x, View) else numpy.ascontiguousarray(x, numpy.float32)
-
-    def text(self) -> str:
-        return f'copy of {self.writes.count} numbers'
-
-    def run(self) -> None:
-        self.writes.array[...] = self.source.array if isinstance(self.source, View) else self.source
-
-    def constants(self) -> int:
-        return 0 if isinstance(self.source, View) else self.source.nbytes
-
-
-class Reduce(Step):
-    """y [inner] = mean or maximum of x [count, inner] over count."""
-
-    kind = 'reduce'
-
-    def __init__(self, function: str, name: str, x: View, y: View):
-        super().__init__(name, [x], y)
-        self.function, self.rows = function, x.shape[0]
-
-    def text(self) -> str:
-        return f'{self.function} of {self.rows} rows'
-
-    def run(self) -> None:
-        from .. import add
-        rows, y = self.reads[0].array, numpy.zeros(self.writes.count, numpy.float32)
-        for row in rows:
-            if self.function == 'mean':
-                add(row, y, float(numpy.float32(1.0 / self.rows)))
-        self.writes.array.reshape(-1)[...] = y if self.function == 'mean' else rows.max(0)
-
-
-class Softmax(Step):
-    """Of rows as long as the last axis."""
-
-    kind = 'softmax'
-    in_place = [0]
-
-    def text(self) -> str:
-        return f'softmax of {self.writes.shape[-1]}'
-
-    def run(self) -> None:
-        from .. import activate
-        width = self.writes.shape[-1]
-        for x, y in zip(self.reads[0].array.reshape(-1, width), self.writes.array.reshape(-1, width)):
-            powers = numpy.asarray(activate('exp', x - x.max()))
-            total = numpy.float32(0)
-            for power in powers:
-                total = numpy.float32(total + power)
-            y[...] = powers / total
-
-
-class ArgMax(Step):
-    """y [rows], whole numbers: where the largest number of each row of x [rows, width] is, the first of equals."""
-
-    kind = 'arg_max'
-
-    def text(self) -> str:
-        return f'place of the largest of {self.reads[0].shape[-1]}'
-
-    def run(self) -> None:
-        self.writes.array.reshape(-1)[...] = self.reads[0].array.argmax(-1).reshape(-1)
-
-
-class Rows(Step):
-    """y [tokens, width] = rows of a table [rows, width], whose numbers are in x: an embedding."""
-
-    kind = 'rows'
-
-    def __init__(self, name: str, x: View, y: View, table: Any):
-        super().__init__(name, [x], y)
-        self.table = numpy.ascontiguousarray(table, numpy.float32)
-
-    def text(self) -> str:
-        return f'rows of a table of {self.table.shape[0]} by {self.table.shape[1]}'
-
-    def run(self) -> None:
-        self.writes.array.reshape(-1, self.table.shape[1])[...] = self.table[self.reads[0].array.reshape(-1)]
-
-    def constants(self) -> int:
-        return self.table.nbytes
-
-
 class Program:
     def __init__(self, name: str, inputs: List[View], outputs: List[View], steps: List[Step]):
         self.name, self.inputs, self.outputs, self.steps = name, inputs, outputs, steps
         self.views: Dict[str, View] = {}  # by the names of the graph
-        self.tops: List[int] = []  # of the arrays that live at each step, in floats from the beginning of memory
+        self.tops: List[int] = []  # of the arrays that live at each step, in bytes from the beginning of memory
 
     def run(self, arrays: List[Any], after: Optional[Callable[[int, Step], None]] = None) -> List[Any]:
         """The outputs for arrays of the inputs, as the exported program computes them. after: called with each step."""

@@ -7,7 +7,9 @@ import numpy
 
 from .boards import Board
 from .graph import Graph
-from .program import Linear, Program, Step
+from .integer_steps import floats
+from .program import Program, Step
+from .steps import Linear
 
 
 class Report:
@@ -26,9 +28,9 @@ class Report:
         expected = graph.evaluate(dict(zip(graph.inputs, sample)))
         outputs = self.program.run(sample)
         for name, view in [*self.program.views.items(), *zip(graph.outputs, self.program.outputs)]:
-            if id(view.buffer) in self.written and not view.buffer.integers:
-                most = numpy.abs(expected[name]).max()
-                error = numpy.abs(view.array - expected[name].reshape(view.shape)).max() / (most or 1)
+            if id(view.buffer) in self.written and (view.type == 'float32' or view.buffer.scale is not None and not numpy.ndim(view.buffer.scale.scale)):
+                most, numbers = numpy.abs(expected[name]).max(), view.array if view.type == 'float32' else floats(view.array, view.buffer.scale)
+                error = numpy.abs(numbers - expected[name].reshape(view.shape)).max() / (most or 1)
                 self.errors[name] = max(self.errors.get(name, 0.0), float(error))
         name = graph.outputs[0]
         self.agreeing += bool((numpy.argmax(outputs[0].reshape(expected[name].shape), -1) == numpy.argmax(expected[name], -1)).all())
@@ -54,7 +56,7 @@ class Report:
         parts = [table(rows), f'Errors are the largest of {self.samples} samples, over the largest number of the same array, against '
                  f'float64; the largest is at {self.worst()[1]}, {self.worst()[0]:.1e}. The largest output is at the same place in '
                  f'{self.agreeing} of {self.samples} samples.',
-                 f'Arrays between the steps take {4 * max(self.program.tops or [0]):,} bytes, and work memory what the target needs beside them: '
+                 f'Arrays between the steps take {max(self.program.tops or [0]):,} bytes, and work memory what the target needs beside them: '
                  'memory_bytes in model.h.']
         kept = [step for step in self.program.steps if isinstance(step, Linear) and step.format == 'float32']
         converted = [step for step in self.program.steps if isinstance(step, Linear) and step.format != 'float32']

@@ -8,8 +8,9 @@ from .program import Program, Step
 
 
 def digest(array: Any) -> int:
-    """FNV-1a of 64 bits over 32-bit words, lowest byte first. -0 counts as 0 and every NaN as one, because neither's bits are promised."""
-    words = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint32).copy()
+    """FNV-1a of 64 bits over 32-bit words, lowest byte first; shorter integers are widened. -0 counts as 0 and every NaN as one, because neither's bits are promised."""
+    array = numpy.ascontiguousarray(array).reshape(-1)
+    words = (array if array.dtype == numpy.float32 else array.astype(numpy.int32)).view(numpy.uint32).copy()
     words[words == 0x80000000] = 0
     words[(words & 0x7fffffff) > 0x7f800000] = 0x7fc00000
     result = 0xcbf29ce484222325
@@ -34,12 +35,12 @@ def write_self_test(program: Program, samples: List[List[Any]]) -> str:
     name = program.name
     inputs = ''
     for which, view in enumerate(program.inputs):
-        kind = 'int32_t' if view.buffer.integers else 'float'
+        kind = 'int32_t' if view.type == 'int32' else 'float'
         rows = numpy.stack([numpy.asarray(sample[which], view.array.dtype).reshape(-1) for sample in samples])
         inputs += f'const {kind} input_{which}[{len(samples)}][{view.count}] = {braced(rows)};\n'
     table = ',\n'.join('{' + ', '.join(f'0x{each:016x}u' for each in digests(program, sample)) + '}' for sample in samples)
     from .cpp import Writer  # for the types of arrays
-    extents = [(('int32_t' if view.buffer.integers else 'float'), Writer.extents(view.shape)) for view in program.inputs + program.outputs]
+    extents = [(('int32_t' if view.type == 'int32' else 'float'), Writer.extents(view.shape)) for view in program.inputs + program.outputs]
     results = ''.join(f'{kind} result_{which}{size};\n' for which, (kind, size) in enumerate(extents[len(program.inputs):]))
     arguments = [f'*reinterpret_cast<const {kind} (*){size}>(input_{which}[sample])' for which, (kind, size) in
                  enumerate(extents[:len(program.inputs)])] + [f'result_{which}' for which in range(len(program.outputs))]
@@ -53,12 +54,14 @@ namespace {{
 const uint64_t digests[{len(samples)}][{len(program.steps)}] = {{
 {table}}};
 {inputs}{results}
-// FNV-1a over 32-bit words; -0 counts as 0 and every NaN as one, because neither's bits are promised.
-uint64_t digest_of(const void* numbers, size_t count) {{
+// FNV-1a over 32-bit words, to which shorter integers are widened; -0 counts as 0 and every NaN as one, because neither's bits are promised.
+uint64_t digest_of(const void* numbers, size_t count, size_t bytes) {{
   uint64_t digest = 0xcbf29ce484222325u;
   for (size_t i = 0; i < count; ++i) {{
-    uint32_t word;
-    __builtin_memcpy(&word, static_cast<const unsigned char*>(numbers) + 4 * i, 4);
+    uint32_t word = 0;
+    if (bytes == 4) __builtin_memcpy(&word, static_cast<const unsigned char*>(numbers) + 4 * i, 4);
+    if (bytes == 2) word = uint32_t(int32_t(static_cast<const int16_t*>(numbers)[i]));
+    if (bytes == 1) word = uint32_t(int32_t(static_cast<const int8_t*>(numbers)[i]));
     if (word == 0x80000000u) word = 0;
     if ((word & 0x7fffffffu) > 0x7f800000u) word = 0x7fc00000u;
     for (int shift = 0; shift < 32; shift += 8) digest = (digest ^ (word >> shift & 255u)) * 0x100000001b3u;
@@ -71,9 +74,9 @@ struct Check {{
   int first_wrong;  // step; -1: none
 }};
 
-void compare(void* context, int step, const void* numbers, size_t count) {{
+void compare(void* context, int step, const void* numbers, size_t count, size_t bytes) {{
   Check& check = *static_cast<Check*>(context);
-  if (check.first_wrong < 0 && digest_of(numbers, count) != check.digests[step]) check.first_wrong = step;
+  if (check.first_wrong < 0 && digest_of(numbers, count, bytes) != check.digests[step]) check.first_wrong = step;
 }}
 
 }}  // namespace

@@ -1,0 +1,290 @@
+"""The steps of programs in integers of 8 and 16 bits, and between integers and floats; computed exactly as the library defines them."""
+from typing import Any, List, Optional, Tuple
+
+import numpy
+
+from .program import Step, View
+
+ROUND = 12582912.0  # 1.5 * 2^23: a float of this size has no digits after the point
+LIMITS = {'int8': (-128, 127), 'int16': (-32768, 32767)}
+
+
+class Scale:
+    """A number n stands for scale * (n - zero). scale may be an array: one for each head of [tokens, heads, width]."""
+
+    def __init__(self, scale: Any, zero: int = 0):
+        self.scale, self.zero = scale, zero
+
+    def of_all(self) -> float:
+        assert numpy.ndim(self.scale) == 0
+        return float(self.scale)
+
+
+def multiplier(number: float) -> Tuple[int, int]:
+    """factor and shift of number = factor / 2^shift, as core::integer_multiplier makes them."""
+    if not 2.0**-32 <= number < 2.0**29:
+        raise ValueError(f'a ratio of scales of {number}')
+    fraction, exponent = numpy.frexp(number)
+    factor, shift = int(numpy.floor(fraction * 2**31 + 0.5)), 31 - int(exponent)
+    return (factor // 2, shift - 1) if factor == 1 << 31 else (factor, shift)
+
+
+def sum_factors(a: Tuple[int, int], b: Tuple[int, int]) -> Tuple[int, int, int]:
+    """As core::integer_sum_factors."""
+    def shifted(by: Tuple[int, int], shift: int) -> int:
+        places = by[1] - shift
+        return 0 if places > 32 else (by[0] + (1 << (places - 1))) >> places
+
+    of_a, of_b, shift = 1 << 21, 0, min(a[1], b[1]) - 9
+    while of_a >> 21 or of_b >> 21:
+        shift -= 1
+        of_a, of_b = shifted(a, shift), shifted(b, shift)
+    if not 8 <= shift <= 30:
+        raise ValueError('scales of a sum that are too far from each other')
+    return of_a, of_b, shift
+
+
+def rounded(numbers: Any, shift: Any, zero: int, type: str) -> Any:
+    """numbers / 2^shift to the nearest, ties up, plus zero, clamped."""
+    low, high = LIMITS[type]
+    return numpy.clip(((numbers + (numpy.int64(1) << (numpy.asarray(shift, numpy.int64) - 1))) >> shift) + zero, low, high)
+
+
+class IntegerLinear(Step):
+    """y [tokens, outputs] of int8 or int16 = weight [outputs, inputs] (x - zero) + bias, of int8 and exactly; rounded once."""
+
+    kind = 'project in integers'
+
+    def __init__(self, name: str, x: View, y: View, weight: Any, weight_scales: Any, bias: Any):
+        super().__init__(name, [x], y)
+        self.weight, self.weight_scales, self.bias = weight, weight_scales, bias
+        of_x, of_y = x.buffer.scale, y.buffer.scale
+        # An output's multiplier is input scale * weight scale / output scale, in this order; heads have scales of their own.
+        self.first = of_y.scale if numpy.ndim(of_y.scale) == 0 else float(of_y.scale[0])
+        if numpy.ndim(of_y.scale):
+            each = len(weight) // len(of_y.scale)
+            self.weight_scales = weight_scales * (self.first / numpy.repeat(of_y.scale, each))
+        self.multipliers = [multiplier(of_x.of_all() * float(scale) / self.first) for scale in self.weight_scales]
+
+    @property
+    def tokens(self) -> int:
+        return self.reads[0].count // self.weight.shape[1]
+
+    def text(self) -> str:
+        return f'projection in integers, {self.weight.shape[1]} to {self.weight.shape[0]}'
+
+    def run(self) -> None:
+        x = self.reads[0].array.reshape(self.tokens, -1).astype(numpy.int64) - self.reads[0].buffer.scale.zero
+        sums = x @ self.weight.astype(numpy.int64).T + self.bias
+        factors, shifts = numpy.array(self.multipliers, numpy.int64).T
+        y = rounded(sums * factors, shifts, self.writes.buffer.scale.zero, self.writes.type)
+        self.writes.array.reshape(self.tokens, -1)[...] = y
+
+    def multiply_adds(self) -> int:
+        return self.tokens * self.weight.size
+
+    def constants(self) -> int:
+        return self.weight.size + 12 * len(self.weight)
+
+
+class IntegerAttention(Step):
+    """Attention of int8, with scales for each head."""
+
+    kind = 'attention in integers'
+
+    def __init__(self, name: str, query: View, key: View, value: View, y: View, scale: float, causal: bool, offset: int):
+        super().__init__(name, [query, key, value], y)
+        self.scale, self.causal, self.offset = scale, causal, offset
+        self.queries, self.heads, self.head_dim = query.shape
+        self.keys, self.kv_heads, self.value_dim = value.shape
+
+    def text(self) -> str:
+        return f'attention in integers, {self.heads} heads of {self.head_dim}, {self.queries} queries over {self.keys} keys' + \
+            (', causal' if self.causal else '')
+
+    def scales(self) -> List[Tuple[float, float, float]]:
+        """Of queries, keys and values, for each query head."""
+        group = self.heads // self.kv_heads
+        of = lambda view, head: float(view.buffer.scale.scale if numpy.ndim(view.buffer.scale.scale) == 0 else view.buffer.scale.scale[head])
+        query, key, value = self.reads
+        return [(of(query, head), of(key, head // group), of(value, head // group)) for head in range(self.heads)]
+
+    def run(self) -> None:
+        from .. import Quantisation, attention
+        value, output = self.reads[2].buffer.scale, self.writes.buffer.scale
+        meanings = [Quantisation(*scales, output.of_all(), scale=self.scale, value_zero_point=value.zero, output_zero_point=output.zero)
+                    for scales in self.scales()]
+        options: Any = {'causal': True, 'offset': self.offset} if self.causal else {}
+        arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
+        attention(*arrays, quantisation=meanings, out=self.writes.array.transpose(1, 0, 2), **options)
+
+    def multiply_adds(self) -> int:
+        part = 0.5 if self.causal and self.queries == self.keys else 1
+        return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
+
+    def constants(self) -> int:
+        return 64 * self.heads
+
+
+class IntegerSum(Step):
+    """y = a + b, or max(a + b, 0), or a copy of a in other steps where b is None; b may be a constant array with a scale."""
+
+    kind = 'sum in integers'
+
+    def __init__(self, name: str, a: View, b: Any, b_scale: Optional[Scale], y: View):
+        super().__init__(name, [a] + ([b] if isinstance(b, View) else []), y)
+        self.a, self.b, self.b_scale = a, b, b_scale
+        of_a, of_y = a.buffer.scale, y.buffer.scale
+        ratio = 1.0 if b is None else b_scale.of_all() / of_y.of_all()  # type: ignore[union-attr]
+        self.factors = sum_factors(multiplier(of_a.of_all() / of_y.of_all()), (0, 62) if b is None else multiplier(ratio))
+        self.in_place = [i for i, view in enumerate(self.reads) if view.shape == y.shape and view.type == y.type]
+
+    def text(self) -> str:
+        return 'copy in other steps' if self.b is None else 'sum in integers'
+
+    def run(self) -> None:
+        of_a, of_b, shift = self.factors
+        total = (self.a.array.astype(numpy.int64) - self.a.buffer.scale.zero) * of_a
+        if self.b is not None:
+            b = self.b.array if isinstance(self.b, View) else self.b
+            total = total + (b.astype(numpy.int64) - self.b_scale.zero) * of_b  # type: ignore[union-attr]
+        self.writes.array[...] = rounded(total, shift, self.writes.buffer.scale.zero, self.writes.type)
+
+    def constants(self) -> int:
+        return self.b.nbytes if isinstance(self.b, numpy.ndarray) else 0
+
+
+def quantised(x: Any, scale: Scale, type: str) -> Any:
+    """Floats as numbers, ties to even: by one fused multiply-add, which leaves no digits after the point."""
+    from .. import add
+    moved, (low, high) = numpy.full(x.size, ROUND, numpy.float32), LIMITS[type]
+    add(numpy.ascontiguousarray(x, numpy.float32).reshape(-1), moved, float(numpy.float32(1.0 / scale.of_all())))
+    moved = numpy.clip(moved, numpy.float32(ROUND + low - scale.zero), numpy.float32(ROUND + high - scale.zero))
+    return (moved.view(numpy.int32) - numpy.float32(ROUND).view(numpy.int32) + scale.zero).reshape(x.shape)
+
+
+def floats(numbers: Any, scale: Scale) -> Any:
+    return (numbers.astype(numpy.int32) - scale.zero).astype(numpy.float32) * numpy.float32(scale.of_all())
+
+
+class Quantise(Step):
+    kind = 'floats to integers'
+
+    def text(self) -> str:
+        return 'floats to integers'
+
+    def run(self) -> None:
+        self.writes.array[...] = quantised(self.reads[0].array, self.writes.buffer.scale, self.writes.type)
+
+
+class Dequantise(Step):
+    kind = 'integers to floats'
+
+    def text(self) -> str:
+        return 'integers to floats'
+
+    def run(self) -> None:
+        self.writes.array[...] = floats(self.reads[0].array, self.reads[0].buffer.scale)
+
+
+class IntegerNorm(Step):
+    """A normalisation of integers: each row is computed in floats."""
+
+    def __init__(self, kind: str, name: str, x: View, y: View, width: int, weight: Any, bias: Any, epsilon: float):
+        super().__init__(name, [x], y)
+        self.kind, self.width, self.weight, self.bias, self.epsilon = kind, width, weight, bias, epsilon
+        self.in_place = [0]
+
+    def text(self) -> str:
+        return f'{"layer" if self.kind == "layer_norm" else "root mean square"} normalisation of {self.width}, of integers by floats'
+
+    def run(self) -> None:
+        import attend
+        x = floats(self.reads[0].array, self.reads[0].buffer.scale).reshape(-1, self.width)
+        weight = numpy.ones(self.width, numpy.float32) if self.weight is None else self.weight
+        bias = () if self.kind == 'rms_norm' else (self.bias,)
+        y = numpy.asarray(getattr(attend, self.kind)(x, weight, *bias, epsilon=self.epsilon))
+        self.writes.array[...] = quantised(y, self.writes.buffer.scale, self.writes.type).reshape(self.writes.shape)
+
+    def constants(self) -> int:
+        return sum(each.nbytes for each in (self.weight, self.bias) if each is not None)
+
+
+class Table(Step):
+    """An activation of int8 to int8, by a table of all 256."""
+
+    kind = 'table'
+    in_place = [0]
+
+    def __init__(self, function: str, name: str, x: View, y: View):
+        super().__init__(name, [x], y)
+        from .. import activate
+        self.function = function
+        inputs = floats(numpy.arange(-128, 128), x.buffer.scale)
+        self.table = quantised(numpy.asarray(activate(function, inputs)), y.buffer.scale, 'int8').astype(numpy.int8)
+
+    def text(self) -> str:
+        return f'{self.function} by a table'
+
+    def run(self) -> None:
+        self.writes.array[...] = self.table[self.reads[0].array.astype(numpy.int32) + 128]
+
+    def constants(self) -> int:
+        return 256
+
+
+class IntegerMean(Step):
+    """y [inner], floats = the mean of x [rows, inner], integers, over the rows."""
+
+    kind = 'mean of integers'
+
+    def __init__(self, name: str, x: View, y: View):
+        super().__init__(name, [x], y)
+        self.rows = x.shape[0]
+        self.factor = float(numpy.float32(x.buffer.scale.of_all() / self.rows))
+
+    def text(self) -> str:
+        return f'mean of {self.rows} rows of integers'
+
+    def run(self) -> None:
+        x = self.reads[0]
+        sums = x.array.astype(numpy.int32).sum(0, dtype=numpy.int32) - numpy.int32(self.rows * x.buffer.scale.zero)
+        self.writes.array.reshape(-1)[...] = sums.astype(numpy.float32) * numpy.float32(self.factor)
+
+
+class IntegerCopy(Step):
+    """y = x of the same type and scale, in other axes; x may be a constant array of such numbers."""
+
+    kind = 'copy'
+
+    def __init__(self, name: str, x: Any, y: View):
+        super().__init__(name, [x] if isinstance(x, View) else [], y)
+        self.source = x
+
+    def text(self) -> str:
+        return f'copy of {self.writes.count} integers'
+
+    def run(self) -> None:
+        self.writes.array[...] = self.source.array if isinstance(self.source, View) else self.source
+
+    def constants(self) -> int:
+        return 0 if isinstance(self.source, View) else self.source.nbytes
+
+
+class IntegerRows(Step):
+    """y [tokens, width] of int8 = rows of a table."""
+
+    kind = 'rows'
+
+    def __init__(self, name: str, x: View, y: View, table: Any):
+        super().__init__(name, [x], y)
+        self.table = table
+
+    def text(self) -> str:
+        return f'rows of a table of {self.table.shape[0]} by {self.table.shape[1]} integers'
+
+    def run(self) -> None:
+        self.writes.array.reshape(-1, self.table.shape[1])[...] = self.table[self.reads[0].array.reshape(-1)]
+
+    def constants(self) -> int:
+        return self.table.nbytes
