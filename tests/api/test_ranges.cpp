@@ -105,6 +105,7 @@ void check_ranges() {
         attend::RangedOptions<Shape> options;
         options.causal = option % 2 == 0;
         if (option > 1) options.window_left = 25, options.sink_tokens = 2;
+        if (option == 3) options.window_right = 0;
         if (options.causal.number || option > 1) options.offset = 0;
         if (place == 3 && !options.offset.given) options.offset = 0;
         // The ring has the last tokens, and what all see of the first is gone.
