@@ -91,6 +91,7 @@ package: lib
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
 ##               LIST=1  the 48 actions and 14 rooms that it knows, and what else can stand in an action
 ##               EXAMPLE=textbook  self-attention step by step
+##               EXAMPLE=gestures  what an exported model makes of held-out gestures, drawn to build/gestures.svg; with TARGET= its self-test on a board
 ##               MODEL=  a story by a Llama or a GPT-2 in a GGUF file, or with TOKENIZER= by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
 ##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
 ##               QUANTISED=1  computes attention and projections in integers of 8 bits
@@ -108,11 +109,24 @@ RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTE
 BOARD_COUNTS = $(if $(PROMPT)$(STEPS),,$(QUANTISED)$(filter cortex-m0plus m0plus,$(TARGET)))
 BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(BOARD_COUNTS),household_count,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household))))
 BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
-ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(LIST)$(EXAMPLE)),)
-$(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=; MODEL=, TOKENIZER=, HEATMAP=, LIST= and EXAMPLE= are of this machine)
+EXPORTED_EXAMPLES := gestures
+EXPORTED := $(filter $(EXPORTED_EXAMPLES),$(EXAMPLE))
+ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(LIST)$(filter-out $(EXPORTED),$(EXAMPLE))),)
+$(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=, or EXAMPLE= $(EXPORTED_EXAMPLES); MODEL=, TOKENIZER=, HEATMAP= and LIST= are of this machine)
 endif
 .PHONY: run
+ifneq ($(EXPORTED),)
 ifeq ($(TARGET),)
+run: $(BUILD)/$(EXPORTED)
+	@$< bench/exported/$(EXPORTED)/held_out.bin build/$(EXPORTED).svg
+	@echo "drawn to build/$(EXPORTED).svg"
+else
+run:
+	@mkdir -p build
+	@EXPORTED=bench/exported/$(EXPORTED)/model sh tests/firmware/board.sh build "$(TARGET)" build exported
+	@sh tests/firmware/board.sh run "$(TARGET)" build/$(TARGET).exported
+endif
+else ifeq ($(TARGET),)
 run: $(BUILD)/run
 	@$(BUILD)/run $(RUN_OPTIONS)
 else
@@ -123,6 +137,9 @@ run:
 endif
 
 $(BUILD)/run: $(BUILD)/libattend.a $(APPLICATION)
+	$(call link)
+
+$(EXPORTED_EXAMPLES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/bench/exported/%/run.o $(BUILD)/bench/exported/%/model/model.o $(BUILD)/libattend.a
 	$(call link)
 
 ## examples    programs to copy from, in bench/examples: a GPT-2 block, a Llama decoder on threads, an encoder batch in C99, calibration to 8 bits, a stream on a board
@@ -200,6 +217,14 @@ build/doctest.ready:
 	@mkdir -p build
 	@sh tests/support/find_doctest.sh "$(CXX)" build/doctest
 	@touch $@
+
+## train-examples  train the models of EXAMPLE= anew, and export them (needs python3-torch and python3-onnx)
+.PHONY: train-examples
+train-examples: package
+	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
+	  [ -n "$$python" ] || { "$$candidate" -c 'import torch, onnx' 2>/dev/null && python=$$candidate; }; done; \
+	  [ -n "$$python" ] || { echo "train-examples: PyTorch or onnx was not found; install them (Debian: apt-get install python3-torch python3-onnx)" >&2; exit 1; }; \
+	  for name in $(EXPORTED_EXAMPLES); do PYTHON="$$python" sh bench/exported/train.sh $$name build/packages/python || exit 1; done
 
 ## exports     export forty models of PyTorch's own exporter, compare with PyTorch, and run their self-tests here, on AArch64, s390x and boards (needs python3-torch and python3-onnx)
 .PHONY: exports

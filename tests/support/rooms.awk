@@ -31,6 +31,8 @@ BEGIN {
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
+  may["bench/exported/gestures"] = "bench/exported/gestures/model include/attend/attend.h"
+  may["bench/exported/gestures/model"] = "bench/exported/gestures/model include/attend/attend.h"  # what attend.export has written
   may["tests/tiles"] = api
   shared = call " " api " src/c tests/support tests/conformance bench/app bench/hosted/attend"
   for (n = split("unit conformance app api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]

@@ -71,6 +71,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
             (temporary / each).write_text(text)
         report.measure(boards, temporary)
         (temporary / 'report.txt').write_text(report.text())
+        temporary.chmod(0o755)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copytree(temporary, folder, dirs_exist_ok=True)
     finally:

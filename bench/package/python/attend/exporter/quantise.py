@@ -139,7 +139,9 @@ class Quantiser:
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
             y = self.result(step, 'int8', self.scale_by_head(step.writes.buffer, step.weight.shape[0], heads))
         elif isinstance(only, Activate) and only.function == 'relu' and len(only.reads) == 1:
-            # The range is that of the result: what is below is clamped to its zero point.
+            # The range is that of the result: what is below is clamped to its zero point, so it is not what the graph has there.
+            for name in [name for name, view in self.program.views.items() if view.buffer is step.writes.buffer]:
+                del self.program.views[name]
             y = self.result(step, 'int8', self.scale(only.writes.buffer, 'int8'))
         else:
             y = self.result(step, type)
