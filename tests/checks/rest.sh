@@ -25,12 +25,12 @@ contracted='-march=native -ffp-contract=fast'
 parts="clang sanitized tiles accuracy ${ALL:+unit} contracted typed_widths distributed wheel benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
-# variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems, with another library than that of TESTS, but for
+# variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems ($rounds: another part), with another library than that of TESTS, but for
 # those of accuracy and of guard pages: sanitizers watch all memory, and contraction changes no address.
 variant() {
   name=$1 compiler=$2 tests=$3
   shift 3
-  ATTEND_QUICK=36 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
+  ATTEND_QUICK=${rounds:-36} make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
 }
 
@@ -105,6 +105,7 @@ work_on() { # part
     contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised.
     sanitized)
+      [ -n "${ALL:-}" ] || rounds=72
       variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }

@@ -62,9 +62,9 @@ def check_model(arguments, name, model, weights='float32', samples=None, expecte
     folder = arguments.folder / f'{name}_{weights}'
     onnx.save(model, f'{folder}.onnx')
     if weights == 'integers':
-        report = export(f'{folder}.onnx', folder, name=name, arithmetic='int8', samples=random_samples(model))
+        report = export(f'{folder}.onnx', folder, name=name, arithmetic='int8', samples=random_samples(model), decoder=name == 'decoder')
     else:
-        report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples)
+        report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples, decoder=name == 'decoder')
     bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5, 'integers': 0.15}[weights]
     yield f'{name}, {weights}: within {bound} of float64', report.error <= bound, f'{report.error}'
     if expected is not None:
@@ -106,6 +106,17 @@ def check_wrong_bits(arguments):
     checks.ok('a bias that is off by one bit is found by the self-test', 'other bits from step' in wrong, wrong)
 
 
+def check_wrong_position(arguments):
+    """A token's position that is off by one is found by the self-test."""
+    for arithmetic in ('float32', 'integers'):
+        folder = arguments.folder / f'decoder_{arithmetic}'
+        text = (folder / 'model.cpp').read_text()
+        (folder / 'model.cpp').write_text(text.replace('const int position = caches.position;', 'const int position = caches.position + 1;'))
+        (folder / 'attend').mkdir()
+        wrong = compile_and_run(arguments, folder, 'decoder')
+        checks.ok(f'a wrong position of a token, {arithmetic}, is found by the self-test', 'one token after another' in wrong, wrong)
+
+
 def check_refusals(arguments):
     folder = arguments.folder / 'refused'
 
@@ -140,6 +151,8 @@ def check_refusals(arguments):
     refuse('a name that is no namespace', 'is no namespace', one('Relu'), name='Attend')
     refuse('a board that is unknown', 'expected one of cortex-m0plus', one('Relu'), targets=['cortex-m99'])
     refuse('an output that is constant', 'depends on no input', lambda b: (b.output(b('Add', numpy.ones(3, 'float32'), numpy.ones(3, 'float32'))), b.input('x', 1)))
+    for name, text in (('encoder', 'it is no causal attention'), ('activations', 'no attention'), ('sensor', 'expected 16 tokens')):
+        checks.refused(f'a decoder of the model {name}', text, lambda name=name: export(arguments.folder / f'{name}_float32.onnx', folder, decoder=True))
     checks.refused('a file that is not there', 'there is no such file', lambda: export(arguments.folder / 'none.onnx', folder))
     (arguments.folder / 'other').mkdir(exist_ok=True)
     (arguments.folder / 'other/notes.txt').write_text('mine')
@@ -196,6 +209,7 @@ def main():
         check_models(arguments, [job for job in jobs if not arguments.names or job[0] in arguments.names])
         if not arguments.names:
             check_wrong_bits(arguments)
+            check_wrong_position(arguments)
             check_refusals(arguments)
             check_damages(arguments, arguments.damages)
     sys.exit(checks.failed > 0)

@@ -17,7 +17,7 @@ using Confusion = int[kinds][kinds];  // [gesture][what it was taken for]
 
 std::string picture(const Confusion& confusion, int right, int count) {
   constexpr int cell = 48, left = 110, top = 90, size = kinds * cell;
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(left + size + 20) + "\" height=\"" +
+  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(left + size + 80) + "\" height=\"" +
                     std::to_string(top + size + 40) + "\" font-family=\"sans-serif\" font-size=\"13\">\n";
   const auto text = [&](int x, int y, const std::string& words, const char* more) {
     svg += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" " + more + ">" + words + "</text>\n";
@@ -33,7 +33,8 @@ std::string picture(const Confusion& confusion, int right, int count) {
       const int found = confusion[row][column], shade = 255 - (total > 0 ? 205 * found / total : 0);
       svg += "<rect x=\"" + std::to_string(left + column * cell) + "\" y=\"" + std::to_string(top + row * cell) +
              "\" width=\"48\" height=\"48\" stroke=\"#ccc\" fill=\"rgb(" + std::to_string(shade) + "," + std::to_string(shade) + ",255)\"/>\n";
-      if (found > 0) text(left + column * cell + 24, top + row * cell + 29, std::to_string(found), "text-anchor=\"middle\"");
+      if (found > 0) text(left + column * cell + 24, top + row * cell + 29, std::to_string(found),
+                          shade < 150 ? "text-anchor=\"middle\" fill=\"white\"" : "text-anchor=\"middle\"");
     }
   }
   return svg + "</svg>\n";

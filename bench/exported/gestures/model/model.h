@@ -24,7 +24,9 @@ constexpr size_t largest(const size_t (&numbers)[count]) {
 }
 }  // namespace detail
 
-inline constexpr size_t memory_bytes = detail::largest({5088, detail::aligned(1024) + sizeof(float[32]), detail::aligned(1536) + sizeof(float[32]), detail::aligned(2560) + sizeof(float[32]), detail::aligned(3072) + sizeof(attend::Workspace<attend::Integer<detail::Heads0>, 16, 16>)});
+inline constexpr size_t memory_bytes = detail::largest({5088, detail::aligned(1024) + sizeof(float[32]),
+    detail::aligned(1536) + sizeof(float[32]), detail::aligned(2560) + sizeof(float[32]),
+    detail::aligned(3072) + sizeof(attend::Workspace<attend::Integer<detail::Heads0>, 16, 16>)});
 extern unsigned char memory[memory_bytes];
 
 // Computes the model. Arrays must not overlap.

@@ -12,6 +12,7 @@ def main() -> int:
     export.add_argument('--name', help='of the C++ namespace; that of the folder')
     export.add_argument('--weights', default='float32', help='float32, float16, bfloat16, int8 or int4')
     export.add_argument('--arithmetic', default='float32', help='float32, or int8: integers throughout, with scales from --calibrate')
+    export.add_argument('--decoder', action='store_true', help='append() besides, a token at a time over caches, for causal models')
     export.add_argument('--calibrate', '--samples', dest='samples', help='.npy or .npz: inputs that scales are made of and errors measured on')
     export.add_argument('--shape', action='append', default=[], metavar='INPUT=1,16,32', help='of an input whose size the file leaves open')
     export.add_argument('--target', action='append', default=[], help='a board to report sizes for, cortex-m4, or with its RAM in KB, cortex-m4:64')
@@ -29,7 +30,7 @@ def main() -> int:
         print(f'attend export: --shape {arguments.shape[0]}; expected --shape x=1,16,32', file=sys.stderr)
         return 1
     try:
-        print(write(arguments.model, arguments.out, name=arguments.name, weights=arguments.weights, arithmetic=arguments.arithmetic,
+        print(write(arguments.model, arguments.out, name=arguments.name, weights=arguments.weights, arithmetic=arguments.arithmetic, decoder=arguments.decoder,
                     samples=arguments.samples, shapes=shapes, targets=arguments.target).text(), end='')
     except ExportError as error:
         print(f'attend export: {error}', file=sys.stderr)

@@ -7,6 +7,7 @@ from .integer_steps import (LIMITS, ROUND, Dequantise, IntegerAttention, Integer
                             IntegerSum, Quantise, Scale, Table)
 from .numbers_in_c import braced, number
 from .program import View
+from .streaming import ByPosition
 
 
 def tensor_scale(scale: Scale) -> str:
@@ -38,8 +39,8 @@ class IntegerCalls:
                              f'{tensor_scale(x.buffer.scale)}, {by_output if outputs > 1 else by_output[1:-1]}, {tensor_scale(y.buffer.scale)}')
         return self.checked(f'attend::project({self.vectors(x, step.tokens, inputs)}, {weights}, {scales}, {self.vectors(y, step.tokens, outputs)})')
 
-    def _integerattention(self: Any, index: int, step: IntegerAttention) -> List[str]:
-        shape = f'attend::Integer<{self.shape(step)}>'
+    def quantisation(self: Any, step: IntegerAttention, shape: str) -> str:
+        """The name of the scales of attention of a shape."""
         value, output = step.reads[2].buffer.scale, step.writes.buffer.scale
         heads = [f'{query!r}, {key!r}, {{{of_value!r}, {value.zero}}}, {tensor_scale(output)}, {step.scale!r}' for query, key, of_value in step.scales()]
         kind = f'attend::Quantisation<{shape}, {step.heads}>'
@@ -48,7 +49,11 @@ class IntegerCalls:
         else:
             made = f'[] {{\n  {kind} made({heads[0]});\n' + ''.join(
                 f'  made.set_head({head}, {text});\n' for head, text in enumerate(heads) if head) + '  return made;\n}()'
-        quantisation = self.scales(kind, 'quantisation', made)
+        return str(self.scales(kind, 'quantisation', made))
+
+    def _integerattention(self: Any, index: int, step: IntegerAttention) -> List[str]:
+        shape = f'attend::Integer<{self.shape(step)}>'
+        quantisation = self.quantisation(step, shape)
         arrays = [self.array(view, f'attend::{name}<{shape}, {tokens}>') for view, name, tokens in
                   zip(step.reads + [step.writes], ('Query', 'Key', 'Value', 'Output'), (step.queries, step.keys, step.keys, step.queries))]
         work = self.work(index, f'attend::Workspace<{shape}, {step.queries}, {step.keys}>')
@@ -65,6 +70,10 @@ class IntegerCalls:
         scales = self.scales('attend::SumScales', 'scales', arguments)
         if isinstance(step.b, View):
             b = self.vectors(step.b, 1, count)
+        elif isinstance(step.b, ByPosition):
+            kind = f'{step.b.dtype}_t'
+            rows = self.constant('constant', kind, braced(step.b.rows.reshape(-1)), f'[{step.b.rows.size}]')
+            b = f'at<attend::Vectors<1, {count}, {kind}>>({rows}, {step.b.dtype.itemsize} * (position * {count}))'
         else:
             b = self.constant('constant', f'attend::Vectors<1, {count}, {step.b.dtype}_t>', f'{{{{{braced(step.b.reshape(-1))}}}}}')
         return self.checked(f'attend::add({a}, {b}, {scales}, {y})')

@@ -7,26 +7,26 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy
 
-from .boards import BOARDS, Board
+from .boards import Board
 from .cpp import write_cpp
 from .errors import ExportError
 from .graph import Graph
 from .lower import lower
 from .onnx_file import read_onnx
 from .passes import assign_memory, simplify
-from .program import Program
 from .project_files import project_files
 from .quantise import quantise
 from .report import Report
 from .self_test import write_self_test
 from .steps import Linear
+from .streaming import by_token
 
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 
 
-def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', samples: Any = None,
-           shapes: Optional[Dict[str, Sequence[int]]] = None, targets: Sequence[str] = ()) -> Report:
+def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
+           samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
     model    path of an ONNX file
@@ -35,6 +35,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
              other projections stay float32)
     arithmetic  float32, or int8: integers throughout, with scales from the samples, which must then be given; normalisations compute in
              floats between them
+    decoder  append() besides, which computes a token at a time over caches, for models whose attention is causal
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
              the path of an .npy or .npz file. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
@@ -61,8 +62,11 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         except ValueError as error:
             raise ExportError(f'{path}: these samples make no scales of integers: {error}') from None
         assign_memory(program)
+    tokenwise = by_token(program) if decoder else None
+    if tokenwise:
+        assign_memory(tokenwise)
     report = Report(program, graph, inputs)
-    files = {**write_cpp(program, path.name), 'self_test.cpp': write_self_test(program, inputs[:SELF_TEST_INPUTS])}
+    files = {**write_cpp(program, path.name, tokenwise), 'self_test.cpp': write_self_test(program, inputs[:SELF_TEST_INPUTS], tokenwise)}
     files.update(project_files(program, files))
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
     try:

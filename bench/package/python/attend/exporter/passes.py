@@ -1,5 +1,5 @@
 """Makes a program smaller: projections that write what is read from them, fewer copies, and where in memory each array lies."""
-from typing import Any, Dict, List, Tuple
+from typing import Dict, List, Tuple
 
 from .program import Buffer, Program, Step, View
 from .steps import Copy, Elementwise, Linear

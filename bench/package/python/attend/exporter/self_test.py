@@ -1,5 +1,5 @@
 """Inputs and the digests of what the exported model must make of them, step by step, as a program for the device."""
-from typing import Any, List
+from typing import Any, List, Optional
 
 import numpy
 
@@ -30,8 +30,43 @@ def digests(program: Program, inputs: List[Any]) -> List[int]:
     return found
 
 
-def write_self_test(program: Program, samples: List[List[Any]]) -> str:
-    """samples: arrays of all inputs, a few times."""
+def token_test(program: Program, sample: List[Any], tokenwise: Program) -> str:
+    """Of the first sample: what append() gives for each token is the row that run() gives."""
+    from .cpp import Writer
+    outputs = program.run(sample)
+    tokens = program.inputs[0].count // tokenwise.inputs[0].count
+    table = ',\n'.join('{' + ', '.join(f'0x{digest(each):016x}u' for each in output.reshape(tokens, -1)) + '}' for output in outputs)
+    kinds = [(Writer.element_type(view), Writer.extents(view.shape), view.count) for view in tokenwise.inputs + tokenwise.outputs]
+    count = len(tokenwise.inputs)
+    results = ''.join(f'{kind} token_result_{which}{size};\n' for which, (kind, size, _) in enumerate(kinds[count:]))
+    arguments = [f'*reinterpret_cast<const {kind} (*){size}>(input_{which}[0] + {each} * token)' for which, (kind, size, each) in
+                 enumerate(kinds[:count])] + [f'token_result_{which}' for which in range(len(outputs))]
+    compared = ' ||\n        '.join(f'digest_of(token_result_{which}, {each}, 4) != token_digests[{which}][token]' for which, (_, _, each) in
+                                    enumerate(kinds[count:]))
+    return f'''namespace {{
+
+const uint64_t token_digests[{len(outputs)}][{tokens}] = {{
+{table}}};
+{results}
+bool same_token_by_token() {{
+  {program.name}::clear();
+  for (int token = 0; token < {tokens}; ++token) {{
+    if ({program.name}::append({", ".join(arguments)}) != attend::Status::ok ||
+        {compared}) {{
+      return false;
+    }}
+  }}
+  {program.name}::clear();
+  return true;
+}}
+
+}}  // namespace
+
+'''
+
+
+def write_self_test(program: Program, samples: List[List[Any]], tokenwise: Optional[Program] = None) -> str:
+    """samples: arrays of all inputs, a few times. tokenwise: the program for a token at a time, which has the bits of the rows."""
     name = program.name
     inputs = ''
     for which, view in enumerate(program.inputs):
@@ -81,7 +116,7 @@ void compare(void* context, int step, const void* numbers, size_t count, size_t 
 
 }}  // namespace
 
-// -1: all bits are the same. Otherwise the first step whose are not, or {len(program.steps)} where a call was refused.
+{token_test(program, samples[0], tokenwise) if tokenwise else ""}// -1: all bits are the same. Otherwise the first step whose are not, or {len(program.steps)} where a call was refused.
 int {name}_self_test() {{
   for (int sample = 0; sample < {len(samples)}; ++sample) {{
     Check check = {{digests[sample], -1}};
@@ -89,7 +124,7 @@ int {name}_self_test() {{
     if (check.first_wrong >= 0) return check.first_wrong;
     if (status != attend::Status::ok) return {len(program.steps)};
   }}
-  return -1;
+{"  if (!same_token_by_token()) return " + str(len(program.steps)) + ";" + chr(10) if tokenwise else ""}  return -1;
 }}
 
 #ifdef ATTEND_SELF_TEST_MAIN
@@ -98,7 +133,7 @@ int {name}_self_test() {{
 int main() {{
   static const char* const steps[] = {{
 {steps},
-    "a call was refused"}};
+    "{"one token after another, or " if tokenwise else ""}a call was refused"}};
   const int wrong = {name}_self_test();
   if (wrong < 0) {{
     printf("{name}: {len(samples)} inputs, {len(program.steps)} steps each: the same bits\\n");

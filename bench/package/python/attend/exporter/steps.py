@@ -1,5 +1,5 @@
 """The steps of programs in floats."""
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 import numpy
 

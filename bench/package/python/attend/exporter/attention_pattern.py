@@ -1,0 +1,116 @@
+"""Finds attention that exporters spell out in many nodes: softmax(scale * query key^T + bias) value."""
+import math
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy
+
+from .errors import ExportError
+from .graph import Node
+from .graph_search import Search
+
+MASKED = -1e4  # an additive mask at or below it: exporters write -10000, the lowest float, or -infinity
+
+
+class Match(NamedTuple):
+    kind: str
+    node: Node            # the last one
+    values: List[str]     # what it reads
+    settings: Dict[str, Any]
+
+
+class AttentionPattern(Search):
+    def attention(self, node: Node) -> Optional[Match]:
+        if node.kind != 'MatMul':
+            return None
+        softmax = self.producer(node.inputs[0], 'Softmax')
+        if softmax is None or node.inputs[1] in self.graph.constants:
+            return None
+        values, settings = self._scores(softmax)
+        return Match('attention', node, values + [node.inputs[1]], settings)
+
+    def weights(self, node: Node) -> Optional[Match]:
+        """The weights alone, where something else than the values reads them."""
+        if node.kind != 'Softmax':
+            return None
+        inner = self._before_masks(node.inputs[0])
+        if inner is None or any(name in self.graph.constants for name in inner.inputs):
+            return None
+        values, settings = self._scores(node)
+        return Match('weights', node, values, settings)
+
+    def _before_masks(self, name: str) -> Optional[Node]:
+        """The product of queries and keys that scores are made of, if they are."""
+        for _ in range(8):
+            node = self.producer(self.scaled(name)[0], 'Add', 'Where', 'MatMul')
+            if node is None or node.kind == 'MatMul':
+                return node
+            masked = self._masked(node)
+            if masked is None:
+                return None
+            name = masked[0]
+        return None
+
+    def _scores(self, softmax: Node) -> Tuple[List[str], Dict[str, Any]]:
+        """The queries and keys of a softmax, the scale and the bias."""
+        axis, axes = softmax.attributes.get('axis', -1 if self.graph.opset >= 13 else 1), len(self.graph.shapes[softmax.inputs[0]])
+        if axis % axes != axes - 1 and (self.graph.opset >= 13 or axes != 3):
+            raise ExportError(f'{softmax}: softmax along axis {axis} of attention; expected the last one, the keys')
+        shape = self.graph.shapes[softmax.outputs[0]]
+        bias, factor, scores = numpy.zeros((1, 1)), 1.0, softmax.inputs[0]
+        while True:
+            name = self.past_identities(scores)
+            inner = self.producer(name, 'Add', 'Where', 'Mul', 'Div', 'MatMul')
+            if inner is None:
+                raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked: {self.graph.producers[name]}')
+            if inner.kind == 'MatMul':
+                break
+            found, by = self.scaled(name)
+            if found != name:
+                scores, factor = found, factor * by
+                continue
+            masked = self._masked(inner)
+            if masked is None or factor < 0:
+                raise ExportError(f'{inner}: this mask or bias of attention is not constant. Make it a constant (of causal attention, as '
+                                  'torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
+            scores, more = masked
+            # A mask is not scaled: what is masked stays masked.
+            bias = bias + numpy.where(more <= MASKED, -numpy.inf, more * factor)
+        query, of_query = self.scaled(inner.inputs[0])
+        key, of_key, transposed = self._key(inner.inputs[1])
+        return [query, key], {'scale': factor * of_query * of_key, 'bias': self._bias(bias, shape, softmax), 'transposed': transposed}
+
+    def _key(self, name: str) -> Tuple[str, float, Any]:
+        """The keys, their factor, and the axes in which a Transpose beneath the factor has put them."""
+        key, factor = self.scaled(name)
+        node = self.producer(key, 'Transpose')
+        if node is None:
+            return key, factor, None
+        inner, more = self.scaled(node.inputs[0])
+        if inner == self.past_identities(node.inputs[0]):
+            return key, factor, None
+        return inner, factor * more, node.attributes.get('perm') or list(range(len(self.graph.shapes[inner])))[::-1]
+
+    def _masked(self, node: Node) -> Optional[Tuple[str, Any]]:
+        """Scores before a mask, and the mask as numbers that are added."""
+        if node.kind == 'Where':
+            condition, yes, no = (self.graph.constant(name) for name in node.inputs)
+            if condition is not None and no is not None and yes is None and (no <= MASKED).all():
+                return node.inputs[1], numpy.where(condition, 0.0, -numpy.inf)
+            if condition is not None and yes is not None and no is None and (yes <= MASKED).all():
+                return node.inputs[2], numpy.where(condition, -numpy.inf, 0.0)
+            return None
+        for scores, mask in self.sides(node) if node.kind == 'Add' else []:
+            array = self.graph.constant(mask)
+            if array is not None:
+                return scores, array
+        return None
+
+    def _bias(self, bias: Any, shape: Any, node: Node) -> Any:
+        """[1 or heads, 1 or queries, keys], or None where it does nothing."""
+        bias = bias.reshape((1,) * max(0, 3 - bias.ndim) + bias.shape)
+        if math.prod(bias.shape[:-3]) != 1:
+            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch')
+        bias = numpy.broadcast_to(bias.reshape(bias.shape[-3:]), bias.shape[-3:-1] + (shape[-1],))
+        if numpy.isneginf(bias).all(-1).any():
+            raise ExportError(f'{node}: its mask hides every key from a query')
+        return bias if (bias != 0).any() else None

@@ -1,0 +1,68 @@
+"""What patterns are found by: producers, constants, factors."""
+import math
+from typing import Any, Iterator, Optional, Tuple
+
+from .graph import Graph, Node
+
+
+class Search:
+    def __init__(self, graph: Graph):
+        self.graph = graph
+
+    def producer(self, name: str, *kinds: str) -> Optional[Node]:
+        """Of a value, past nodes that change nothing, if it is of one of the kinds."""
+        node = self.graph.producers.get(self.past_identities(name))
+        return node if node and node.kind in kinds else None
+
+    def past_identities(self, name: str) -> str:
+        while True:
+            node = self.graph.producers.get(name)
+            if node is None or node.kind not in ('Identity', 'Dropout', 'Cast') or self.graph.shapes[name] == ():
+                return name
+            if node.kind == 'Cast' and node.attributes['to'] not in (1, 10, 11, 16):
+                return name
+            name = node.inputs[0]
+
+    def scalar(self, name: str) -> Optional[float]:
+        array = self.graph.constant(name)
+        return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind in 'fiu' else None
+
+    def vector(self, name: str, width: int) -> Any:
+        """A constant that is one row of numbers for the last axis."""
+        array = self.graph.constant(name)
+        return array.reshape(-1) if array is not None and array.size == width and (array.ndim == 0 or array.shape[-1] == width) else None
+
+    def sides(self, node: Optional[Node]) -> Iterator[Tuple[str, str]]:
+        if node is not None:
+            yield node.inputs[0], node.inputs[1]
+            yield node.inputs[1], node.inputs[0]
+
+    def scaled(self, name: str) -> Tuple[str, float]:
+        """A value without the constant factors that it was multiplied by, and their product."""
+        factor = 1.0
+        while True:
+            node = self.producer(name, 'Mul', 'Div', 'Neg')
+            if node is None:
+                return self.past_identities(name), factor
+            if node.kind == 'Neg':
+                name, factor = node.inputs[0], -factor
+                continue
+            for inner, by in [(node.inputs[0], node.inputs[1])] + ([(node.inputs[1], node.inputs[0])] if node.kind == 'Mul' else []):
+                number = self.scalar(by)
+                if number is not None and inner not in self.graph.constants:
+                    name, factor = inner, factor * number if node.kind == 'Mul' else factor / number
+                    break
+            else:
+                return self.past_identities(name), factor
+
+    def is_scaled(self, name: str, inner: str, factor: float) -> bool:
+        found, by = self.scaled(name)
+        return found == inner and math.isclose(by, factor, rel_tol=1e-4)
+
+    def plus(self, name: str, number: float) -> Optional[str]:
+        """x of x + number."""
+        for inner, other in self.sides(self.producer(name, 'Add')):
+            found = self.scalar(other)
+            if found is not None and math.isclose(found, number, rel_tol=1e-4):
+                return inner
+        return None

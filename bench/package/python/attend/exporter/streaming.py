@@ -1,0 +1,111 @@
+"""From a causal program over all tokens to one for a token at a time, over caches of keys and values: the same bits, row by row."""
+import copy
+import math
+from typing import Any, Dict, List
+
+import numpy
+
+from .errors import ExportError
+from .integer_steps import (Dequantise, IntegerAttention, IntegerCopy, IntegerLinear, IntegerNorm, IntegerRows, IntegerSum, Quantise,
+                            Table)
+from .program import Buffer, Program, Step, View
+from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Rows, Softmax
+
+# Steps that compute each token by itself.
+ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, Table, Elementwise, IntegerSum, Quantise, Dequantise, Rows, IntegerRows,
+         Softmax, ArgMax, Copy, IntegerCopy)
+
+
+class ByPosition:
+    """A constant with a row for each position."""
+
+    def __init__(self, rows: Any):
+        self.rows = numpy.ascontiguousarray(rows)
+        self.size, self.dtype, self.nbytes = self.rows.size // len(self.rows), rows.dtype, rows.nbytes
+
+
+class CachedAttention(Step):
+    """Appends a token's key and value to a cache, and attends over all that is in it. of: the step over all tokens."""
+
+    kind = 'cached attention'
+
+    def __init__(self, of: Any, reads: List[View], writes: View, cache: int):
+        super().__init__(of.name, reads, writes)
+        self.of, self.cache, self.capacity = of, cache, of.keys
+
+    def text(self) -> str:
+        return f'attention over a cache, {self.of.heads} heads of {self.of.head_dim}'
+
+
+def by_token(program: Program) -> Program:
+    """Raises ExportError where a step looks at several tokens and is no causal attention."""
+    tokens = {step.queries for step in program.steps if isinstance(step, (Attention, IntegerAttention))}
+    if len(tokens) != 1:
+        raise ExportError('a decoder takes tokens one by one: the model has ' +
+                          ('no attention' if not tokens else f'attention of {sorted(tokens)} tokens; expected one length'))
+    return Streaming(program, tokens.pop()).program
+
+
+class Streaming:
+    def __init__(self, program: Program, tokens: int):
+        self.tokens, self.buffers, caches = tokens, {}, 0  # type: Any, Dict[int, Buffer], int
+        inputs = [self.row(view, 'the input', view.shape) for view in program.inputs]
+        steps: List[Step] = []
+        for step in program.steps:
+            if isinstance(step, (Attention, IntegerAttention)):
+                if not step.causal or step.offset != 0 or step.keys != tokens or getattr(step, 'bias', None) is not None or \
+                        getattr(step, 'weights', False) is True:
+                    self.refuse(step, 'it is no causal attention of the tokens to each other')
+                reads = [self.row(view, step, view.shape) for view in step.reads]
+                steps.append(CachedAttention(step, reads, self.row(step.writes, step, step.writes.shape), caches))
+                caches += 1
+            elif isinstance(step, ALONE):
+                steps.append(self.alone(step))
+            else:
+                self.refuse(step, 'it looks at several tokens')
+        outputs = [self.row(view, 'the output', view.shape) for view in program.outputs]
+        self.program = Program(program.name, inputs, outputs, steps)
+
+    def refuse(self, step: Any, why: str) -> None:
+        raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: {why}; expected a model that computes each token by itself '
+                          'but for causal attention')
+
+    def row(self, view: View, step: Any, shape: Any) -> View:
+        """What a view has of one token."""
+        sizes = [size for size in shape if size != 1]
+        flat = sizes == [view.buffer.count]
+        if not view.is_whole() or view.count % self.tokens or (sizes[:1] != [self.tokens] and not flat):
+            where = step if isinstance(step, str) else f'step "{step.name}" ({step.text()})'
+            raise ExportError(f'{where} of a decoder has an array of {list(shape)}; expected {self.tokens} tokens, one behind another')
+        made = self.buffers.get(id(view.buffer))
+        if made is None:
+            made = self.buffers[id(view.buffer)] = Buffer(view.buffer.kind, view.buffer.count // self.tokens, view.buffer.name, view.type)
+            made.scale = view.buffer.scale
+        rest = sizes[1:] if sizes[:1] == [self.tokens] and math.prod(sizes[1:]) == made.count else [made.count]
+        return View(made, shape=rest or [1])
+
+    def alone(self, step: Any) -> Step:
+        views: Dict[int, View] = {}
+        for view in step.reads + [step.writes]:
+            views[id(view)] = self.row(view, step, view.shape)
+        made = copy.copy(step)
+        made.reads, made.writes = [views[id(view)] for view in step.reads], views[id(step.writes)]
+        if isinstance(step, (Copy, IntegerCopy)) and (not isinstance(step.source, View) or [n for n in step.source.shape if n != 1] !=
+                                                      [n for n in step.writes.shape if n != 1]):
+            self.refuse(step, 'it moves elements between tokens')
+        moved = lambda each: views[id(each)] if isinstance(each, View) else self.constant(step, each)
+        if hasattr(made, 'operands'):
+            made.operands = [moved(each) for each in made.operands]
+        for name in ('source', 'a', 'b'):
+            if getattr(made, name, None) is not None:
+                setattr(made, name, moved(getattr(made, name)))
+        return made
+
+    def constant(self, step: Any, array: Any) -> Any:
+        """All of it for each token, or its row."""
+        sizes, of = [size for size in array.shape if size != 1], [size for size in step.writes.shape if size != 1]
+        if array.size == step.writes.count:
+            return ByPosition(array.reshape(self.tokens, -1))
+        if len(sizes) == len(of) and sizes[:1] == [self.tokens]:
+            self.refuse(step, 'a constant that differs from token to token and repeats within one')
+        return array.reshape(sizes)
