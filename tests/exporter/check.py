@@ -19,6 +19,7 @@ from attend.exporter import ExportError, export
 from models import MODELS, Builder
 
 BOUND = 1e-5
+DECODERS = ('decoder', 'windowed')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 
 
@@ -62,9 +63,9 @@ def check_model(arguments, name, model, weights='float32', samples=None, expecte
     folder = arguments.folder / f'{name}_{weights}'
     onnx.save(model, f'{folder}.onnx')
     if weights == 'integers':
-        report = export(f'{folder}.onnx', folder, name=name, arithmetic='int8', samples=random_samples(model), decoder=name == 'decoder')
+        report = export(f'{folder}.onnx', folder, name=name, arithmetic='int8', samples=random_samples(model), decoder=name in DECODERS)
     else:
-        report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples, decoder=name == 'decoder')
+        report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples, decoder=name in DECODERS)
     bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5, 'integers': 0.15}[weights]
     yield f'{name}, {weights}: within {bound} of float64', report.error <= bound, f'{report.error}'
     if expected is not None:

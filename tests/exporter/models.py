@@ -179,6 +179,18 @@ def biased(tokens=17, width=32, heads=4):
     return b.model()
 
 
+def windowed(tokens=40, width=24, heads=2, window=7):
+    """Queries see the last few keys; no positions: a stream without end."""
+    b = Builder()
+    x = b.input('x', 1, tokens, 5)
+    mask = causal(tokens) + numpy.tril(numpy.full((tokens, tokens), -numpy.inf, 'float32'), -window)
+    x = b.linear(x, 5, width)
+    for _ in range(2):
+        x = b.block(x, tokens, width, heads, 'gelu', mask)
+    b.output(b.linear(x, width, 5))
+    return b.model()
+
+
 def vision(size=16, patch=4, width=24, heads=3, classes=5):
     b, count = Builder(), (size // patch) ** 2
     x = b.input('image', 1, 3, size, size)
@@ -232,6 +244,6 @@ def activations(tokens=3):
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
-    'grouped': grouped, 'cross': cross, 'biased': biased, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
+    'grouped': grouped, 'cross': cross, 'biased': biased, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations,
 }

@@ -1,6 +1,6 @@
 """Writes a program as C++ over the typed surface of the library: model.h and model.cpp."""
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import numpy
 
@@ -10,7 +10,7 @@ from .cpp_text import ARG_MAX, LARGER, SOFTMAX, WITH_OUTPUT
 from .numbers_in_c import braced, identifier
 from .passes import root
 from .program import Program, Step, View
-from .streaming import CachedAttention
+from .streaming import capacity
 
 
 WIDTH = 120
@@ -33,6 +33,7 @@ class Writer(FloatCalls, IntegerCalls):
         self.shapes: Dict[Tuple[int, ...], str] = whole.shapes if whole else {}
         self.memory_name = 'token_memory' if whole else 'memory'
         self.caches: List[str] = []
+        self.rings: Set[int] = whole.rings if whole else set()
         self.works: List[Tuple[int, str]] = []
         self.calls = [self.call(index, step) for index, step in enumerate(program.steps)]
 
@@ -127,7 +128,7 @@ class Writer(FloatCalls, IntegerCalls):
         """The size of the block, in bytes, as a constant expression."""
         arrays = max(self.program.tops or [0])
         works = sorted(set(self.works))
-        qualified = lambda text: re.sub(r'\b(Heads|WithOutput)', r'detail::\1', text)
+        qualified = lambda text: re.sub(r'\b(Heads|Last|WithOutput)(?=[<\d])', r'detail::\1', text)
         return qualified(f'detail::largest({{{", ".join([str(max(arrays, 4))] + [f"detail::aligned({top}) + sizeof({kind})" for top, kind in works])}}})')
 
     def shape_texts(self) -> str:
@@ -136,6 +137,8 @@ class Writer(FloatCalls, IntegerCalls):
             value = f', value_dim = {value_dim}' if value_dim != head_dim else ''
             value += f', max_tokens = {capacity}' if capacity else ''
             text += f'struct {name} {{\n  static constexpr int query_heads = {heads}, kv_heads = {kv_heads}, head_dim = {head_dim}{value};\n}};\n'
+        for window in sorted(self.rings):
+            text += f'struct Last{window} {{\n  static constexpr int window = {window};\n}};\n'
         return text
 
     def header(self) -> str:
@@ -177,11 +180,12 @@ attend::Status run_observed({self.parameters()}, Observer observe, void* context
 '''
 
     def token_header(self) -> str:
-        caches = '\n'.join('  ' + re.sub(r'\bHeads', 'detail::Heads', cache) for cache in self.caches)
-        capacity = max(step.capacity for step in self.program.steps if isinstance(step, CachedAttention))
+        caches = '\n'.join('  ' + re.sub(r'\b(Heads|Last)(?=\d)', r'detail::\1', cache) for cache in self.caches)
+        most = capacity(self.program)
+        end = f'There are at most {most} of them: then it returns Status::cache_full.' if most else 'There is no end to them.'
         return f'''
-// One token after another: appends a token and computes what run() computes for it, with the same bits. At most {capacity}; then it
-// returns Status::cache_full. clear() begins anew. It takes the caches and token_memory, and nothing of what run() takes.
+// One token after another: appends a token and computes what run() computes for it, with the same bits. {end}
+// clear() begins anew. It takes the caches and token_memory, and nothing of what run() takes.
 struct Caches {{
   int position = 0;  // tokens so far
 {caches}
@@ -194,7 +198,8 @@ void clear();
 '''
 
     def token_source(self) -> str:
-        capacity = max(step.capacity for step in self.program.steps if isinstance(step, CachedAttention))
+        most = capacity(self.program)
+        full = f'  if (position >= {most}) return attend::Status::cache_full;\n' if most else ''
         clears = ''.join(f'  caches.cache_{i}.clear();\n' for i in range(len(self.caches)))
         return f'''
 Caches caches;
@@ -207,8 +212,7 @@ void clear() {{
 attend::Status append({self.parameters()}) {{
   attend::Status status = attend::Status::ok;
   [[maybe_unused]] const int position = caches.position;
-  if (position >= {capacity}) return attend::Status::cache_full;
-
+{full}
 {self.wrapped(chr(10).join(self.calls))}
 
   ++caches.position;

@@ -27,13 +27,15 @@ class FloatCalls:
         return self.checked(f'attend::project({x}, {weights}, {bias}{y}{work})')
 
     def _attention(self: Any, index: int, step: Attention) -> List[str]:
-        shape, options = self.shape(step), step.bias is not None or step.weights
+        shape, options = self.shape(step), step.bias is not None or step.weights or step.seen.window is not None
         kind = f'attend::{"Option" if options else ""}Workspace<{shape}, {step.queries}, {step.keys}>'
         arrays = [self.array(view, f'attend::{name}<{shape}, {tokens}>') for view, name, tokens in
                   zip(step.reads, ('Query', 'Key', 'Value'), (step.queries, step.keys, step.keys))]
         lines = [f'attend::{f"ScoreOptions<{shape}>" if options else "Options"} options;', f'options.scale = {number(step.scale)};']
-        if step.causal:
-            lines += ['options.causal = true;', f'options.offset = {step.offset};']
+        if step.seen.causal:
+            lines += ['options.causal = true;', f'options.offset = {step.seen.offset};']
+        if step.seen.window is not None:
+            lines.append(f'options.window_left = {step.seen.window};')
         if step.bias is not None:
             heads, queries, keys = step.bias.shape
             order = step.bias.transpose(1, 0, 2)
@@ -49,17 +51,24 @@ class FloatCalls:
         return ['{', *('  ' + line for line in lines + call), '}']
 
     def _cachedattention(self: Any, index: int, step: CachedAttention) -> List[str]:
-        shape, cache = self.shape(step.of, step.capacity), f'caches.cache_{step.cache}'
+        shape, cache = self.shape(step.of, step.capacity or 0), f'caches.cache_{step.cache}'
         integers = isinstance(step.of, IntegerAttention)
-        shape = f'attend::Integer<{shape}>' if integers else shape
-        self.caches.append(f'attend::KvCache<{shape}> cache_{step.cache};')
+        shape, keys = f'attend::Integer<{shape}>' if integers else shape, ''
+        if step.capacity:
+            self.caches.append(f'attend::KvCache<{shape}> cache_{step.cache};')
+        else:
+            self.rings.add(step.of.seen.window + 1)
+            ring = f'Last{step.of.seen.window + 1}'
+            self.caches.append(f'attend::RingCache<{shape}, {ring}> cache_{step.cache};')
+            keys = f', 1, attend::over_ring<{ring}>'
         query, key, value, y = (self.array(view, f'attend::{name}<{shape}>') for view, name in
                                 zip(step.reads + [step.writes], ('Query', 'Key', 'Value', 'Output')))
         lines = self.checked(f'{cache}.append({key}, {value})')
         if integers:
             quantisation = self.quantisation(step.of, shape)
-            return lines + self.checked(f'attend::decode({query}, {cache}, {y}, {self.work(index, f"attend::Workspace<{shape}>")}, {quantisation})')
-        call = self.checked(f'attend::decode({query}, {cache}, {y}, options)')
+            return lines + self.checked(f'attend::decode({query}, {cache}, {y}, {self.work(index, f"attend::Workspace<{shape}{keys}>")}, {quantisation})')
+        work = '' if step.capacity else ', ' + self.work(index, f'attend::OptionWorkspace<{shape}{keys}>')
+        call = self.checked(f'attend::decode({query}, {cache}, {y}{work}, options)')
         return lines + ['{', '  attend::Options options;', f'  options.scale = {number(step.of.scale)};', *('  ' + line for line in call), '}']
 
     def _norm(self: Any, index: int, step: Norm) -> List[str]:

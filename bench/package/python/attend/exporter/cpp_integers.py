@@ -57,8 +57,12 @@ class IntegerCalls:
         arrays = [self.array(view, f'attend::{name}<{shape}, {tokens}>') for view, name, tokens in
                   zip(step.reads + [step.writes], ('Query', 'Key', 'Value', 'Output'), (step.queries, step.keys, step.keys, step.queries))]
         work = self.work(index, f'attend::Workspace<{shape}, {step.queries}, {step.keys}>')
-        options = f', attend::causal({step.offset})' if step.causal else ''
-        return self.checked(f'attend::attention({", ".join(arrays)}, {work}, {quantisation}{options})')
+        if step.seen.window is None:
+            options = f', attend::causal({step.seen.offset})' if step.seen.causal else ''
+            return self.checked(f'attend::attention({", ".join(arrays)}, {work}, {quantisation}{options})')
+        call = self.checked(f'attend::attention({", ".join(arrays)}, {work}, {quantisation}, options)')
+        return ['{', f'  attend::ScoreOptions<{shape}> options = attend::causal({step.seen.offset});', f'  options.window_left = {step.seen.window};',
+                *('  ' + line for line in call), '}']
 
     def _integersum(self: Any, index: int, step: IntegerSum) -> List[str]:
         count, of_a, of_y = step.writes.count, tensor_scale(step.a.buffer.scale), tensor_scale(step.writes.buffer.scale)

@@ -3,7 +3,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy
 
-from .program import Step, View
+from .program import Step, View, Visible
 
 ROUND = 12582912.0  # 1.5 * 2^23: a float of this size has no digits after the point
 LIMITS = {'int8': (-128, 127), 'int16': (-32768, 32767)}
@@ -92,15 +92,15 @@ class IntegerAttention(Step):
 
     kind = 'attention in integers'
 
-    def __init__(self, name: str, query: View, key: View, value: View, y: View, scale: float, causal: bool, offset: int):
+    def __init__(self, name: str, query: View, key: View, value: View, y: View, scale: float, seen: Visible):
         super().__init__(name, [query, key, value], y)
-        self.scale, self.causal, self.offset = scale, causal, offset
+        self.scale, self.seen = scale, seen
         self.queries, self.heads, self.head_dim = query.shape
         self.keys, self.kv_heads, self.value_dim = value.shape
 
     def text(self) -> str:
         return f'attention in integers, {self.heads} heads of {self.head_dim}, {self.queries} queries over {self.keys} keys' + \
-            (', causal' if self.causal else '')
+            self.seen.text()
 
     def scales(self) -> List[Tuple[float, float, float]]:
         """Of queries, keys and values, for each query head."""
@@ -114,12 +114,12 @@ class IntegerAttention(Step):
         value, output = self.reads[2].buffer.scale, self.writes.buffer.scale
         meanings = [Quantisation(*scales, output.of_all(), scale=self.scale, value_zero_point=value.zero, output_zero_point=output.zero)
                     for scales in self.scales()]
-        options: Any = {'causal': True, 'offset': self.offset} if self.causal else {}
+        options = self.seen.options()
         arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
         attention(*arrays, quantisation=meanings, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:
-        part = 0.5 if self.causal and self.queries == self.keys else 1
+        part = 0.5 if self.seen.causal and self.queries == self.keys else 1
         return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
 
     def constants(self) -> int:

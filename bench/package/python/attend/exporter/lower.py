@@ -1,6 +1,6 @@
 """From a graph to a program: which calls compute what the outputs need, and in what arrays."""
 import math
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 import numpy
 
@@ -8,9 +8,9 @@ from . import operators
 from .errors import ExportError
 from .graph import Graph, Node
 from .lower_nodes import HANDLERS, Nodes
-from .attention_pattern import Match
+from .attention_pattern import MASKED, Match
 from .patterns import Patterns
-from .program import Buffer, Program, Step, View
+from .program import Buffer, Program, Step, View, Visible
 from .steps import Activate, Attention, Copy, Norm
 
 # Operators that only choose or order elements.
@@ -202,13 +202,13 @@ class Lowering(Nodes):
                               'do not fit each other')
         if not (math.isfinite(scale) and abs(scale) <= 2.0**127):
             raise ExportError(f'{node}: a scale of {scale}')
-        causal, offset, bias = causal_of(bias, query.shape[0], key.shape[0])
+        seen = visible(bias, query.shape[0], key.shape[0])
         if value is None:
             y = self._new((query.shape[0], query.shape[1], key.shape[0]))
-            self._add(Attention(self.place, query, key, None, y, scale, causal, offset, bias))
+            self._add(Attention(self.place, query, key, None, y, scale, seen))
         else:
             y = self._new((query.shape[0], query.shape[1], views[2].shape[2]))
-            self._add(Attention(self.place, query, key, views[2], y, scale, causal, offset, bias))
+            self._add(Attention(self.place, query, key, views[2], y, scale, seen))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
     def _emit(self, node: Node) -> None:
@@ -234,15 +234,19 @@ class Lowering(Nodes):
             self._keep(node.outputs[0], HANDLERS[node.kind](self, node))
 
 
-def causal_of(bias: Any, queries: int, keys: int) -> Tuple[bool, int, Any]:
-    """Whether a bias is a causal mask, with which offset, and what is left of it. Its infinities are those of a mask."""
+def visible(bias: Any, queries: int, keys: int) -> Visible:
+    """What a bias says, whose infinities are those of a mask: it is left where it is neither causal nor a window."""
     if bias is None:
-        return False, 0, None
-    bias = numpy.where(bias <= -1e4, -numpy.inf, bias)
-    hidden = numpy.isneginf(bias[0])
-    offset = int((~hidden[0]).sum()) - 1
+        return Visible(False, 0, None, None)
+    bias = numpy.where(bias <= MASKED, -numpy.inf, bias)
+    masked = numpy.isneginf(bias).all(0)
+    last = [int(numpy.flatnonzero(~row)[-1]) for row in masked]
+    offset = last[0]
     causal = ~numpy.tri(queries, keys, offset, dtype=bool)
-    if bias.shape[1] == queries and queries > 1 and (numpy.isneginf(bias) >= causal).all() and offset < keys:
-        bias = numpy.where(causal, 0.0, bias)
-        return True, offset, bias if (bias != 0).any() else None
-    return False, 0, bias
+    if bias.shape[1] != queries or queries == 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
+        return Visible(False, 0, None, bias)
+    left = max(offset + i - int(numpy.flatnonzero(~row)[0]) for i, row in enumerate(masked))
+    outside = numpy.tri(queries, keys, offset - left - 1, dtype=bool)
+    window = left if outside.any() and (numpy.isneginf(bias) >= outside).all() else None
+    bias = numpy.where(causal if window is None else causal | outside, 0.0, bias)
+    return Visible(True, offset, window, bias if (bias != 0).any() else None)

@@ -3,9 +3,26 @@
 A View is a numpy array over the memory of its buffer: transposing, slicing and reshaping it is done by numpy, and so is running the
 program, which has the bits of the C++ that is written from it. One item of a batch is computed, so axes of one element do not matter.
 """
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy
+
+
+class Visible(NamedTuple):
+    """Which keys queries see: causal with an offset, from `window` keys before their own on (None: all); and a bias."""
+
+    causal: bool
+    offset: int
+    window: Optional[int]
+    bias: Any
+
+    def text(self) -> str:
+        return (', causal' if self.causal else '') + (f', the last {self.window + 1}' if self.window is not None else '')
+
+    def options(self) -> Dict[str, Any]:
+        """Of attend.attention, without the bias."""
+        options: Dict[str, Any] = {'causal': True, 'offset': self.offset} if self.causal else {}
+        return options if self.window is None else {**options, 'window': (self.window, None)}
 
 
 class Buffer:

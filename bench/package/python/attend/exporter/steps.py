@@ -3,7 +3,7 @@ from typing import Any, Optional
 
 import numpy
 
-from .program import Step, View
+from .program import Step, View, Visible
 
 
 class Linear(Step):
@@ -53,22 +53,22 @@ class Attention(Step):
 
     kind = 'attention'
 
-    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, causal: bool, offset: int, bias: Any):
+    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, seen: Visible):
         super().__init__(name, [query, key] + ([] if value is None else [value]), y)
-        self.scale, self.causal, self.offset, self.weights = float(numpy.float32(scale)), causal, offset, value is None
-        self.bias = None if bias is None else numpy.ascontiguousarray(bias, numpy.float32)  # [1 or heads, 1 or queries, keys]
+        self.scale, self.seen, self.weights = float(numpy.float32(scale)), seen, value is None
+        self.bias = None if seen.bias is None else numpy.ascontiguousarray(seen.bias, numpy.float32)  # [1 or heads, 1 or queries, keys]
         self.queries, self.heads, self.head_dim = query.shape
         self.keys, self.kv_heads, self.value_dim = (value or key).shape
 
     def text(self) -> str:
         return f'{"weights of " if self.weights else ""}attention, {self.heads} heads of {self.head_dim}, ' \
-               f'{self.queries} queries over {self.keys} keys' + (', causal' if self.causal else '') + \
+               f'{self.queries} queries over {self.keys} keys' + self.seen.text() + \
                (', biased' if self.bias is not None else '')
 
     def run(self) -> None:
         from .. import attention
         arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
-        options: Any = {'causal': True, 'offset': self.offset} if self.causal else {}
+        options = self.seen.options()
         if self.bias is not None:
             options['bias'] = self.bias
         if self.weights:
@@ -78,7 +78,7 @@ class Attention(Step):
             attention(*arrays, scale=self.scale, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:
-        part = 0.5 if self.causal and self.queries == self.keys else 1
+        part = 0.5 if self.seen.causal and self.queries == self.keys else 1
         return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
 
     def constants(self) -> int:

@@ -1,7 +1,7 @@
 """From a causal program over all tokens to one for a token at a time, over caches of keys and values: the same bits, row by row."""
 import copy
 import math
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 import numpy
 
@@ -31,10 +31,19 @@ class CachedAttention(Step):
 
     def __init__(self, of: Any, reads: List[View], writes: View, cache: int):
         super().__init__(of.name, reads, writes)
-        self.of, self.cache, self.capacity = of, cache, of.keys
+        self.of, self.cache = of, cache
+        self.capacity = of.keys if of.seen.window is None else None  # of a window there is a ring, which has no end
 
     def text(self) -> str:
-        return f'attention over a cache, {self.of.heads} heads of {self.of.head_dim}'
+        return f'attention over a {"cache" if self.capacity else "ring"}, {self.of.heads} heads of {self.of.head_dim}'
+
+
+def capacity(program: Program) -> Optional[int]:
+    """How many tokens such a program takes; None: there is no end."""
+    limits = [step.capacity for step in program.steps if isinstance(step, CachedAttention)]
+    for step in program.steps:
+        limits += [len(each.rows) for each in [*getattr(step, 'operands', []), getattr(step, 'b', None)] if isinstance(each, ByPosition)]
+    return min([limit for limit in limits if limit is not None], default=None)
 
 
 def by_token(program: Program) -> Program:
@@ -53,8 +62,8 @@ class Streaming:
         steps: List[Step] = []
         for step in program.steps:
             if isinstance(step, (Attention, IntegerAttention)):
-                if not step.causal or step.offset != 0 or step.keys != tokens or getattr(step, 'bias', None) is not None or \
-                        getattr(step, 'weights', False) is True:
+                if not step.seen.causal or step.seen.offset != 0 or step.keys != tokens or step.seen.bias is not None or \
+                        getattr(step, 'weights', False):
                     self.refuse(step, 'it is no causal attention of the tokens to each other')
                 reads = [self.row(view, step, view.shape) for view in step.reads]
                 steps.append(CachedAttention(step, reads, self.row(step.writes, step, step.writes.shape), caches))
