@@ -80,6 +80,13 @@ if [ -n "${TORCH:-}" ]; then
 else
   try cortex-m0plus vision_float32
   try cortex-m4 sensor_float32
+  try cortex-m0plus windowed_integers
+  # The trained examples: what they make of held-out data, and their self-tests.
+  for name in gestures anomaly; do
+    succeeds "the example $name" make -j1 run EXAMPLE=$name CXX="$cxx" BUILD="$2"
+    ln -sfn "$(pwd)/bench/exported/$name/model" "$build/models/example_$name"
+    for target in ${ALL:+cortex-m0plus cortex-m55 rv32imafc} cortex-m4; do try "$target" example_$name; done
+  done
   for name in ${ALL:+cortex-m55 rv32imac}; do
     for model in grouped_float32 cross_float32 front_end_float32 decoder_float32 encoder_int8 encoder_int4; do try "$name" $model; done
   done

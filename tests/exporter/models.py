@@ -191,6 +191,19 @@ def windowed(tokens=40, width=24, heads=2, window=7):
     return b.model()
 
 
+def fused(tokens=9, width=32, heads=4, kv_heads=2):
+    """The operators of version 23: Attention with grouped heads, and a root mean square normalisation."""
+    b, each = Builder(23), width // heads
+    x = b.input('x', 1, tokens, width)
+    y = b('RMSNormalization', x, b.random.random(width).astype('float32') + 0.5, epsilon=1e-6)
+    query, key, value = (b.linear(y, width, count * each) for count in (heads, kv_heads, kv_heads))
+    y = b('Attention', query, key, value, is_causal=1, q_num_heads=heads, kv_num_heads=kv_heads)
+    mask = b.random.random((tokens, tokens)) < 0.7
+    z = b('Attention', *(b.heads(b.linear(x, width, width), tokens, heads, each) for _ in range(3)), mask | numpy.eye(tokens, dtype=bool), scale=0.2)
+    b.output(b('Add', b('Add', x, b.linear(y, width, width)), b.joined(z, tokens, width)))
+    return b.model()
+
+
 def vision(size=16, patch=4, width=24, heads=3, classes=5):
     b, count = Builder(), (size // patch) ** 2
     x = b.input('image', 1, 3, size, size)
@@ -244,6 +257,6 @@ def activations(tokens=3):
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
-    'grouped': grouped, 'cross': cross, 'biased': biased, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
+    'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations,
 }

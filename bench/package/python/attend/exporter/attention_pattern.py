@@ -77,7 +77,7 @@ class AttentionPattern(Search):
             bias = bias + numpy.where(more <= MASKED, -numpy.inf, more * factor)
         query, of_query = self.scaled(inner.inputs[0])
         key, of_key, transposed = self._key(inner.inputs[1])
-        return [query, key], {'scale': factor * of_query * of_key, 'bias': self._bias(bias, shape, softmax), 'transposed': transposed}
+        return [query, key], {'scale': factor * of_query * of_key, 'bias': self.bias_of(bias, shape, softmax), 'transposed': transposed}
 
     def _key(self, name: str) -> Tuple[str, float, Any]:
         """The keys, their factor, and the axes in which a Transpose beneath the factor has put them."""
@@ -105,7 +105,7 @@ class AttentionPattern(Search):
                 return scores, array
         return None
 
-    def _bias(self, bias: Any, shape: Any, node: Node) -> Any:
+    def bias_of(self, bias: Any, shape: Any, node: Node) -> Any:
         """[1 or heads, 1 or queries, keys], or None where it does nothing."""
         bias = bias.reshape((1,) * max(0, 3 - bias.ndim) + bias.shape)
         if math.prod(bias.shape[:-3]) != 1:

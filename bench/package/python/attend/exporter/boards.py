@@ -3,21 +3,24 @@ import pathlib
 import re
 import shutil
 import subprocess
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from .errors import ExportError
+from .integer_steps import IntegerAttention, IntegerLinear
 from .program import Program
 from .steps import Attention, Linear
+from .streaming import CachedAttention
 
 ARM, RISCV = 'arm-none-eabi-g++', 'riscv64-unknown-elf-g++'
 
 
 class Kind:
-    """A board's compiler and flags, and instructions for a multiply-add: of projections by format (several tokens; one token), and of
-    attention, at -O2, as bench/results/sizes.md has them."""
+    """A board's compiler and flags, and instructions for a multiply-add at -O2, as bench/results/sizes.md has them: of attention, of
+    projections by format (several tokens; one token); and in integers of attention, of projections of several tokens and of one."""
 
-    def __init__(self, compiler: str, flags: str, attention: float, several: Dict[str, float], one: Dict[str, float]):
-        self.compiler, self.flags, self.attention, self.several, self.one = compiler, flags, attention, several, one
+    def __init__(self, compiler: str, flags: str, attention: float, several: Dict[str, float], one: Dict[str, float],
+                 integers: Tuple[float, float, float]):
+        self.compiler, self.flags, self.attention, self.several, self.one, self.integers = compiler, flags, attention, several, one, integers
 
 
 def _formats(float32: float, float16: float, bfloat16: float, int8: float, int4: float) -> Dict[str, float]:
@@ -25,20 +28,27 @@ def _formats(float32: float, float16: float, bfloat16: float, int8: float, int4:
 
 
 BOARDS = {
-    'cortex-m0plus': Kind(ARM, '-mcpu=cortex-m0plus', 169, _formats(147, 149, 148, 149, 146), _formats(147, 169, 148, 166, 163)),
-    'cortex-m3': Kind(ARM, '-mcpu=cortex-m3', 107, _formats(93.8, 95, 95, 94.8, 92.7), _formats(93.9, 103, 96, 106, 99.7)),
-    'cortex-m4': Kind(ARM, '-mcpu=cortex-m4 -mfloat-abi=hard', 2.24, _formats(1.67, 2.0, 2.0, 2.02, 2.34), _formats(1.31, 2.9, 3.4, 4.32, 5.36)),
-    'cortex-m7': Kind(ARM, '-mcpu=cortex-m7 -mfloat-abi=hard', 2.2, _formats(1.68, 2.0, 2.0, 2.02, 2.34), _formats(1.31, 2.9, 3.4, 4.32, 5.37)),
-    'cortex-m33': Kind(ARM, '-mcpu=cortex-m33 -mfloat-abi=hard', 2.19, _formats(1.67, 2.0, 2.0, 2.02, 2.33), _formats(1.31, 2.9, 3.4, 4.32, 5.36)),
-    'cortex-m55': Kind(ARM, '-mcpu=cortex-m55 -mfloat-abi=hard', 0.79, _formats(0.61, 0.7, 0.7, 0.74, 1.12), _formats(0.94, 1.22, 1.22, 1.24, 2.0)),
-    'rv32imac': Kind(RISCV, '-march=rv32imac -mabi=ilp32 -ffreestanding', 150, _formats(131, 132, 132, 132, 128), _formats(131, 141, 132, 144, 136)),
+    'cortex-m0plus': Kind(ARM, '-mcpu=cortex-m0plus', 169, _formats(147, 149, 148, 149, 146), _formats(147, 169, 148, 166, 163),
+                      (6.2, 5.72, 10.3)),
+    'cortex-m3': Kind(ARM, '-mcpu=cortex-m3', 107, _formats(93.8, 95, 95, 94.8, 92.7), _formats(93.9, 103, 96, 106, 99.7),
+                      (3.48, 3.21, 5.95)),
+    'cortex-m4': Kind(ARM, '-mcpu=cortex-m4 -mfloat-abi=hard', 2.24, _formats(1.67, 2.0, 2.0, 2.02, 2.34), _formats(1.31, 2.9, 3.4, 4.32, 5.36),
+                      (1.83, 1.98, 3.35)),
+    'cortex-m7': Kind(ARM, '-mcpu=cortex-m7 -mfloat-abi=hard', 2.2, _formats(1.68, 2.0, 2.0, 2.02, 2.34), _formats(1.31, 2.9, 3.4, 4.32, 5.37),
+                      (1.83, 1.98, 3.35)),
+    'cortex-m33': Kind(ARM, '-mcpu=cortex-m33 -mfloat-abi=hard', 2.19, _formats(1.67, 2.0, 2.0, 2.02, 2.33), _formats(1.31, 2.9, 3.4, 4.32, 5.36),
+                      (1.83, 1.99, 3.35)),
+    'cortex-m55': Kind(ARM, '-mcpu=cortex-m55 -mfloat-abi=hard', 0.79, _formats(0.61, 0.7, 0.7, 0.74, 1.12), _formats(0.94, 1.22, 1.22, 1.24, 2.0),
+                      (0.57, 0.64, 1.14)),
+    'rv32imac': Kind(RISCV, '-march=rv32imac -mabi=ilp32 -ffreestanding', 150, _formats(131, 132, 132, 132, 128), _formats(131, 141, 132, 144, 136),
+                      (4.73, 4.32, 8.0)),
     'rv32imafc': Kind(RISCV, '-march=rv32imafc -mabi=ilp32f -ffreestanding', 2.39, _formats(1.97, 2.3, 2.2, 2.34, 2.94),
-                      _formats(2.74, 7.88, 4.41, 4.01, 12.7)),
+                      _formats(2.74, 7.88, 4.41, 4.01, 12.7), (4.73, 4.32, 8.0)),
 }
 
 
 class Board:
-    HEADINGS = ['board', 'flash, bytes', 'RAM, bytes', 'of it work memory', 'stack, bytes', 'instructions, millions (estimate)']
+    HEADINGS = ['board', 'flash, bytes', 'RAM, bytes', 'of it caches and work memory', 'stack, bytes', 'instructions, millions (estimate)']
 
     def __init__(self, target: str):
         """target: a board, and after a colon how many KB of RAM it has, cortex-m4:64."""
@@ -51,7 +61,8 @@ class Board:
         self.stack: Optional[int] = None
         self.arrays, self.instructions, self.peak = 0, 0.0, (0, '')
 
-    def measure(self, folder: pathlib.Path, program: Program) -> None:
+    def measure(self, folder: pathlib.Path, program: Program, decoder: bool) -> None:
+        """Of run(), or of append() of a decoder, whose program takes a token at a time."""
         self.arrays = max(program.tops or [0])
         self.instructions = sum(self._instructions(step) for step in program.steps) / 1e6
         if shutil.which(self.kind.compiler) is None:
@@ -65,7 +76,7 @@ class Board:
         loops = ''.join(f'void* {name}(void* to, {second}, size_t count) {{\n  for (size_t i = 0; i < count; ++i) static_cast<volatile char*>(to)[i] = {value};\n'
                         '  return to;\n}\n' for name, second, value in
                         (('memcpy', 'const void* from', 'static_cast<const char*>(from)[i]'), ('memset', 'int value', 'char(value)')))
-        source.write_text(f'#include "../model.h"\n{"".join(parts)}extern "C" {{\nvoid start() {{ (void){program.name}::run({arguments}); }}\n'
+        source.write_text(f'#include "../model.h"\n{"".join(parts)}extern "C" {{\nvoid start() {{ (void){program.name}::{"append" if decoder else "run"}({arguments}); }}\n'
                           f'{loops if self.kind.compiler == RISCV else ""}}}\n'
                           'extern const unsigned char stack_bytes[attend::prefill_stack_bytes] = {};\n')
         command = [self.kind.compiler, *self.kind.flags.split(), '-Os', '-std=c++17', '-ffp-contract=off', '-ffunction-sections', '-fdata-sections',
@@ -79,15 +90,23 @@ class Board:
             symbols = subprocess.run([self.kind.compiler.replace('g++', 'nm'), '-S', '-C', str(image)], capture_output=True, text=True).stdout
             sizes = subprocess.run([self.kind.compiler.replace('g++', 'size'), '-B', str(image)], capture_output=True, text=True).stdout
             size_of = lambda name: int(re.search(rf'^\w+ (\w+) \w {re.escape(name)}$', symbols, re.M)[1], 16)  # type: ignore[index]
-            self.ram, self.stack = size_of(f'{program.name}::memory'), size_of('stack_bytes')
+            blocks = ['token_memory', 'caches'] if decoder else ['memory']
+            self.ram, self.stack = sum(size_of(f'{program.name}::{block}') for block in blocks), size_of('stack_bytes')
             text, data = map(int, sizes.splitlines()[1].split()[:2])
             self.flash = text + data - self.stack
         finally:
             shutil.rmtree(build)
 
     def _instructions(self, step: Any) -> float:
+        if isinstance(step, IntegerLinear):
+            return step.multiply_adds() * self.kind.integers[2 if step.tokens == 1 else 1]
+        if isinstance(step, IntegerAttention):
+            return step.multiply_adds() * self.kind.integers[0]
         if isinstance(step, Linear):
             return step.multiply_adds() * (self.kind.one if step.tokens == 1 else self.kind.several)[step.format]
+        if isinstance(step, CachedAttention):
+            each = self.kind.integers[0] if isinstance(step.of, IntegerAttention) else self.kind.attention
+            return step.of.multiply_adds() / step.of.queries * each
         if isinstance(step, Attention):
             return step.multiply_adds() * self.kind.attention
         return step.writes.count * (20 if self.kind.attention < 10 else 200)

@@ -73,7 +73,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         for each, text in files.items():
             (temporary / each).parent.mkdir(parents=True, exist_ok=True)
             (temporary / each).write_text(text)
-        report.measure(boards, temporary)
+        report.measure(boards, temporary, tokenwise)
         (temporary / 'report.txt').write_text(report.text())
         temporary.chmod(0o755)
         folder.mkdir(parents=True, exist_ok=True)

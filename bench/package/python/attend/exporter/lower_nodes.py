@@ -125,6 +125,19 @@ class Nodes:
         product = self._add(Elementwise('multiply', self.place, x, factor[column], self._new(x.shape)))
         return self._add(Elementwise('add', self.place, product, bias[column], self._new(x.shape)))
 
+    def _attention_node(self: Any, node: Node) -> View:
+        query, key, value = (self._view(node, name) for name in node.inputs[:3])
+        mask = self.graph.constants.get(node.inputs[3]) if len(node.inputs) > 3 and node.inputs[3] else None
+        if mask is None and len(node.inputs) > 3 and node.inputs[3]:
+            raise ExportError(f'{node}: its mask is computed; expected a constant, is_causal=1 or none')
+        split = [self._moved(view, lambda array: operators.heads_of(node, array, count)) for view, count in
+                 ((query, 'q_num_heads'), (key, 'kv_num_heads'), (value, 'kv_num_heads'))]
+        queries, keys = split[0].shape[2], split[1].shape[2]
+        shape = (1, split[0].shape[1], queries, keys)
+        bias = self.patterns.bias_of(operators.attention_mask(node, mask, queries, keys), shape, node)
+        y = self._attention(node, *split, node.attributes.get('scale', split[0].shape[3] ** -0.5), bias)
+        return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(split[0].shape[1], queries, -1).transpose(1, 0, 2).reshape(1, queries, -1))
+
     # Everything else
 
     def _activation(self: Any, function: str, x: View) -> View:
@@ -280,7 +293,7 @@ HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **{kind: Nodes._pool for kind in ('MaxPool', 'AveragePool')},
     'Gelu': lambda self, node: self._activation('gelu' if node.attributes.get('approximate', 'none') == 'none' else 'gelu_tanh',
                                                 self._view(node, node.inputs[0])),
-    'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
+    'Attention': Nodes._attention_node, 'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,
     'Softmax': Nodes._softmax, 'Pad': Nodes._pad, 'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,
 }

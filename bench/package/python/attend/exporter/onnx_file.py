@@ -8,6 +8,10 @@ from .errors import ExportError
 from .graph import Graph, Node
 
 
+# Operators of others that mean what ours of the same name do.
+OTHERS = (('com.microsoft', 'Gelu'), ('com.microsoft', 'SimplifiedLayerNormalization'))
+
+
 def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Graph:
     """shapes: of inputs whose file leaves dimensions open. An open first dimension is 1, a batch of one."""
     try:
@@ -43,7 +47,7 @@ def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Gr
 
 
 def _node(onnx: Any, node: Any) -> Node:
-    if node.domain not in ('', 'ai.onnx', 'com.microsoft'):
+    if node.domain not in ('', 'ai.onnx') and (node.domain, node.op_type) not in OTHERS:
         raise ExportError(f'node "{node.name}": its operator {node.op_type} is of "{node.domain}", not of ONNX')
     attributes = {}
     for each in node.attribute:

@@ -98,6 +98,31 @@ def _gemm(node: Any, opset: int, a: Any, b: Any, c: Any = None) -> Any:
     return y if c is None else y + node.attributes.get('beta', 1.0) * c
 
 
+def heads_of(node: Any, x: Any, count: str) -> Any:
+    """[batch, heads, tokens, width] of an Attention's input, which may be [batch, tokens, heads * width]."""
+    if x.ndim == 4:
+        return x
+    heads = node.attributes[count]
+    return x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
+
+
+def attention_mask(node: Any, mask: Any, queries: int, keys: int) -> Any:
+    """What an Attention adds to its scores."""
+    bias = numpy.zeros((1, 1)) if mask is None else numpy.where(mask, 0.0, -numpy.inf) if mask.dtype == bool else mask
+    return bias + numpy.where(numpy.tri(queries, keys, dtype=bool), 0.0, -numpy.inf) if node.attributes.get('is_causal') else bias
+
+
+def _attention(node: Any, opset: int, query: Any, key: Any, value: Any, mask: Any = None, *past: Any) -> Any:
+    """Of version 23 on."""
+    if any(each is not None for each in past) or len(node.outputs) > 1 or node.attributes.get('softcap'):
+        raise ValueError('past keys and values, a soft cap or further outputs; expected none of these')
+    q, k, v = heads_of(node, query, 'q_num_heads'), heads_of(node, key, 'kv_num_heads'), heads_of(node, value, 'kv_num_heads')
+    k, v = (numpy.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
+    scores = q @ numpy.swapaxes(k, 2, 3) * node.attributes.get('scale', q.shape[3] ** -0.5)
+    y = _softmax(scores + attention_mask(node, mask, q.shape[2], k.shape[2]), -1) @ v
+    return y if query.ndim == 4 else y.transpose(0, 2, 1, 3).reshape(query.shape[0], query.shape[1], -1)
+
+
 def _layer_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
     axis = node.attributes.get('axis', -1)
     axes = tuple(range(axis % x.ndim, x.ndim))
@@ -266,7 +291,7 @@ OPERATORS: Dict[str, Callable[..., Any]] = {
     'ReduceMean': _reduce(numpy.mean), 'ReduceSum': _reduce(numpy.sum), 'ReduceMax': _reduce(numpy.max),
     'MaxPool': _pool(numpy.max, -numpy.inf), 'AveragePool': _pool(numpy.mean, 0.0),
     'GlobalAveragePool': _global_pool(numpy.mean), 'GlobalMaxPool': _global_pool(numpy.max),
-    'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
+    'Attention': _attention, 'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
     'BatchNormalization': _batch_norm, 'ArgMax': _arg_max,
     'Identity': _first, 'Dropout': _first,
     'Reshape': _reshape, 'Transpose': lambda node, opset, x: numpy.transpose(x, node.attributes.get('perm')),

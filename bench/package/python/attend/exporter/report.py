@@ -1,7 +1,7 @@
 """What became of a model: sizes, work, errors, as a table."""
 import concurrent.futures
 import pathlib
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy
 
@@ -35,9 +35,9 @@ class Report:
         name = graph.outputs[0]
         self.agreeing += bool((numpy.argmax(outputs[0].reshape(expected[name].shape), -1) == numpy.argmax(expected[name], -1)).all())
 
-    def measure(self, boards: Sequence[Board], folder: pathlib.Path) -> None:
+    def measure(self, boards: Sequence[Board], folder: pathlib.Path, tokenwise: Optional[Program]) -> None:
         with concurrent.futures.ThreadPoolExecutor() as threads:
-            for done in [threads.submit(board.measure, folder, self.program) for board in boards]:
+            for done in [threads.submit(board.measure, folder, tokenwise or self.program, tokenwise is not None) for board in boards]:
                 done.result()
         self.boards = list(boards)
 
