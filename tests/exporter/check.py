@@ -80,7 +80,7 @@ def random_samples(model):
     random = numpy.random.default_rng(4)
     shape = lambda each: (32, *(size.dim_value for size in each.type.tensor_type.shape.dim))
     return {each.name: random.standard_normal(shape(each)).astype('float32') if each.type.tensor_type.elem_type == onnx.TensorProto.FLOAT else
-            random.integers(0, 50, shape(each)) for each in model.graph.input}
+            random.integers(0, 2 if 'mask' in each.name else 50, shape(each)) for each in model.graph.input}
 
 
 def check_models(arguments, jobs):
@@ -141,7 +141,7 @@ def check_refusals(arguments):
     refuse('an open size', 'leaves a size open: --shape x=', lambda b: b.output(b('Relu', b.input('x', 1, 'time', 8))))
     refuse('a shape for no input', 'which is no input', one('Relu'), shapes={'y': [1, 4, 8]})
     refuse('a shape that the model does not have', 'was given where the model has', one('Relu'), shapes={'x': [1, 4, 9]})
-    refuse('a mask that is computed', 'is not constant', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, b.input('m', 1, 1, 4, 4))))
+    refuse('a mask that is computed before scaling', 'neither constant nor', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)), b.input('m', 1, 1, 4, 4)), numpy.float32(2))), b.input('v', 1, 2, 4, 4))))
     refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
     refuse('a batch of two', 'one item of a batch', lambda b: b.output(b.attention(*(b.input(n, 2, 2, 4, 4) for n in 'qkv'), 1.0)))
     refuse('softmax along another axis', 'put a Transpose before it', one('Softmax', axis=1))

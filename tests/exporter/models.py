@@ -204,6 +204,18 @@ def fused(tokens=9, width=32, heads=4, kv_heads=2):
     return b.model()
 
 
+def text(tokens=14, width=24, heads=3, vocabulary=50):
+    """Token ids, and 1 for each that is no padding, as BERT takes them."""
+    b = Builder()
+    ids = b.input('ids', 1, tokens, kind=onnx.TensorProto.INT64)
+    given = b('Cast', b('Unsqueeze', b.input('attention_mask', 1, tokens, kind=onnx.TensorProto.INT64), numpy.array([1, 2])), to=1)
+    mask = b('Mul', b('Sub', numpy.float32(1), given), numpy.float32(-10000))
+    x = b('Add', b('Gather', b.normal(vocabulary, width), ids), b.normal(1, tokens, width))
+    x = b.layer_norm(b.block(b.layer_norm(x, width), tokens, width, heads, 'gelu', mask), width)
+    b.output(b('Tanh', b.linear(b('Gather', x, numpy.array(0), axis=1), width, 7)))
+    return b.model()
+
+
 def vision(size=16, patch=4, width=24, heads=3, classes=5):
     b, count = Builder(), (size // patch) ** 2
     x = b.input('image', 1, 3, size, size)
@@ -257,6 +269,6 @@ def activations(tokens=3):
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
-    'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
+    'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations,
 }

@@ -186,6 +186,39 @@ class Decoder(nn.Module):
         return self.decoder(x, memory, tgt_mask=causal(x.shape[1]))
 
 
+class Step(nn.Module):
+    """A decoder's step with the keys and values of the tokens before as inputs, and of all as outputs."""
+
+    def __init__(self, width=32, heads=4):
+        super().__init__()
+        self.heads, self.qkv, self.output = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x, past_key, past_value):
+        batch, tokens, width = x.shape
+        split = lambda part: part.view(batch, tokens, self.heads, width // self.heads).transpose(1, 2)
+        query, key, value = map(split, self.qkv(x).chunk(3, -1))
+        key, value = torch.cat([past_key, key], 2), torch.cat([past_value, value], 2)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(width // self.heads)
+        scores = scores + torch.triu(torch.full(scores.shape[-2:], float('-inf')), 1 + key.shape[2] - tokens)
+        return x + self.output((scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width)), key, value
+
+
+class Text(nn.Module):
+    """As BERT: a mask of the tokens that are no padding is an input."""
+
+    def __init__(self, width=24, heads=3, tokens=14):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(50, width), nn.Parameter(random(1, tokens, width))
+        self.heads, self.qkv, self.norm, self.head = heads, nn.Linear(width, 3 * width), nn.LayerNorm(width), nn.Linear(width, 5)
+
+    def forward(self, ids, mask):
+        x = self.norm(self.tokens(ids) + self.places)
+        batch, tokens, width = x.shape
+        query, key, value = self.qkv(x).view(batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(width // self.heads) + (1.0 - mask[:, None, None].float()) * -10000.0
+        return self.head((x + (scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width))[:, 0])
+
+
 class Activation(nn.Module):
     def __init__(self, activation):
         super().__init__()
@@ -233,6 +266,9 @@ def models():
     yield 'cross', Cross(), (random(1, 3, 32), random(1, 8, 20), random(1, 8, 28))
     yield 'cross_one', Cross(), (random(1, 1, 32), random(1, 1, 20), random(1, 1, 28))
     yield 'alibi', Linear(), (random(1, 17, 32),)
+    yield 'step', Step(), (random(1, 1, 32), random(1, 4, 9, 8), random(1, 4, 9, 8))
+    yield 'step_of_three', Step(), (random(1, 3, 32), random(1, 4, 16, 8), random(1, 4, 16, 8))
+    yield 'text', Text(), (tokens(14), (torch.arange(14)[None] < 9).long())
     yield 'block', Block(32, 4, True, F.gelu), (random(1, 20, 32),)
     yield 'block_wide', Block(130, 1, True, F.relu), (random(1, 70, 130),)
     for name, activation in (('relu', nn.ReLU()), ('gelu', nn.GELU()), ('silu', nn.SiLU()), ('tanh', nn.Tanh()), ('sigmoid', nn.Sigmoid()),

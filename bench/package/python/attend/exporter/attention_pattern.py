@@ -26,7 +26,7 @@ class AttentionPattern(Search):
         if softmax is None or node.inputs[1] in self.graph.constants:
             return None
         values, settings = self._scores(softmax)
-        return Match('attention', node, values + [node.inputs[1]], settings)
+        return Match('attention', node, values + [node.inputs[1]] + ([settings['computed']] if settings['computed'] else []), settings)
 
     def weights(self, node: Node) -> Optional[Match]:
         """The weights alone, where something else than the values reads them."""
@@ -36,6 +36,8 @@ class AttentionPattern(Search):
         if inner is None or any(name in self.graph.constants for name in inner.inputs):
             return None
         values, settings = self._scores(node)
+        if settings['computed']:
+            raise ExportError(f'{node}: the weights of attention with a computed mask are read by something else than its values')
         return Match('weights', node, values, settings)
 
     def _before_masks(self, name: str) -> Optional[Node]:
@@ -56,7 +58,7 @@ class AttentionPattern(Search):
         if axis % axes != axes - 1 and (self.graph.opset >= 13 or axes != 3):
             raise ExportError(f'{softmax}: softmax along axis {axis} of attention; expected the last one, the keys')
         shape = self.graph.shapes[softmax.outputs[0]]
-        bias, factor, scores = numpy.zeros((1, 1)), 1.0, softmax.inputs[0]
+        bias, factor, scores, computed = numpy.zeros((1, 1)), 1.0, softmax.inputs[0], ''  # type: Any, float, str, str
         while True:
             name = self.past_identities(scores)
             inner = self.producer(name, 'Add', 'Where', 'Mul', 'Div', 'MatMul')
@@ -69,15 +71,28 @@ class AttentionPattern(Search):
                 scores, factor = found, factor * by
                 continue
             masked = self._masked(inner)
+            if masked is None and not computed and factor == 1:
+                scores, computed = self._computed_mask(inner, shape)
+                if computed:
+                    continue
             if masked is None or factor < 0:
-                raise ExportError(f'{inner}: this mask or bias of attention is not constant. Make it a constant (of causal attention, as '
-                                  'torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
+                raise ExportError(f'{inner}: this mask or bias of attention is neither constant nor an array that is added to scaled scores. '
+                                  'Make it so (of causal attention, as torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
             scores, more = masked
             # A mask is not scaled: what is masked stays masked.
             bias = bias + numpy.where(more <= MASKED, -numpy.inf, more * factor)
         query, of_query = self.scaled(inner.inputs[0])
         key, of_key, transposed = self._key(inner.inputs[1])
-        return [query, key], {'scale': factor * of_query * of_key, 'bias': self.bias_of(bias, shape, softmax), 'transposed': transposed}
+        settings = {'scale': factor * of_query * of_key, 'bias': self.bias_of(bias, shape, softmax), 'transposed': transposed}
+        return [query, key], {**settings, 'computed': computed}
+
+    def _computed_mask(self, node: Node, shape: Any) -> Tuple[str, str]:
+        """Scores before a mask that is computed, and the mask, which is added: the operand that is no product of queries and keys."""
+        for scores, mask in self.sides(node) if node.kind == 'Add' else []:
+            if self._before_masks(scores) is not None and self._before_masks(mask) is None and self.graph.shapes[scores] == shape and \
+                    self.graph.shapes[mask][-1:] == shape[-1:]:
+                return scores, mask
+        return node.outputs[0], ''
 
     def _key(self, name: str) -> Tuple[str, float, Any]:
         """The keys, their factor, and the axes in which a Transpose beneath the factor has put them."""

@@ -226,8 +226,8 @@ attend::Status append({self.parameters()}) {{
     def source(self) -> str:
         name, calls = self.program.name, self.wrapped('\n\n'.join(self.calls))
         all_calls = calls + (''.join(self.by_token.calls) if self.by_token else '')
-        helpers = {'to_integers(': CONVERSIONS, 'softmax(': SOFTMAX, 'place_of_largest(': ARG_MAX, 'larger(': LARGER}
-        used = ''.join(text for call, text in helpers.items() if re.search(r'(?<![\w:])' + re.escape(call), all_calls))
+        helpers = {'to_integers|to_floats': CONVERSIONS, 'softmax': SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER}
+        used = ''.join(text for names, text in helpers.items() if re.search(rf'(?<![\w:])({names})\(', all_calls))
         status = '  attend::Status status = attend::Status::ok;\n\n' if 'status = ' in calls else ''
         return f'''// The model {name}, made from {self.origin} by `python3 -m attend export`: do not edit.
 #include "model.h"

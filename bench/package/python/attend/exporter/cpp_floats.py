@@ -27,7 +27,7 @@ class FloatCalls:
         return self.checked(f'attend::project({x}, {weights}, {bias}{y}{work})')
 
     def _attention(self: Any, index: int, step: Attention) -> List[str]:
-        shape, options = self.shape(step), step.bias is not None or step.weights or step.seen.window is not None
+        shape, options = self.shape(step), step.bias is not None or step.masked or step.weights or step.seen.window is not None
         kind = f'attend::{"Option" if options else ""}Workspace<{shape}, {step.queries}, {step.keys}>'
         arrays = [self.array(view, f'attend::{name}<{shape}, {tokens}>') for view, name, tokens in
                   zip(step.reads, ('Query', 'Key', 'Value'), (step.queries, step.keys, step.keys))]
@@ -40,6 +40,9 @@ class FloatCalls:
             heads, queries, keys = step.bias.shape
             order = step.bias.transpose(1, 0, 2)
             lines.append(f'options.bias = {self.constant("bias", f"attend::Bias<{queries}, {heads}, {keys}>", braced(order, 1))};')
+        if step.masked:
+            queries, heads, keys = step.reads[3].shape
+            lines.append(f'options.bias = {self.array(step.reads[3], f"attend::Bias<{queries}, {heads}, {keys}>")};')
         if step.weights:  # the output that comes with them is not used
             lines += [f'options.scores = {self.array(step.writes, f"attend::Scores<{shape}, {step.queries}, {step.keys}>")};',
                       'options.score_stage = attend::ScoreStage::weights;',

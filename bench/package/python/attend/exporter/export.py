@@ -139,9 +139,10 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
 
 
 def random_inputs(graph: Graph) -> List[List[Any]]:
+    """Normal numbers; rows of the table that an input of whole numbers chooses from, otherwise 0 and 1, as masks have them."""
     random = numpy.random.default_rng(0)
-    tables = [graph.constants[node.inputs[0]].shape[0] for node in graph.nodes
-              if node.kind == 'Gather' and node.inputs[0] in graph.constants and graph.constants[node.inputs[0]].ndim == 2]
+    rows = {node.inputs[1]: graph.constants[node.inputs[0]].shape[0] for node in graph.nodes
+            if node.kind == 'Gather' and node.inputs[0] in graph.constants and graph.constants[node.inputs[0]].ndim == 2}
     draw = lambda name, shape: random.standard_normal(shape).astype('float32') if graph.types[name].kind == 'f' else \
-        random.integers(0, min(tables or [2]), shape).astype('int32')
+        random.integers(0, rows.get(name, 2), shape).astype('int32')
     return [[draw(name, shape) for name, shape in graph.inputs.items()] for _ in range(4)]

@@ -7,6 +7,7 @@ import numpy
 from . import operators
 from .errors import ExportError
 from .graph import Graph, Node
+from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
 from .attention_pattern import MASKED, Match
 from .patterns import Patterns
@@ -178,15 +179,17 @@ class Lowering(Nodes):
 
     def _match_attention(self, match: Match) -> View:
         node, settings = match.node, match.settings
-        query, key, value = (self._view(node, name) for name in match.values)
+        query, key, value = (self._view(node, name) for name in match.values[:3])
+        mask = self._view(node, settings['computed']) if settings['computed'] else None
         if settings['transposed'] is not None:
             key = self._moved(key, lambda array: array.transpose(settings['transposed']))
         key = self._moved(key, lambda array: numpy.swapaxes(array, -1, -2))
         key, value = self._without_repetition(key), self._without_repetition(value)
-        return self._attention(node, query, key, value, settings['scale'], settings['bias'])
+        return self._attention(node, query, key, value, settings['scale'], settings['bias'], mask)
 
-    def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any) -> View:
-        """Of [..., heads, tokens, width] each; leading axes have one element. Without values: the weights [heads, queries, keys]."""
+    def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any, mask: Optional[View] = None) -> View:
+        """Of [..., heads, tokens, width] each; leading axes have one element. Without values: the weights [heads, queries, keys]. mask: a
+        bias that is computed."""
         views = []
         for which, view in (('queries', query), ('keys', key), ('values', value)):
             if view is None:
@@ -203,12 +206,18 @@ class Lowering(Nodes):
         if not (math.isfinite(scale) and abs(scale) <= 2.0**127):
             raise ExportError(f'{node}: a scale of {scale}')
         seen = visible(bias, query.shape[0], key.shape[0])
+        if mask is not None:
+            if seen.bias is not None or math.prod(mask.shape[:-3]) != 1:
+                raise ExportError(f'{node}: a computed mask of shape {list(mask.shape)} beside a constant bias; expected one for all items of the '
+                                  'batch, beside none or a causal mask')
+            shape = (1,) * max(0, 3 - len(mask.shape)) + mask.shape[-3:]
+            mask = self._dense(self._moved(mask, lambda array: array.reshape(shape).transpose(1, 0, 2)))
         if value is None:
             y = self._new((query.shape[0], query.shape[1], key.shape[0]))
             self._add(Attention(self.place, query, key, None, y, scale, seen))
         else:
             y = self._new((query.shape[0], query.shape[1], views[2].shape[2]))
-            self._add(Attention(self.place, query, key, views[2], y, scale, seen))
+            self._add(Attention(self.place, query, key, views[2], y, scale, seen, mask))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
     def _emit(self, node: Node) -> None:
@@ -224,6 +233,10 @@ class Lowering(Nodes):
         elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes['to'] in (1, 10, 11, 16, 6, 7)):
             x = self._view(node, node.inputs[0])
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
+            if node.kind == 'Cast' and x.type == 'int32' and node.attributes['to'] in (1, 10, 11, 16):
+                numbers = self._dense(x)
+                numbers.buffer.scale = Scale(1.0)
+                return self._keep(node.outputs[0], self._add(Dequantise(self.place, [numbers], self._new(x.shape))))
             if node.kind == 'Cast' and (x.type == 'int32') != (node.attributes['to'] in (6, 7)):
                 raise ExportError(f'{node}: floats of computed whole numbers, or the reverse; expected a model without it')
             self._keep(node.outputs[0], x if node.kind == 'Cast' else self._moved(x, lambda array: operators.OPERATORS[node.kind](

@@ -134,7 +134,7 @@ class Quantiser:
         x, readers = self.take(step.reads[0], 'int8'), self.readers.get(id(step.writes.buffer), [])
         type = 'int8' if readers else 'int16'
         only = readers[0] if len(readers) == 1 else None
-        if isinstance(only, Attention) and not only.weights and only.bias is None and \
+        if isinstance(only, Attention) and not only.weights and not only.masked and only.bias is None and \
                 any(view.buffer is step.writes.buffer and view.is_whole() for view in only.reads[:2]):
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
             y = self.result(step, 'int8', self.scale_by_head(step.writes.buffer, step.weight.shape[0], heads))
@@ -161,7 +161,7 @@ class Quantiser:
         return True
 
     def _attention(self, step: Attention) -> bool:
-        if step.weights or step.bias is not None or step.head_dim > 4096 or step.keys > 65535 or step.scale < 0:
+        if step.weights or step.masked or step.bias is not None or step.head_dim > 4096 or step.keys > 65535 or step.scale < 0:
             return False
         query, key = (self._symmetric(view) for view in step.reads[:2])
         value = self.take(step.reads[2], 'int8')

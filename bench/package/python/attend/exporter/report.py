@@ -8,7 +8,7 @@ import numpy
 from .boards import Board
 from .graph import Graph
 from .integer_steps import floats
-from .program import Program, Step
+from .program import Program
 from .steps import Linear
 
 
@@ -68,10 +68,10 @@ class Report:
         return '\n\n'.join(parts) + '\n'
 
     def flash(self) -> int:
-        seen: Dict[Any, Step] = {}
-        for step in self.program.steps:
-            seen[id(step)] = step
-        return sum(step.constants() for step in seen.values())
+        """Constants of all steps; those that several have count once."""
+        arrays = lambda step: tuple(each.tobytes() for each in (getattr(step, name, None) for name in ('weight', 'bias', 'table', 'weight_scales'))
+                                    if isinstance(each, numpy.ndarray))
+        return sum({arrays(step) or id(step): step.constants() for step in self.program.steps}.values())
 
 
 def table(rows: List[List[str]]) -> str:

@@ -49,12 +49,14 @@ class Linear(Step):
 
 class Attention(Step):
     """query [queries, heads, head_dim], key [keys, kv_heads, head_dim], value [keys, kv_heads, value_dim], all dense. Without values:
-    the weights [queries, heads, keys]."""
+    the weights [queries, heads, keys]. mask [1 or queries, 1 or heads, keys] is added to the scores."""
 
     kind = 'attention'
 
-    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, seen: Visible):
-        super().__init__(name, [query, key] + ([] if value is None else [value]), y)
+    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, seen: Visible,
+                 mask: Optional[View] = None):
+        super().__init__(name, [query, key] + [each for each in (value, mask) if each is not None], y)
+        self.masked = mask is not None
         self.scale, self.seen, self.weights = float(numpy.float32(scale)), seen, value is None
         self.bias = None if seen.bias is None else numpy.ascontiguousarray(seen.bias, numpy.float32)  # [1 or heads, 1 or queries, keys]
         self.queries, self.heads, self.head_dim = query.shape
@@ -63,12 +65,14 @@ class Attention(Step):
     def text(self) -> str:
         return f'{"weights of " if self.weights else ""}attention, {self.heads} heads of {self.head_dim}, ' \
                f'{self.queries} queries over {self.keys} keys' + self.seen.text() + \
-               (', biased' if self.bias is not None else '')
+               (', biased' if self.bias is not None or self.masked else '')
 
     def run(self) -> None:
         from .. import attention
         arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
         options = self.seen.options()
+        if self.masked:
+            options['bias'] = arrays.pop()
         if self.bias is not None:
             options['bias'] = self.bias
         if self.weights:
