@@ -266,9 +266,99 @@ def activations(tokens=3):
     return b.model()
 
 
+def parts(operation):
+    """A result beside a part of the array that it is made of: it must not be written over it."""
+    b = Builder()
+    y = b('MatMul', b.input('x', 1, 4, 8), b.normal(8, 8))
+    part = b('Slice', y, numpy.array([0]), numpy.array([1]), numpy.array([1]))
+    b.output(b('MatMul', b(operation, y, part), b.normal(8, 3)))
+    return b.model()
+
+
+def names():
+    """Inputs and outputs with names that C++ or the written program has for other things."""
+    b = Builder()
+    inputs = [b.input(name, 2, 3) for name in ('a', 'y', 'for', 'size_t', 'memory', 'a.b', 'a_b', 'weights_0', 'input_0', 'i', 'unused')]
+    total = inputs[0]
+    for name in inputs[1:-1]:
+        total = b('Add', total, name)
+    for output in ('run', 'x_run', 'o\n#error\n//\\', '2\u00b2'):
+        b.nodes.append(onnx.helper.make_node('Mul', [total, inputs[0]], [output]))
+        b.output(output)
+    return b.model()
+
+
+def tokens_alone():
+    """Of integers: rows of a table, and no float that becomes one."""
+    b = Builder()
+    b.output(b.linear(b('Gather', b.normal(9, 8), b.input('ids', 1, 4, kind=onnx.TensorProto.INT64)), 8, 3))
+    return b.model()
+
+
+def clamped_output():
+    """A projection that is an output and goes through a ReLU: in integers it is not clamped."""
+    b = Builder()
+    y = b.linear(b.input('x', 1, 5, 8), 8, 8)
+    b.output(y, b.linear(b('Relu', y), 8, 3))
+    return b.model()
+
+
+def joined_constant():
+    """In integers: a constant that is larger than the array that it is joined to."""
+    b = Builder()
+    x = b('Concat', numpy.full((1, 1, 8), 4.0, 'float32'), b('Sigmoid', b.linear(b.input('x', 1, 5, 8), 8, 8)), axis=1)
+    b.output(b.linear(b('Pad', x, numpy.array([0, 1, 0, 0, 1, 0]), numpy.float32(6)), 8, 3))
+    return b.model()
+
+
+def channels():
+    """A normalisation over batches whose channels are tokens, as many as the projection before it has outputs; and one beside its input."""
+    b = Builder()
+    numbers = lambda: b.random.random(8).astype('float32') + 0.5
+    y = b.linear(b.input('x', 1, 8, 8), 8, 8)
+    z = b('Conv', 'x', b.normal(8, 8, 1), b.normal(8))
+    both = b('Add', b('BatchNormalization', b('Identity', z), numbers(), numbers(), numbers(), numbers()), z)
+    b.output(b('Add', b('BatchNormalization', y, numbers(), numbers(), numbers(), numbers()), both))
+    return b.model()
+
+
+def rows_of_biases():
+    """Masks that are large for all keys of a query, and one that is scaled down until it is none."""
+    b = Builder()
+    x = b.input('x', 1, 2, 5, 8)
+    key = b('Transpose', x, perm=[0, 1, 3, 2])
+    padded = numpy.zeros((5, 5), 'float32')
+    padded[2], padded[3] = [-10000, -10000.5, -10001, -9999.5, -9999], -6000
+    scores = b('Add', b('Add', b('MatMul', x, key), padded), padded)
+    y = b('MatMul', b('Softmax', scores, axis=-1), x)
+    small = b('Mul', b('Add', b('MatMul', y, key), causal(5, -10000.0)), numpy.float32(1e-4))
+    b.output(b('MatMul', b('Softmax', small, axis=-1), x))
+    return b.model()
+
+
+def diagonals():
+    """Views of a projection that step over its rows and columns at once."""
+    b = Builder()
+    y = b('Reshape', b('MatMul', b.input('x', 4, 8), b.normal(8, 6)), numpy.array([24]))
+    slices = [b('Slice', y, numpy.array([first]), numpy.array([first + 15]), numpy.array([0]), numpy.array([7])) for first in (0, 1)]
+    b.output(b('Sub', *slices))
+    return b.model()
+
+
+def other_statistics(b):
+    """What looks like a normalisation and is none: means without the axis, which repeat along the other one."""
+    x = b.input('x', 6, 6)
+    mean = lambda y: b('ReduceMean', y, axes=[-1], keepdims=0)
+    centred = b('Sub', x, mean(x))
+    b.output(b('Div', centred, b('Sqrt', b('Add', mean(b('Mul', centred, centred)), numpy.float32(1e-5)))))
+
+
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
     'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
-    'activations': activations,
+    'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
+    'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
+    'rows_of_biases': rows_of_biases, 'diagonals': diagonals,
 }
+IN_FLOATS = ('rows_of_biases', 'parts_mul')  # 8 bits do not hold their quotients and differences

@@ -1463,10 +1463,10 @@ attend::Status run_observed(const float (&patches)[64][16], float (&next)[64][16
   // 2: layer normalisation of 32, of integers by floats (/blocks/blocks.0/first/Add_1_output_0)
   for (int i = 0; i < 64; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(4096));
-    to_floats(at<int8_t[32]>(memory, 0 + 1 * (i * 32)), 0, 0.0196253322f, row);
+    to_floats(at<int8_t[32]>(memory, 0 + 1 * size_t(i * 32)), 0, 0.0196253322f, row);
     status = attend::layer_norm(row, weight_2, bias_3, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(memory, 2048 + 1 * (i * 32)));
+    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(memory, 2048 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 2, at<int8_t[2048]>(memory, 2048), 2048, 1);
 
@@ -1515,10 +1515,10 @@ attend::Status run_observed(const float (&patches)[64][16], float (&next)[64][16
   // 9: layer normalisation of 32, of integers by floats (/blocks/blocks.0/second/Add_1_output_0)
   for (int i = 0; i < 64; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(12288));
-    to_floats(at<int16_t[32]>(memory, 6144 + 2 * (i * 32)), 0, 0.000151965869f, row);
+    to_floats(at<int16_t[32]>(memory, 6144 + 2 * size_t(i * 32)), 0, 0.000151965869f, row);
     status = attend::layer_norm(row, weight_14, bias_15, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 40.5500984f, 0, at<int8_t[32]>(memory, 10240 + 1 * (i * 32)));
+    to_integers(row, 40.5500984f, 0, at<int8_t[32]>(memory, 10240 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 9, at<int8_t[2048]>(memory, 10240), 2048, 1);
 
@@ -1547,10 +1547,10 @@ attend::Status run_observed(const float (&patches)[64][16], float (&next)[64][16
   // 14: layer normalisation of 32, of integers by floats (/blocks/blocks.1/first/Add_1_output_0)
   for (int i = 0; i < 64; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(10240));
-    to_floats(at<int16_t[32]>(memory, 6144 + 2 * (i * 32)), 0, 0.00017665379f, row);
+    to_floats(at<int16_t[32]>(memory, 6144 + 2 * size_t(i * 32)), 0, 0.00017665379f, row);
     status = attend::layer_norm(row, weight_22, bias_23, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 36.2464828f, -3, at<int8_t[32]>(memory, 0 + 1 * (i * 32)));
+    to_integers(row, 36.2464828f, -3, at<int8_t[32]>(memory, 0 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 14, at<int8_t[2048]>(memory, 0), 2048, 1);
 
@@ -1599,10 +1599,10 @@ attend::Status run_observed(const float (&patches)[64][16], float (&next)[64][16
   // 21: layer normalisation of 32, of integers by floats (/blocks/blocks.1/second/Add_1_output_0)
   for (int i = 0; i < 64; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(12288));
-    to_floats(at<int16_t[32]>(memory, 6144 + 2 * (i * 32)), 0, 0.000205495759f, row);
+    to_floats(at<int16_t[32]>(memory, 6144 + 2 * size_t(i * 32)), 0, 0.000205495759f, row);
     status = attend::layer_norm(row, weight_34, bias_35, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 35.2440491f, 7, at<int8_t[32]>(memory, 10240 + 1 * (i * 32)));
+    to_integers(row, 35.2440491f, 7, at<int8_t[32]>(memory, 10240 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 21, at<int8_t[2048]>(memory, 10240), 2048, 1);
 
@@ -1631,10 +1631,10 @@ attend::Status run_observed(const float (&patches)[64][16], float (&next)[64][16
   // 26: layer normalisation of 32, of integers by floats (/last/Add_1_output_0)
   for (int i = 0; i < 64; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(10240));
-    to_floats(at<int16_t[32]>(memory, 6144 + 2 * (i * 32)), 0, 0.000196992187f, row);
+    to_floats(at<int16_t[32]>(memory, 6144 + 2 * size_t(i * 32)), 0, 0.000196992187f, row);
     status = attend::layer_norm(row, weight_42, bias_43, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 41.1346169f, 3, at<int8_t[32]>(memory, 0 + 1 * (i * 32)));
+    to_integers(row, 41.1346169f, 3, at<int8_t[32]>(memory, 0 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 26, at<int8_t[2048]>(memory, 0), 2048, 1);
 
@@ -1673,10 +1673,10 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
   // 2: layer normalisation of 32, of integers by floats (/blocks/blocks.0/first/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(64));
-    to_floats(at<int8_t[32]>(token_memory, 0 + 1 * (i * 32)), 0, 0.0196253322f, row);
+    to_floats(at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)), 0, 0.0196253322f, row);
     status = attend::layer_norm(row, weight_2, bias_3, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(token_memory, 32 + 1 * (i * 32)));
+    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(token_memory, 32 + 1 * size_t(i * 32)));
   }
   // 3: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 32), weights_4, scales_5,
@@ -1709,10 +1709,10 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
   // 9: layer normalisation of 32, of integers by floats (/blocks/blocks.0/second/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(192));
-    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * (i * 32)), 0, 0.000151965869f, row);
+    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 0.000151965869f, row);
     status = attend::layer_norm(row, weight_14, bias_15, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 40.5500984f, 0, at<int8_t[32]>(token_memory, 160 + 1 * (i * 32)));
+    to_integers(row, 40.5500984f, 0, at<int8_t[32]>(token_memory, 160 + 1 * size_t(i * 32)));
   }
   // 10: projection in integers, 32 to 96 (/blocks/blocks.0/up/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 160), weights_16, scales_17,
@@ -1731,10 +1731,10 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
   // 14: layer normalisation of 32, of integers by floats (/blocks/blocks.1/first/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(160));
-    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * (i * 32)), 0, 0.00017665379f, row);
+    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 0.00017665379f, row);
     status = attend::layer_norm(row, weight_22, bias_23, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 36.2464828f, -3, at<int8_t[32]>(token_memory, 0 + 1 * (i * 32)));
+    to_integers(row, 36.2464828f, -3, at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)));
   }
   // 15: projection in integers, 32 to 32 (/blocks/blocks.1/qkv/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_24, scales_25,
@@ -1767,10 +1767,10 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
   // 21: layer normalisation of 32, of integers by floats (/blocks/blocks.1/second/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(192));
-    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * (i * 32)), 0, 0.000205495759f, row);
+    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 0.000205495759f, row);
     status = attend::layer_norm(row, weight_34, bias_35, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 35.2440491f, 7, at<int8_t[32]>(token_memory, 160 + 1 * (i * 32)));
+    to_integers(row, 35.2440491f, 7, at<int8_t[32]>(token_memory, 160 + 1 * size_t(i * 32)));
   }
   // 22: projection in integers, 32 to 96 (/blocks/blocks.1/up/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 160), weights_36, scales_37,
@@ -1789,10 +1789,10 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
   // 26: layer normalisation of 32, of integers by floats (/last/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(160));
-    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * (i * 32)), 0, 0.000196992187f, row);
+    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 0.000196992187f, row);
     status = attend::layer_norm(row, weight_42, bias_43, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 41.1346169f, 3, at<int8_t[32]>(token_memory, 0 + 1 * (i * 32)));
+    to_integers(row, 41.1346169f, 3, at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)));
   }
   // 27: projection in integers, 32 to 16 (next)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_44, scales_45,

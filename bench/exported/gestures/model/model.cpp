@@ -1522,10 +1522,10 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 10: layer normalisation of 32, of integers by floats (/encoder/layers.0/norm1/Add_1_output_0)
   for (int i = 0; i < 16; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(1536));
-    to_floats(at<int16_t[32]>(memory, 0 + 2 * (i * 32)), 0, 0.000314296427f, row);
+    to_floats(at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32)), 0, 0.000314296427f, row);
     status = attend::layer_norm(row, weight_6, bias_7, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 37.4156647f, -44, at<int8_t[32]>(memory, 1024 + 1 * (i * 32)));
+    to_integers(row, 37.4156647f, -44, at<int8_t[32]>(memory, 1024 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 10, at<int8_t[512]>(memory, 1024), 512, 1);
 
@@ -1570,10 +1570,10 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 17: layer normalisation of 32, of integers by floats (/encoder/layers.0/norm2/Add_1_output_0)
   for (int i = 0; i < 16; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(2560));
-    to_floats(at<int16_t[32]>(memory, 0 + 2 * (i * 32)), 0, 0.000315064477f, row);
+    to_floats(at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32)), 0, 0.000315064477f, row);
     status = attend::layer_norm(row, weight_18, bias_19, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 34.2694702f, -18, at<int8_t[32]>(memory, 2048 + 1 * (i * 32)));
+    to_integers(row, 34.2694702f, -18, at<int8_t[32]>(memory, 2048 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 17, at<int8_t[512]>(memory, 2048), 512, 1);
 
@@ -1602,10 +1602,10 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 22: layer normalisation of 32, of integers by floats (/encoder/layers.1/norm1/Add_1_output_0)
   for (int i = 0; i < 16; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(1536));
-    to_floats(at<int16_t[32]>(memory, 0 + 2 * (i * 32)), 0, 0.000315433572f, row);
+    to_floats(at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32)), 0, 0.000315433572f, row);
     status = attend::layer_norm(row, weight_26, bias_27, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 33.9020996f, -33, at<int8_t[32]>(memory, 1024 + 1 * (i * 32)));
+    to_integers(row, 33.9020996f, -33, at<int8_t[32]>(memory, 1024 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 22, at<int8_t[512]>(memory, 1024), 512, 1);
 
@@ -1650,10 +1650,10 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 29: layer normalisation of 32, of integers by floats (/encoder/layers.1/norm2/Add_1_output_0)
   for (int i = 0; i < 16; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(2560));
-    to_floats(at<int16_t[32]>(memory, 0 + 2 * (i * 32)), 0, 0.000346132641f, row);
+    to_floats(at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32)), 0, 0.000346132641f, row);
     status = attend::layer_norm(row, weight_38, bias_39, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 34.5388985f, -24, at<int8_t[32]>(memory, 2048 + 1 * (i * 32)));
+    to_integers(row, 34.5388985f, -24, at<int8_t[32]>(memory, 2048 + 1 * size_t(i * 32)));
   }
   if (observe) observe(context, 29, at<int8_t[512]>(memory, 2048), 512, 1);
 
@@ -1682,17 +1682,17 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 34: layer normalisation of 32, of integers by floats (/last/Add_1_output_0)
   for (int i = 0; i < 16; ++i) {
     float(&row)[32] = at<float[32]>(memory, aligned(1024));
-    to_floats(at<int16_t[32]>(memory, 0 + 2 * (i * 32)), 0, 0.000358179153f, row);
+    to_floats(at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32)), 0, 0.000358179153f, row);
     status = attend::layer_norm(row, weight_46, bias_47, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 8567.29688f, 0, at<int16_t[32]>(memory, 0 + 2 * (i * 32)));
+    to_integers(row, 8567.29688f, 0, at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32)));
   }
   if (observe) observe(context, 34, at<int16_t[512]>(memory, 0), 512, 2);
 
   // 35: mean of 16 rows of integers (/ReduceMean_output_0)
   for (int j = 0; j < 32; ++j) {
     int32_t sum = 0;
-    for (int i = 0; i < 16; ++i) sum += at<int16_t[32]>(memory, 0 + 2 * (i * 32))[j];
+    for (int i = 0; i < 16; ++i) sum += at<int16_t[32]>(memory, 0 + 2 * size_t(i * 32))[j];
     at<float[32]>(memory, 1024)[j] = float(sum) * 7.29518342e-06f;
   }
   if (observe) observe(context, 35, at<float[32]>(memory, 1024), 32, 4);

@@ -8,7 +8,7 @@ from .errors import ExportError
 from .graph import Node
 from .graph_search import Search
 
-MASKED = -1e4  # an additive mask at or below it: exporters write -10000, the lowest float, or -infinity
+MASKED = -1e4  # so far below the largest bias of a query keys are masked: exporters write -10000, the lowest float, or -infinity
 
 
 class Match(NamedTuple):
@@ -54,33 +54,31 @@ class AttentionPattern(Search):
 
     def _scores(self, softmax: Node) -> Tuple[List[str], Dict[str, Any]]:
         """The queries and keys of a softmax, the scale and the bias."""
-        axis, axes = softmax.attributes.get('axis', -1 if self.graph.opset >= 13 else 1), len(self.graph.shapes[softmax.inputs[0]])
-        if axis % axes != axes - 1 and (self.graph.opset >= 13 or axes != 3):
-            raise ExportError(f'{softmax}: softmax along axis {axis} of attention; expected the last one, the keys')
+        self.require_last_axis(softmax)
         shape = self.graph.shapes[softmax.outputs[0]]
         bias, factor, scores, computed = numpy.zeros((1, 1)), 1.0, softmax.inputs[0], ''  # type: Any, float, str, str
         while True:
             name = self.past_identities(scores)
             inner = self.producer(name, 'Add', 'Where', 'Mul', 'Div', 'MatMul')
             if inner is None:
-                raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked: {self.graph.producers[name]}')
+                raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked, but '
+                                  f'{self.graph.producers.get(name, chr(34) + name + chr(34))}')
             if inner.kind == 'MatMul':
                 break
             found, by = self.scaled(name)
             if found != name:
                 scores, factor = found, factor * by
                 continue
-            masked = self._masked(inner)
+            masked = self._masked(inner, factor)
             if masked is None and not computed and factor == 1:
                 scores, computed = self._computed_mask(inner, shape)
                 if computed:
                     continue
-            if masked is None or factor < 0:
-                raise ExportError(f'{inner}: this mask or bias of attention is neither constant nor an array that is added to scaled scores. '
-                                  'Make it so (of causal attention, as torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
+            if masked is None or factor <= 0 or self.graph.shapes[masked[0]] != shape:
+                raise ExportError(f'{inner}: this mask or bias of attention is neither constant nor an array that is added to scaled scores, it '
+                                  'fills with numbers that hide no key, or scores are scaled by a factor below 0 or repeated after it. Change that (of causal attention, as torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
             scores, more = masked
-            # A mask is not scaled: what is masked stays masked.
-            bias = bias + numpy.where(more <= MASKED, -numpy.inf, more * factor)
+            bias = bias + more * factor
         query, of_query = self.scaled(inner.inputs[0])
         key, of_key, transposed = self._key(inner.inputs[1])
         settings = {'scale': factor * of_query * of_key, 'bias': self.bias_of(bias, shape, softmax), 'transposed': transposed}
@@ -105,13 +103,13 @@ class AttentionPattern(Search):
             return key, factor, None
         return inner, factor * more, node.attributes.get('perm') or list(range(len(self.graph.shapes[inner])))[::-1]
 
-    def _masked(self, node: Node) -> Optional[Tuple[str, Any]]:
-        """Scores before a mask, and the mask as numbers that are added."""
+    def _masked(self, node: Node, factor: float = 1.0) -> Optional[Tuple[str, Any]]:
+        """Scores before a mask, and the mask as numbers that are added. factor: what they are multiplied by later."""
         if node.kind == 'Where':
             condition, yes, no = (self.graph.constant(name) for name in node.inputs)
-            if condition is not None and no is not None and yes is None and (no <= MASKED).all():
+            if condition is not None and no is not None and yes is None and (no * factor <= MASKED).all():
                 return node.inputs[1], numpy.where(condition, 0.0, -numpy.inf)
-            if condition is not None and yes is not None and no is None and (yes <= MASKED).all():
+            if condition is not None and yes is not None and no is None and (yes * factor <= MASKED).all():
                 return node.inputs[2], numpy.where(condition, -numpy.inf, 0.0)
             return None
         for scores, mask in self.sides(node) if node.kind == 'Add' else []:
@@ -126,6 +124,12 @@ class AttentionPattern(Search):
         if math.prod(bias.shape[:-3]) != 1:
             raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch')
         bias = numpy.broadcast_to(bias.reshape(bias.shape[-3:]), bias.shape[-3:-1] + (shape[-1],))
-        if numpy.isneginf(bias).all(-1).any():
+        if numpy.isnan(bias).any() or numpy.isposinf(bias).any():
+            raise ExportError(f'{node}: its mask has a NaN or an infinity above 0')
+        most = bias.max(-1, keepdims=True)
+        if numpy.isneginf(most).any():
             raise ExportError(f'{node}: its mask hides every key from a query')
+        # What is added to all keys of a query makes no difference; large numbers would cost digits.
+        bias = bias - numpy.where(numpy.abs(most) >= 100, most, 0.0)
+        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED, -numpy.inf, bias)
         return bias if (bias != 0).any() else None

@@ -7,7 +7,7 @@ import numpy
 from .cpp_floats import FloatCalls
 from .cpp_integers import CONVERSIONS, IntegerCalls
 from .cpp_text import ARG_MAX, LARGER, SOFTMAX, WITH_OUTPUT
-from .numbers_in_c import braced, identifier
+from .numbers_in_c import braced, comment, identifiers
 from .passes import root
 from .program import Program, Step, View
 from .streaming import capacity
@@ -27,10 +27,12 @@ def write_cpp(program: Program, origin: str, tokenwise: Optional[Program] = None
 class Writer(FloatCalls, IntegerCalls):
     def __init__(self, program: Program, origin: str, whole: Optional['Writer'] = None):
         """whole: the writer of the program over all tokens, whose constants this one shares."""
-        self.program, self.origin, self.by_token = program, origin, None  # type: Any, str, Optional[Writer]
+        self.program, self.origin, self.by_token = program, comment(origin), None  # type: Any, str, Optional[Writer]
         self.constants: List[str] = whole.constants if whole else []   # definitions
         self.names: Dict[Any, str] = whole.names if whole else {}      # of constants, by their definitions
         self.shapes: Dict[Tuple[int, ...], str] = whole.shapes if whole else {}
+        ends = program.inputs + program.outputs
+        self.parameter_names = {id(view.buffer): name for view, name in zip(ends, identifiers([view.buffer.name for view in ends]))}
         self.memory_name = 'token_memory' if whole else 'memory'
         self.caches: List[str] = []
         self.rings: Set[int] = whole.rings if whole else set()
@@ -50,20 +52,24 @@ class Writer(FloatCalls, IntegerCalls):
 
     def parameters(self) -> str:
         """Of run(), inputs first."""
-        inputs = [f'const {self.element_type(view)} (&{identifier(view.buffer.name)}){self.extents(view.shape)}' for view in self.program.inputs]
-        outputs = [f'{self.element_type(view)} (&{identifier(view.buffer.name)}){self.extents(view.shape)}' for view in self.program.outputs]
-        return ', '.join(inputs + outputs)
+        of = lambda view: f'{self.element_type(view)} (&{self.parameter_names[id(view.buffer)]}){self.extents(view.shape)}'
+        return ', '.join([f'const {of(view)}' for view in self.program.inputs] + [of(view) for view in self.program.outputs])
 
     def arguments(self) -> str:
-        return ', '.join(identifier(view.buffer.name) for view in self.program.inputs + self.program.outputs)
+        return ', '.join(self.parameter_names[id(view.buffer)] for view in self.program.inputs + self.program.outputs)
+
+    def unused(self, calls: str) -> str:
+        """Statements that name the parameters that no call names."""
+        names = [*self.parameter_names.values(), *(['observe', 'context'] if self.memory_name == 'memory' else [])]
+        return ''.join(f'  (void){name};\n' for name in names if not re.search(rf'\b{name}\b', re.sub('//.*', '', calls)))
 
     def array(self, view: View, kind: str, offset: int = 0, at: str = '') -> str:
         """An expression: the array of that type where the view begins, `offset` elements after it, and `at`, an expression, after that."""
         place = root(view.buffer)
         size = view.array.itemsize
         begin = size * (view.offset + offset) + (place.offset if place.kind == 'memory' else 0)
-        where = self.memory_name if place.kind == 'memory' else identifier(place.name)
-        place_in = f'{begin}' + (f' + {size} * ({at})' if at else '')
+        where = self.memory_name if place.kind == 'memory' else self.parameter_names[id(place)]
+        place_in = f'{begin}' + (f' + {size} * size_t({at})' if at else '')
         return f'at<{kind}>({where}, {place_in})'
 
     def floats(self, view: View, *extents: int) -> str:
@@ -92,11 +98,11 @@ class Writer(FloatCalls, IntegerCalls):
         lines = text if isinstance(text, list) else [text]
         y = step.writes
         seen = self.array(y, f'{self.element_type(y)}[{y.count}]')
-        comment = f'  // {index}: {step.text()} ({step.name})'
+        about = f'  // {index}: {step.text()} ({comment(step.name)})'
         if self.memory_name == 'token_memory':
-            return '\n'.join([comment, *('  ' + line for line in lines)])
+            return '\n'.join([about, *('  ' + line for line in lines)])
         seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count}, {y.array.itemsize});'] if y.is_dense() else []
-        return '\n'.join([comment, *('  ' + line for line in lines), *seen_by])
+        return '\n'.join([about, *('  ' + line for line in lines), *seen_by])
 
     @staticmethod
     def wrapped(text: str) -> str:
@@ -212,7 +218,7 @@ void clear() {{
 attend::Status append({self.parameters()}) {{
   attend::Status status = attend::Status::ok;
   [[maybe_unused]] const int position = caches.position;
-{full}
+{full}{self.unused(chr(10).join(self.calls))}
 {self.wrapped(chr(10).join(self.calls))}
 
   ++caches.position;
@@ -258,7 +264,7 @@ const Type& at(const void* block, size_t bytes) {{
 }}
 
 {self.wrapped(f"attend::Status run_observed({self.parameters()}, Observer observe, void* context) {{")}
-{status}{calls}
+{self.unused(calls)}{status}{calls}
 
   return attend::Status::ok;
 }}

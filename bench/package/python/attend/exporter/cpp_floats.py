@@ -116,9 +116,9 @@ class FloatCalls:
             return self.array(operand, f'float[{row}]', 0, at)
         if isinstance(operand, ByPosition):
             name = self.float_constant('constant', operand.rows)
-            return f'at<const float[{row}]>({name}, 4 * (position * {operand.size}{f" + {at}" if at else ""}))'
+            return f'at<const float[{row}]>({name}, 4 * size_t(position * {operand.size}{f" + {at}" if at else ""}))'
         name = self.float_constant('constant', operand)
-        return f'at<const float[{row}]>({name}, {f"4 * ({at})" if at else 0})'
+        return f'at<const float[{row}]>({name}, {f"4 * size_t({at})" if at else 0})'
 
     def loops(self: Any, y: View, operands: List[Any], expression: Any) -> List[str]:
         """y = an expression of the elements of operands, in as few loops as their strides allow."""

@@ -77,7 +77,7 @@ class IntegerCalls:
         elif isinstance(step.b, ByPosition):
             kind = f'{step.b.dtype}_t'
             rows = self.constant('constant', kind, braced(step.b.rows.reshape(-1)), f'[{step.b.rows.size}]')
-            b = f'at<attend::Vectors<1, {count}, {kind}>>({rows}, {step.b.dtype.itemsize} * (position * {count}))'
+            b = f'at<attend::Vectors<1, {count}, {kind}>>({rows}, {step.b.dtype.itemsize} * size_t(position * {count}))'
         else:
             b = self.constant('constant', f'attend::Vectors<1, {count}, {step.b.dtype}_t>', f'{{{{{braced(step.b.reshape(-1))}}}}}')
         return self.checked(f'attend::add({a}, {b}, {scales}, {y})')

@@ -13,6 +13,7 @@ from .errors import ExportError
 from .graph import Graph
 from .lower import lower
 from .onnx_file import read_onnx
+from .numbers_in_c import RESERVED
 from .passes import assign_memory, simplify
 from .project_files import project_files
 from .quantise import quantise
@@ -23,6 +24,7 @@ from .streaming import by_token
 
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
+MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
 
 
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
@@ -43,13 +45,18 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     """
     path, folder = pathlib.Path(model), pathlib.Path(out)
     name = re.sub(r'\W', '_', folder.resolve().name) if name is None else name
-    if not re.fullmatch(r'[a-z][a-z0-9_]*', name) or name == 'attend' or '__' in name:
+    if not isinstance(name, str) or not re.fullmatch(r'[a-z][a-z0-9_]*', name) or '__' in name or name in RESERVED or name.endswith('_t'):
         raise ExportError(f'the name {name!r} is no namespace: give name= (--name), lower case letters, digits and single underscores')
     if weights not in FORMATS:
         raise ExportError(f'weights are {weights!r}; expected one of {", ".join(FORMATS)}')
     if arithmetic not in ('float32', 'int8'):
         raise ExportError(f'arithmetic is {arithmetic!r}; expected float32 or int8')
-    boards = [Board(target) for target in targets]
+    if isinstance(targets, str) or not all(isinstance(target, str) for target in targets or ()):
+        raise ExportError(f'targets are {targets!r}; expected a list of boards')
+    boards = [Board(target) for target in targets or ()]
+    for each, sizes in (shapes or {}).items() if isinstance(shapes or {}, dict) else [(shapes, None)]:
+        if not isinstance(sizes, (list, tuple)) or not sizes or not all(isinstance(size, int) for size in sizes):
+            raise ExportError(f'the shape of {each!r} is {sizes!r}; expected whole numbers by the names of inputs')
     if folder.exists() and not (folder / 'model.h').exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportError(f'{folder} exists and was not made by this command: give another folder')
     program, graph = load(path, name, shapes, weights)
@@ -66,6 +73,9 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     if tokenwise:
         assign_memory(tokenwise)
     report = Report(program, graph, inputs)
+    if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
+        raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
+                          'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
     files = {**write_cpp(program, path.name, tokenwise), 'self_test.cpp': write_self_test(program, inputs[:SELF_TEST_INPUTS], tokenwise)}
     files.update(project_files(program, files))
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
@@ -98,10 +108,13 @@ def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weight
     except ExportError as error:
         raise ExportError(f'{path}: {error}') from None
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, MemoryError) as error:
-        raise ExportError(f'{path}: the model is damaged, or has what no model is expected to have: {type(error).__name__}, {error}') from error
+        raise ExportError(f'{path}: the model is damaged, or has what this exporter does not handle ({type(error).__name__}: {error})') from error
     for step in program.steps:
         if isinstance(step, Linear) and (weights != 'int4' or step.weight.shape[1] % 32 == 0):
             step.format = weights
+            most = numpy.abs(step.weight).max()
+            if most > {'float16': 65504.0, 'int4': 524000.0}.get(weights, numpy.inf):
+                raise ExportError(f'{path}: "{step.name}" has a weight of {most:g}, which {weights} does not hold')
     return program, graph
 
 
@@ -120,19 +133,26 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
         if len(graph.inputs) > 1:
             raise ExportError(f'samples of one input, where the model has {", ".join(graph.inputs)}: give an .npz file with an array for each')
         samples = {next(iter(graph.inputs)): samples}
-    arrays = []
+    arrays, rows = [], table_rows(graph)
     for name, shape in graph.inputs.items():
         if name not in samples:
             raise ExportError(f'there are no samples of input "{name}"')
-        array = numpy.asarray(samples[name])
+        try:
+            array = numpy.asarray(samples[name])
+        except ValueError as error:
+            raise ExportError(f'samples of input "{name}" are no array: {error}') from None
         inner = tuple(shape[1:] if shape[0] == 1 else shape)
         if array.ndim < 1 or len(array) < 1 or array.shape[1:] not in (inner, tuple(shape)):
             raise ExportError(f'samples of input "{name}" have the shape {list(array.shape)}; expected {["samples", *inner]}')
         if array.dtype.kind != graph.types[name].kind and not (array.dtype.kind in 'iu' and graph.types[name].kind in 'iu'):
             raise ExportError(f'samples of input "{name}" are {array.dtype}; expected {graph.types[name]}')
+        with numpy.errstate(all='ignore'):
+            array = array.astype('float32' if array.dtype.kind == 'f' else 'int32')
         if array.dtype.kind == 'f' and not numpy.isfinite(array).all():
             raise ExportError(f'samples of input "{name}" have numbers that are not finite')
-        arrays.append(array.astype('float32' if array.dtype.kind == 'f' else 'int32').reshape((len(array),) + tuple(shape)))
+        if array.min() < 0 and name in rows or array.max() >= rows.get(name, numpy.inf):
+            raise ExportError(f'samples of input "{name}" have rows {array.min()} to {array.max()} of a table that has {rows[name]}')
+        arrays.append(array.reshape((len(array),) + tuple(shape)))
     if len({len(array) for array in arrays}) > 1:
         raise ExportError('there are more samples of one input than of another')
     return [list(sample) for sample in zip(*arrays)]
@@ -140,9 +160,13 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
 
 def random_inputs(graph: Graph) -> List[List[Any]]:
     """Normal numbers; rows of the table that an input of whole numbers chooses from, otherwise 0 and 1, as masks have them."""
-    random = numpy.random.default_rng(0)
-    rows = {node.inputs[1]: graph.constants[node.inputs[0]].shape[0] for node in graph.nodes
-            if node.kind == 'Gather' and node.inputs[0] in graph.constants and graph.constants[node.inputs[0]].ndim == 2}
+    random, rows = numpy.random.default_rng(0), table_rows(graph)
     draw = lambda name, shape: random.standard_normal(shape).astype('float32') if graph.types[name].kind == 'f' else \
         random.integers(0, rows.get(name, 2), shape).astype('int32')
     return [[draw(name, shape) for name, shape in graph.inputs.items()] for _ in range(4)]
+
+
+def table_rows(graph: Graph) -> Dict[str, int]:
+    """Inputs that choose rows of a table, and how many it has."""
+    return {node.inputs[1]: graph.constants[node.inputs[0]].shape[0] for node in graph.nodes
+            if node.kind == 'Gather' and node.inputs[0] in graph.constants and graph.constants[node.inputs[0]].ndim == 2}

@@ -1,4 +1,5 @@
 """A model as a graph of operations on arrays of known shapes, whatever kind of file it came from."""
+import collections
 from typing import Any, Dict, List, Optional
 
 import numpy
@@ -26,16 +27,23 @@ class Graph:
         self.nodes, self.inputs, self.outputs, self.constants, self.opset = nodes, inputs, outputs, constants, opset
         self.types = {name: numpy.dtype('float32') for name in inputs}
         self.shapes: Dict[str, Any] = {}
+        self.kinds: Dict[str, str] = {}  # of numpy's types
         self.producers: Dict[str, Node] = {}
         self.uses: Dict[str, int] = {}
 
     def resolve(self) -> None:
         """Makes constants of all that depends on no input, and finds the shape of everything else, by computing it once."""
+        defined = [*self.constants, *self.inputs, *(name for node in self.nodes for name in node.outputs if name)]
+        for names in (defined, self.outputs):
+            twice = {name for name, count in collections.Counter(names).items() if count > 1}
+            if twice:
+                raise ExportError(f'"{twice.pop()}" is defined several times')
         feeds = {name: numpy.zeros(shape, self.types[name]) for name, shape in self.inputs.items()}
         values = self.evaluate(feeds, fold=True)
         self.shapes = {name: value.shape for name, value in values.items()}
-        self.nodes = [node for node in self.nodes if node.outputs[0] not in self.constants]
-        self.producers = {output: node for node in self.nodes for output in node.outputs if output}
+        self.kinds = {name: value.dtype.kind for name, value in values.items()}
+        self.nodes = [node for node in self.nodes if not all(name in self.constants for name in node.outputs if name in values)]
+        self.producers = {output: node for node in self.nodes for output in node.outputs if output in values}
         for name in [name for node in self.nodes for name in node.inputs] + self.outputs:
             self.uses[name] = self.uses.get(name, 0) + 1
         for name in self.outputs:
@@ -69,8 +77,9 @@ class Graph:
                     raise ExportError(f'{node}: its output has {values[name].size} elements, more than {MOST_ELEMENTS}')
             if fold and (node.kind in ('Shape', 'Size') or all(name in constant for name in node.inputs)):
                 for name in node.outputs:
-                    constant.add(name)
-                    self.constants[name] = values[name]
+                    if name in values:
+                        constant.add(name)
+                        self.constants[name] = values[name]
         del values['']
         return values
 

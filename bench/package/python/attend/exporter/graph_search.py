@@ -2,6 +2,7 @@
 import math
 from typing import Any, Iterator, Optional, Tuple
 
+from .errors import ExportError
 from .graph import Graph, Node
 
 
@@ -19,7 +20,7 @@ class Search:
             node = self.graph.producers.get(name)
             if node is None or node.kind not in ('Identity', 'Dropout', 'Cast') or self.graph.shapes[name] == ():
                 return name
-            if node.kind == 'Cast' and node.attributes['to'] not in (1, 10, 11, 16):
+            if node.kind == 'Cast' and (node.attributes['to'] not in (1, 10, 11, 16) or self.graph.kinds[node.inputs[0]] != 'f'):
                 return name
             name = node.inputs[0]
 
@@ -49,20 +50,28 @@ class Search:
                 continue
             for inner, by in [(node.inputs[0], node.inputs[1])] + ([(node.inputs[1], node.inputs[0])] if node.kind == 'Mul' else []):
                 number = self.scalar(by)
-                if number is not None and inner not in self.graph.constants:
+                same_shape = inner in self.graph.shapes and self.graph.shapes[inner] == self.graph.shapes[node.outputs[0]]
+                if number is not None and inner not in self.graph.constants and same_shape and (number != 0 or node.kind == 'Mul'):
                     name, factor = inner, factor * number if node.kind == 'Mul' else factor / number
                     break
             else:
                 return self.past_identities(name), factor
 
+    def require_last_axis(self, softmax: Node) -> None:
+        """Before version 13 a softmax is of a matrix whose columns are all axes from its own on."""
+        shape = self.graph.shapes[softmax.inputs[0]]
+        axis = softmax.attributes.get('axis', -1 if self.graph.opset >= 13 else 1)
+        if axis % len(shape) != len(shape) - 1 and (self.graph.opset >= 13 or math.prod(shape[axis % len(shape):-1]) != 1):
+            raise ExportError(f'{softmax}: softmax along axis {axis} of {len(shape)}; expected the last one, the keys: put a Transpose before it')
+
     def is_scaled(self, name: str, inner: str, factor: float) -> bool:
         found, by = self.scaled(name)
-        return found == inner and math.isclose(by, factor, rel_tol=1e-4)
+        return found == inner and math.isclose(by, factor, rel_tol=2e-6)
 
     def plus(self, name: str, number: float) -> Optional[str]:
         """x of x + number."""
         for inner, other in self.sides(self.producer(name, 'Add')):
             found = self.scalar(other)
-            if found is not None and math.isclose(found, number, rel_tol=1e-4):
+            if found is not None and math.isclose(found, number, rel_tol=2e-6):
                 return inner
         return None

@@ -9,10 +9,10 @@ from .errors import ExportError
 from .graph import Graph, Node
 from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
-from .attention_pattern import MASKED, Match
+from .attention_pattern import Match
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
-from .steps import Activate, Attention, Copy, Norm
+from .steps import Activate, Attention, Copy, Norm, Rows
 
 # Operators that only choose or order elements.
 MOVING = ('Identity', 'Dropout', 'Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Transpose', 'Slice', 'Expand')
@@ -82,7 +82,7 @@ class Lowering(Nodes):
         if array is None:
             raise ExportError(f'{node}: "{name}" is not computed')
         to = self._new(array.shape)
-        self.steps.append(Copy(name, self._finite(name, array), to))
+        self._add(Copy(name, self._finite(name, array), to))
         return to
 
     def _operand(self, name: str) -> Any:
@@ -108,7 +108,7 @@ class Lowering(Nodes):
         if view.is_dense():
             return view
         to = self._new(view.shape, view.type)
-        self.steps.append(Copy(self.place, view, to))
+        self._add(Copy(self.place, view, to))
         self.copied[id(to.buffer)] = view
         return to
 
@@ -137,6 +137,11 @@ class Lowering(Nodes):
         return view
 
     def _add(self, step: Step) -> View:
+        whole = [view for view in step.reads if view.type == 'int32']
+        if whole and not isinstance(step, (Rows, Dequantise)) and not (isinstance(step, Copy) and step.writes.type == 'int32') or \
+                isinstance(step, Copy) and step.writes.type == 'int32' and not isinstance(step.source, View):
+            raise ExportError(f'"{self.place}" ({step.text()}) computes with whole numbers; expected them to choose rows of a table, or to be '
+                              'made floats by a Cast')
         self.steps.append(step)
         return step.writes
 
@@ -149,6 +154,9 @@ class Lowering(Nodes):
     def _match_layer_norm(self, match: Match) -> View:
         x = self._dense(self._view(match.node, match.values[0]))
         settings = match.settings
+        for which in ('weight', 'bias'):
+            if settings[which] is not None:
+                self._finite(f'{which} of {match.node}', settings[which])
         return self._add(Norm(match.kind, self.place, x, self._new(x.shape), x.shape[-1], settings['weight'], settings['bias'],
                               self._epsilon(match.node, settings['epsilon'])))
 
@@ -251,7 +259,6 @@ def visible(bias: Any, queries: int, keys: int) -> Visible:
     """What a bias says, whose infinities are those of a mask: it is left where it is neither causal nor a window."""
     if bias is None:
         return Visible(False, 0, None, None)
-    bias = numpy.where(bias <= MASKED, -numpy.inf, bias)
     masked = numpy.isneginf(bias).all(0)
     last = [int(numpy.flatnonzero(~row)[-1]) for row in masked]
     offset = last[0]

@@ -116,8 +116,9 @@ class Nodes:
         factor = weight / numpy.sqrt(variance + node.attributes.get('epsilon', 1e-5))
         bias = bias - mean * factor
         last = self.steps[-1] if self.steps else None
-        if isinstance(last, Linear) and last.writes.buffer is x.buffer and self.graph.uses[node.inputs[0]] == 1 and \
-                last.weight.shape[0] == len(factor):
+        # Into the projection before it, if nothing else reads what that writes, and its outputs are the channels.
+        if isinstance(last, Linear) and last.writes.buffer is x.buffer and last.name == node.inputs[0] and \
+                self.graph.uses[node.inputs[0]] == 1 and last.weight.shape[0] == len(factor) == x.shape[1] and x.strides[1] == 1:
             last.weight = numpy.ascontiguousarray(last.weight * factor[:, None], numpy.float32)
             last.bias = numpy.ascontiguousarray(bias if last.bias is None else last.bias * factor + bias, numpy.float32)
             return x
@@ -157,16 +158,17 @@ class Nodes:
         x = self._dense(self._view(node, node.inputs[0]))
         axis = node.attributes.get('axis', -1) % len(x.shape)
         weight, bias = (self.graph.constants.get(name) for name in (node.inputs + [''])[1:3])
-        if weight is None:
-            raise ExportError(f'{node}: its weight is computed; expected a constant')
+        if any(each is None for each, name in zip((weight, bias), (node.inputs + [''])[1:3]) if name):
+            raise ExportError(f'{node}: its weight or bias is computed; expected constants')
+        weight, bias = (None if each is None else self._finite(str(node), numpy.broadcast_to(each, x.shape[axis:])) for each in (weight, bias))
         kind = 'layer_norm' if node.kind == 'LayerNormalization' else 'rms_norm'
         return self._add(Norm(kind, self.place, x, self._new(x.shape), math.prod(x.shape[axis:]), weight, bias,
                               self._epsilon(node, node.attributes.get('epsilon', 1e-5))))
 
     def _elementwise(self: Any, node: Node) -> View:
-        a, b = (self._operand(name) for name in node.inputs[:2])
         if len(node.inputs) != 2:
             raise ExportError(f'{node}: {len(node.inputs)} inputs; expected 2')
+        a, b = (self._operand(name) for name in node.inputs)
         function, shape = ELEMENTWISE[node.kind], self.graph.shapes[node.outputs[0]]
         number = self.patterns.scalar(node.inputs[1])
         if isinstance(a, View) and number is not None and a.shape == shape and function not in ('add', 'subtract'):
@@ -189,7 +191,10 @@ class Nodes:
     def _clip(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
         for function, index, key in (('maximum', 1, 'min'), ('minimum', 2, 'max')):
-            limit = self.patterns.scalar(node.inputs[index]) if len(node.inputs) > index and node.inputs[index] else node.attributes.get(key)
+            given = len(node.inputs) > index and node.inputs[index] != ''
+            limit = self.patterns.scalar(node.inputs[index]) if given else node.attributes.get(key)
+            if given and limit is None:
+                raise ExportError(f'{node}: its limits are computed or several; expected one constant each')
             if limit is not None and math.isfinite(limit):
                 x = self._by_number(function, x, limit)
         return x
@@ -210,6 +215,8 @@ class Nodes:
         axes = range(2, len(x.shape)) if node.kind.startswith('Global') else None
         if axes is None:
             given = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] else node.attributes.get('axes')
+            if given is None and node.attributes.get('noop_with_empty_axes'):
+                return x
             axes = range(len(x.shape)) if given is None else [int(axis) % len(x.shape) for axis in given]
         kept = [axis for axis in range(len(x.shape)) if axis not in axes]
         rows = self._moved(x, lambda array: array.transpose(list(axes) + kept))
@@ -232,9 +239,7 @@ class Nodes:
 
     def _softmax(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
-        axis = node.attributes.get('axis', -1 if self.graph.opset >= 13 else 1) % len(x.shape)
-        if axis != len(x.shape) - 1:
-            raise ExportError(f'{node}: softmax along axis {axis}; expected the last one: put a Transpose before it')
+        self.patterns.require_last_axis(node)
         x = self._dense(x)
         return self._add(Softmax(self.place, [x], self._new(x.shape)))
 

@@ -11,12 +11,36 @@ PANEL = 16  # outputs of a panel of packed weights
 WIDTH = 120
 
 
+# Of C++, of what written programs use, and of numbers' types.
+RESERVED = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr continue decltype default
+delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+nullptr operator or or_eq private protected public register return short signed sizeof static struct switch template this throw true try
+typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+at attend std main memory memory_bytes token_memory token_memory_bytes caches run run_observed append clear detail aligned largest larger
+softmax place_of_largest to_integers to_floats observe context status options position work row sum""".split())
+
+
 def identifier(name: str) -> str:
-    """A name for C: letters, digits and underscores."""
-    text = re.sub(r'\W+', '_', name).strip('_') or 'value'
-    text = re.sub(r'__+', '_', text)
-    reserved = ('memory', 'run', 'observe', 'context', 'status', 'at', 'float', 'int', 'double', 'class', 'input_', 'new', 'char', 'short')
-    return 'x_' + text if text[0].isdigit() or text in reserved else text
+    """A name for C++ that is none of the names above, nor of constants that written programs have."""
+    text = re.sub(r'_+', '_', re.sub(r'[^A-Za-z0-9_]', '_', name)).strip('_') or 'value'
+    taken = text in RESERVED or len(text) == 1 or text.endswith('_t') or not text[0].islower() or re.search(r'_\d+$', text)
+    return 'x_' + text if taken else text
+
+
+def identifiers(names: Any) -> Any:
+    """One for each, all different."""
+    found: Any = []
+    for name in names:
+        text, count = identifier(name), 2
+        while text in found:
+            text, count = f'{identifier(name)}_{count}', count + 1
+        found.append(text)
+    return found
+
+
+def comment(text: str) -> str:
+    """Of a name from a model's file: one line, which ends no comment and begins no other."""
+    return re.sub(r'[^ -~]|[\\\\"?]', '_', text)
 
 
 def number(value: Any) -> str:

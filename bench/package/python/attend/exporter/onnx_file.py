@@ -1,11 +1,12 @@
 """Reads ONNX files, with python3-onnx, as graphs."""
+import math
 import pathlib
 from typing import Any, Dict, Optional
 
 import numpy
 
 from .errors import ExportError
-from .graph import Graph, Node
+from .graph import MOST_ELEMENTS, Graph, Node
 
 
 # Operators of others that mean what ours of the same name do.
@@ -70,9 +71,11 @@ def _shape(given: Any, shapes: Dict[str, Any]) -> Any:
     sizes = [(each.dim_value if each.HasField('dim_value') else 0, each.dim_param) for each in given.type.tensor_type.shape.dim]
     if given.name in shapes:
         shape = shapes[given.name]
-        if len(shape) != len(sizes) or any(size not in (0, asked) for (size, _), asked in zip(sizes, shape)) or min(shape) < 1:
+        if len(shape) != len(sizes) or not sizes or any(size not in (0, asked) for (size, _), asked in zip(sizes, shape)) or min(shape) < 1:
             raise ExportError(f'input "{given.name}": the shape {list(shape)} was given where the model has {[size or name for size, name in sizes]}')
         return tuple(shape)
+    if math.prod(size or 1 for size, _ in sizes) > MOST_ELEMENTS:
+        raise ExportError(f'input "{given.name}" has more than {MOST_ELEMENTS} elements')
     shape = [1 if size == 0 and axis == 0 and len(sizes) > 1 else size for axis, (size, _) in enumerate(sizes)]
     if not shape or min(shape) < 1:
         raise ExportError(f'input "{given.name}" has the shape {[size or name or "?" for size, name in sizes]}, which leaves a size open: '

@@ -39,7 +39,10 @@ def _softmax(x: Any, axis: int) -> Any:
 def _op_softmax(node: Any, opset: int, x: Any) -> Any:
     if opset >= 13:
         return _softmax(x, node.attributes.get('axis', -1))
-    axis = node.attributes.get('axis', 1) % x.ndim  # of a matrix whose columns are all axes from this one on
+    axis = node.attributes.get('axis', 1)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f'the axis {axis}')
+    axis %= x.ndim  # of a matrix whose columns are all axes from this one on
     return _softmax(x.reshape(math.prod(x.shape[:axis]), -1), 1).reshape(x.shape)
 
 
@@ -137,7 +140,15 @@ def _rms_norm(node: Any, opset: int, x: Any, weight: Any) -> Any:
     return x / numpy.sqrt((x**2).mean(axes, keepdims=True) + node.attributes.get('epsilon', 1e-5)) * weight
 
 
+def _dropout(node: Any, opset: int, x: Any, ratio: Any = None, training: Any = None) -> Any:
+    if training is not None and bool(training):
+        raise ValueError('training_mode; expected a model for inference: model.eval()')
+    return x
+
+
 def _batch_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any, mean: Any, variance: Any) -> Any:
+    if node.attributes.get('training_mode'):
+        raise ValueError('training_mode; expected a model for inference: model.eval()')
     column = lambda numbers: numbers.reshape([-1] + [1] * (x.ndim - 2))
     factor = weight / numpy.sqrt(variance + node.attributes.get('epsilon', 1e-5))
     return x * column(factor) + column(bias - mean * factor)
@@ -190,6 +201,8 @@ class Window:
 
 def _conv(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
     groups = node.attributes.get('group', 1)
+    if list(node.attributes.get('kernel_shape') or weight.shape[2:]) != list(weight.shape[2:]):
+        raise ValueError(f'its kernel_shape {node.attributes["kernel_shape"]}; expected that of its weights, {list(weight.shape[2:])}')
     if x.shape[0] != 1 or x.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
         raise ValueError('expected one item in the batch, and as many channels as the weights have')
     window = Window(node, x, weight.shape[2:])
@@ -242,6 +255,8 @@ def _constant_of_shape(node: Any, opset: int, shape: Any) -> Any:
 
 def _arg_max(node: Any, opset: int, x: Any) -> Any:
     axis = node.attributes.get('axis', 0)
+    if node.attributes.get('select_last_index'):
+        raise ValueError('select_last_index; expected the first of equals')
     result = numpy.argmax(x, axis)
     return numpy.expand_dims(result, axis) if node.attributes.get('keepdims', 1) else result
 
@@ -293,7 +308,7 @@ OPERATORS: Dict[str, Callable[..., Any]] = {
     'GlobalAveragePool': _global_pool(numpy.mean), 'GlobalMaxPool': _global_pool(numpy.max),
     'Attention': _attention, 'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
     'BatchNormalization': _batch_norm, 'ArgMax': _arg_max,
-    'Identity': _first, 'Dropout': _first,
+    'Identity': _first, 'Dropout': _dropout,
     'Reshape': _reshape, 'Transpose': lambda node, opset, x: numpy.transpose(x, node.attributes.get('perm')),
     'Flatten': lambda node, opset, x: x.reshape(math.prod(x.shape[:node.attributes.get('axis', 1)]), -1),
     'Squeeze': _squeeze, 'Unsqueeze': _unsqueeze, 'Slice': lambda node, opset, x, *given: x[slices(node, x, *given)],

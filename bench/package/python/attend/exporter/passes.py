@@ -36,8 +36,10 @@ def _replace(program: Program, views: Dict[int, View]) -> None:
 
 
 def _columns(view: View, width: int) -> Tuple[int, int]:
-    """Which columns of rows of so many numbers a view has."""
+    """Which columns of rows of so many numbers a view has; all, where it steps over rows in another way."""
     first = view.offset % width
+    if any(stride >= width and stride % width for stride in view.strides):
+        return 0, width
     return first, first + 1 + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides) if stride < width)
 
 
@@ -128,8 +130,9 @@ def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, 
             continue
         if place.kind == 'output' or (y.kind == 'output' and place is not x.buffer):
             continue
-        if sum(view.buffer is x.buffer for view in step.reads) > 1 and any(view.strides != x.strides for view in step.reads):
-            continue
+        others = [view for view in step.reads if root(view.buffer) is place]
+        if any((view.shape, view.strides, view.offset) != (x.shape, x.strides, x.offset) for view in others):
+            continue  # another part of the same array is still read while results are written
         if y.kind == 'output':  # what the output is made of lies in the output from its beginning
             place.place = y
             born[id(y)] = born[id(place)]

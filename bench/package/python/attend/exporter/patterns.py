@@ -44,7 +44,7 @@ class Patterns(AttentionPattern):
             return None
         x, mean = self.past_identities(difference.inputs[0]), self.producer(difference.inputs[1], 'ReduceMean')
         variance, epsilon = self._plus_epsilon(root.inputs[0])
-        if mean is None or not self._is_last_mean(mean, x) or not self._is_mean_square(variance, centred):
+        if mean is None or not self._is_last_mean(mean, x) or not self._is_mean_square(variance, centred) or not self._is_shaped(node, x):
             return None
         return Match('layer_norm', node, [x], {'weight': weight, 'bias': bias, 'epsilon': epsilon})
 
@@ -56,7 +56,7 @@ class Patterns(AttentionPattern):
                 name, weight = inner, self.vector(other, width[0])
         for x, root in self._quotients(name):
             square, epsilon = self._plus_epsilon(root)
-            if self._is_mean_square(square, self.past_identities(x)):
+            if self._is_mean_square(square, self.past_identities(x)) and self._is_shaped(node, self.past_identities(x)):
                 return Match('rms_norm', node, [self.past_identities(x)], {'weight': weight, 'bias': None, 'epsilon': epsilon})
         return None
 
@@ -78,6 +78,9 @@ class Patterns(AttentionPattern):
             elif power and self.scalar(power.inputs[1]) == -0.5:
                 yield x, power.inputs[0]
 
+    def _is_shaped(self, node: Node, x: str) -> bool:
+        return self.graph.shapes[node.outputs[0]] == self.graph.shapes[x]
+
     def _plus_epsilon(self, name: str) -> Tuple[str, float]:
         for inner, other in self.sides(self.producer(name, 'Add')):
             epsilon = self.scalar(other)
@@ -88,7 +91,7 @@ class Patterns(AttentionPattern):
     def _is_last_mean(self, mean: Node, x: str) -> bool:
         axes = mean.attributes.get('axes') or (self.graph.constants.get(mean.inputs[1]) if len(mean.inputs) > 1 else None)
         ndim = len(self.graph.shapes[x])
-        return self.past_identities(mean.inputs[0]) == x and axes is not None and [int(axis) % ndim for axis in axes] == [ndim - 1]
+        return self.past_identities(mean.inputs[0]) == x and axes is not None and bool(mean.attributes.get('keepdims', 1)) and bool([int(axis) % ndim for axis in axes] == [ndim - 1])
 
     def _is_mean_square(self, name: str, x: str) -> bool:
         mean = self.producer(name, 'ReduceMean')
@@ -106,7 +109,7 @@ class Patterns(AttentionPattern):
         if node.kind != 'Mul':
             return None
         factors, number = self._factors(node.outputs[0])
-        for x, other in [factors, factors[::-1]] if len(factors) == 2 and math.isclose(number, 0.5, rel_tol=1e-4) else []:
+        for x, other in [factors, factors[::-1]] if len(factors) == 2 and math.isclose(number, 0.5, rel_tol=2e-6) else []:
             inner = self.plus(other, 1.0)
             erf, tanh = (inner and self.producer(inner, 'Erf')), (inner and self.producer(inner, 'Tanh'))
             if erf and self.is_scaled(erf.inputs[0], x, math.sqrt(0.5)):
@@ -135,8 +138,8 @@ class Patterns(AttentionPattern):
             power = self.producer(factors[0], 'Pow') if len(factors) == 1 else None
             is_cube = factors == [x] * 3 or (power is not None and self.past_identities(power.inputs[0]) == x and
                                              self.scalar(power.inputs[1]) == 3)
-            if self.past_identities(linear) == x and is_cube and math.isclose(number, 0.044715, rel_tol=1e-4):
-                return math.isclose(by, math.sqrt(2 / math.pi), rel_tol=1e-4)
+            if self.past_identities(linear) == x and is_cube and math.isclose(number, 0.044715, rel_tol=2e-6):
+                return math.isclose(by, math.sqrt(2 / math.pi), rel_tol=2e-6)
         return False
 
     def silu(self, node: Node) -> Optional[Match]:

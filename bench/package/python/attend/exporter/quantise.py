@@ -132,12 +132,15 @@ class Quantiser:
 
     def _linear(self, step: Linear) -> bool:
         x, readers = self.take(step.reads[0], 'int8'), self.readers.get(id(step.writes.buffer), [])
-        type = 'int8' if readers else 'int16'
-        only = readers[0] if len(readers) == 1 else None
+        is_output = any(view.buffer is step.writes.buffer for view in self.program.outputs)
+        type = 'int16' if is_output else 'int8'
+        only = readers[0] if len(readers) == 1 and not is_output else None
         if isinstance(only, Attention) and not only.weights and not only.masked and only.bias is None and \
                 any(view.buffer is step.writes.buffer and view.is_whole() for view in only.reads[:2]):
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
-            y = self.result(step, 'int8', self.scale_by_head(step.writes.buffer, step.weight.shape[0], heads))
+            by_head = step.weight.shape[0] == heads * only.head_dim  # otherwise heads are rows, which share a scale
+            y = self.result(step, 'int8', self.scale_by_head(step.writes.buffer, step.weight.shape[0], heads) if by_head else
+                            self.scale(step.writes.buffer, 'int8', True))
         elif isinstance(only, Activate) and only.function == 'relu' and len(only.reads) == 1:
             # The range is that of the result: what is below is clamped to its zero point, so it is not what the graph has there.
             for name in [name for name, view in self.program.views.items() if view.buffer is step.writes.buffer]:
@@ -251,7 +254,11 @@ class Quantiser:
                    if isinstance(other, Copy) and other.writes.buffer is step.writes.buffer and isinstance(other.source, View)]
         version = x.buffer if x is not None else self.versions.get((id(sources[0].buffer), 'int8')) if len(sources) == 1 else None
         if len(sources) == 1 and version is not None and not numpy.ndim(version.scale.scale):
-            return version.scale
+            constants = [other.source[numpy.abs(other.source) < 1e30] for other in self.program.steps if isinstance(other, Copy) and
+                         other.writes.buffer is step.writes.buffer and not isinstance(other.source, View)]
+            low, high = ((limit - version.scale.zero) * version.scale.of_all() for limit in (-128.5, 127.5))
+            if all(low <= each.min() and each.max() <= high for each in constants if each.size):
+                return version.scale
         return self.scale(step.writes.buffer, 'int8')
 
     def _rows(self, step: Rows) -> bool:

@@ -25,15 +25,19 @@ class Report:
         self.error = max([self.errors.get(name, 0.0) for name in graph.outputs])
 
     def _compare(self, graph: Graph, sample: List[Any]) -> None:
-        expected = graph.evaluate(dict(zip(graph.inputs, sample)))
+        with numpy.errstate(all='ignore'):
+            expected = graph.evaluate(dict(zip(graph.inputs, sample)))
         outputs = self.program.run(sample)
         for name, view in [*self.program.views.items(), *zip(graph.outputs, self.program.outputs)]:
-            if id(view.buffer) in self.written and (view.type == 'float32' or view.buffer.scale is not None and not numpy.ndim(view.buffer.scale.scale)):
-                most, numbers = numpy.abs(expected[name]).max(), view.array if view.type == 'float32' else floats(view.array, view.buffer.scale)
-                error = numpy.abs(numbers - expected[name].reshape(view.shape)).max() / (most or 1)
-                self.errors[name] = max(self.errors.get(name, 0.0), float(error))
-        name = graph.outputs[0]
-        self.agreeing += bool((numpy.argmax(outputs[0].reshape(expected[name].shape), -1) == numpy.argmax(expected[name], -1)).all())
+            scale = view.buffer.scale
+            if id(view.buffer) in self.written and (view.type == 'float32' or scale is not None and not numpy.ndim(scale.scale)):
+                numbers = view.array if view.type == 'float32' else floats(view.array, scale)
+                self.errors[name] = max(self.errors.get(name, 0.0), error_of(numbers, expected[name].reshape(view.shape)))
+        name, found = graph.outputs[0], outputs[0].reshape(expected[graph.outputs[0]].shape)
+        if found.dtype.kind == 'i':
+            self.agreeing += bool((found == expected[name]).all())
+        else:
+            self.agreeing += bool((numpy.argmax(found, -1) == numpy.argmax(expected[name], -1)).all())
 
     def measure(self, boards: Sequence[Board], folder: pathlib.Path, tokenwise: Optional[Program]) -> None:
         with concurrent.futures.ThreadPoolExecutor() as threads:
@@ -72,6 +76,15 @@ class Report:
         arrays = lambda step: tuple(each.tobytes() for each in (getattr(step, name, None) for name in ('weight', 'bias', 'table', 'weight_scales'))
                                     if isinstance(each, numpy.ndarray))
         return sum({arrays(step) or id(step): step.constants() for step in self.program.steps}.values())
+
+
+def error_of(numbers: Any, expected: Any) -> float:
+    """The largest difference, over the largest expected number. What is not a number in one of both is an infinite one."""
+    with numpy.errstate(all='ignore'):
+        difference = numpy.where(numbers == expected, 0.0, numpy.abs(numbers - expected))
+    most = numpy.abs(expected[numpy.isfinite(expected)]).max(initial=0.0)
+    error = float(difference.max(initial=0.0)) / float(most or 1)
+    return error if numpy.isfinite(error) else float('inf')
 
 
 def table(rows: List[List[str]]) -> str:

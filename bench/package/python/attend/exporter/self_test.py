@@ -3,7 +3,7 @@ from typing import Any, List, Optional
 
 import numpy
 
-from .numbers_in_c import braced, identifier
+from .numbers_in_c import braced, comment
 from .program import Program, Step
 
 
@@ -79,7 +79,7 @@ def write_self_test(program: Program, samples: List[List[Any]], tokenwise: Optio
     results = ''.join(f'{kind} result_{which}{size};\n' for which, (kind, size) in enumerate(extents[len(program.inputs):]))
     arguments = [f'*reinterpret_cast<const {kind} (*){size}>(input_{which}[sample])' for which, (kind, size) in
                  enumerate(extents[:len(program.inputs)])] + [f'result_{which}' for which in range(len(program.outputs))]
-    steps = ',\n'.join(f'    "{step.text()} ({identifier(step.name)})"' for step in program.steps)
+    steps = ',\n'.join(f'    "{step.text()} ({comment(step.name)})"' for step in program.steps)
     return f'''// Whether this processor, this compiler and these flags compute the model {name} with the bits that the computer had which exported
 // it: {len(samples)} inputs, and a digest of what each step writes. Call {name}_self_test(), or define ATTEND_SELF_TEST_MAIN for a program that prints.
 #include "model.h"
