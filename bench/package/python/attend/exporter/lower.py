@@ -5,11 +5,11 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy
 
 from . import operators
+from .attention_pattern import Match
 from .errors import ExportError
 from .graph import Graph, Node
 from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
-from .attention_pattern import Match
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
 from .steps import Activate, Attention, Copy, Norm, Rows
