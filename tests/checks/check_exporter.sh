@@ -81,6 +81,18 @@ else
   try cortex-m0plus vision_float32
   try cortex-m4 sensor_float32
   try cortex-m0plus windowed_integers
+  # A real model, where there is one.
+  models=${MODELS:-../shared/models}
+  if [ -r "$models/stories260K.bin" ]; then
+    story() {
+      "$python" tests/exporter/story.py "$models/stories260K.bin" "$models/tok512.bin" "$models/stories260K.greedy200.txt" "$build/models" &&
+        $cxx -std=c++17 -O1 -Iinclude -DATTEND_SELF_TEST_MAIN "$build/models/story/model.cpp" "$build/models/story/self_test.cpp" \
+          "$2/libattend.a" -o "$build/story" && "$build/story"
+    }
+    succeeds "a Llama from its published files, whole and a token at a time" story "$cxx" "$2"
+    nothing_in "$(grep -v '^ok   the story$\|story: 2 inputs, .* the same bits$' "$build/log")" "it tells its story"
+    ${ALL:+try cortex-m4 story}
+  fi
   # The trained examples: what they make of held-out data, and their self-tests.
   for name in gestures anomaly; do
     succeeds "the example $name" make -j1 run EXAMPLE=$name CXX="$cxx" BUILD="$2"

@@ -16,6 +16,7 @@ import onnx
 
 import attend
 from attend.exporter import ExportError, export
+from published import write_all
 from models import IN_FLOATS, MODELS, Builder, other_statistics
 
 BOUND = 1e-5
@@ -91,6 +92,49 @@ def check_models(arguments, jobs):
                     checks.ok(what, right, why)
             except ExportError as error:
                 checks.ok('a model is exported', False, str(error))
+
+
+def check_published(arguments):
+    """Known architectures from their published files, whole and a token at a time."""
+    tokens = 12
+    for name, inputs, output in write_all(arguments.folder / 'published', tokens):
+        folder = arguments.folder / f'{name}_published'
+        names = {'bert': ('input_ids', 'attention_mask'), 'vit': ('image',)}.get(name, ('tokens',))
+        report = export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=name in ('gpt2', 'qwen3'),
+                        samples={each: array[None] for each, array in zip(names, inputs)})
+        found, = report.program.run(inputs)
+        error = abs(found.reshape(output.shape) - output).max() / abs(output).max()
+        checks.ok(f'{name} from its published files: within {BOUND} of numpy', error <= BOUND, f'{error}')
+        wrong = compile_and_run(arguments, folder, name)
+        checks.ok(f'{name} from its published files: its self-test finds the same bits', not wrong, wrong)
+    folder = arguments.folder / 'published/gpt2'
+    data, config = (folder / 'model.safetensors').read_bytes(), (folder / 'config.json').read_text()
+    attempt = lambda: export(folder, arguments.folder / 'none', name='none', tokens=tokens)
+    for what, text, changed in (('cut weights', 'or it is damaged', data[:5000]), ('no weights', 'or it is damaged', b''),
+                                ('a missing weight', 'the weights have no "transformer.h.1.ln_2.bias"', data.replace(b'h.1.ln_2.bias', b'h.1.ln_2.bium')),
+                                ('a wrong shape', 'expected [', data.replace(b'[40, 24]', b'[24, 40]'))):
+        (folder / 'model.safetensors').write_bytes(changed)
+        checks.refused(what, text, attempt)
+    (folder / 'model.safetensors').write_bytes(data)
+    for what, text, changed in (('another architecture', 'expected one of llama', config.replace('gpt2', 'rwkv')), ('no JSON', 'this is no JSON', config[:20]),
+                                ('fewer layers than weights', 'weights are not of a model', config.replace('"n_layer": 2', '"n_layer": 1'))):
+        (folder / 'config.json').write_text(changed)
+        checks.refused(what, text, attempt)
+    (folder / 'config.json').write_text(config)
+    random, others = numpy.random.default_rng(6), []
+    for _ in range(arguments.damages):
+        damaged = bytearray(data)
+        for at in random.integers(0, 3000, 2):
+            damaged[at] = random.integers(256)
+        (folder / 'model.safetensors').write_bytes(damaged)
+        shutil.rmtree(arguments.folder / 'none', ignore_errors=True)
+        try:
+            attempt()
+        except ExportError:
+            pass
+        except Exception as error:  # what this looks for
+            others.append(f'{type(error).__name__} {error}')
+    checks.ok(f'{arguments.damages} damaged files of weights are refused with a sentence, or exported', not others, '; '.join(others[:5]))
 
 
 def check_wrong_bits(arguments):
@@ -221,6 +265,7 @@ def main():
         jobs += [('encoder', MODELS['encoder'](), weights) for weights in ('float16', 'bfloat16', 'int8', 'int4')]
         check_models(arguments, [job for job in jobs if not arguments.names or job[0] in arguments.names])
         if not arguments.names:
+            check_published(arguments)
             check_wrong_bits(arguments)
             check_wrong_position(arguments)
             check_refusals(arguments)

@@ -8,7 +8,7 @@ from .integer_steps import IntegerAttention
 from .numbers_in_c import braced, element_in_c, number, weights_in_c
 from .passes import root
 from .program import View
-from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rows, Softmax
+from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rotate, Rows, Softmax
 from .streaming import ByPosition, CachedAttention
 
 
@@ -145,6 +145,18 @@ class FloatCalls:
 
     def _copy(self: Any, index: int, step: Copy) -> List[str]:
         return self.loops(step.writes, [step.source], lambda elements: elements[0])
+
+    def _rotate(self: Any, index: int, step: Rotate) -> List[str]:
+        heads, width = step.writes.shape[-2:]
+        tokens = step.writes.count // (heads * width)
+        y = self.floats(step.writes, tokens, heads, width)
+        in_place = root(step.reads[0].buffer) is root(step.writes.buffer)
+        lines = [] if in_place else self.loops(step.writes, [step.reads[0]], lambda elements: elements[0])
+        frequencies = self.constant('frequencies', 'double', '{' + ', '.join(map(repr, step.frequencies)) + '}', f'[{len(step.frequencies)}]')
+        position = 'position' if self.memory_name == 'token_memory' else '0'
+        calls = [f'attend::Rotary<{2 * len(step.frequencies)}> rotary;', *self.checked(f'rotary.init({frequencies})'),
+                 *self.checked(f'rotary.rotate<attend::RotaryPairs::{step.pairs}>({y}, {position})')]
+        return lines + ['{', *('  ' + line for line in calls), '}']
 
     def _reduce(self: Any, index: int, step: Reduce) -> List[str]:
         width = step.writes.count

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy
 
+from .architectures import graph_of
 from .boards import Board
 from .cpp import write_cpp
 from .errors import ExportError
@@ -18,6 +19,7 @@ from .passes import assign_memory, simplify
 from .project_files import project_files
 from .quantise import quantise
 from .report import Report
+from .safetensors import read_folder
 from .self_test import write_self_test
 from .steps import Linear
 from .streaming import by_token
@@ -28,10 +30,11 @@ MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is wri
 
 
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
-           samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, targets: Sequence[str] = ()) -> Report:
+           samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
+           targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
-    model    path of an ONNX file
+    model    path of an ONNX file, or of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit)
     name     of the C++ namespace; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
              other projections stay float32)
@@ -41,6 +44,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
              the path of an .npy or .npz file. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
+    tokens   of such a folder's text model: how many it takes at once, and a decoder's caches hold
     targets  boards to compile for, where a compiler is installed: cortex-m4 and so on
     """
     path, folder = pathlib.Path(model), pathlib.Path(out)
@@ -54,12 +58,14 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     if isinstance(targets, str) or not all(isinstance(target, str) for target in targets or ()):
         raise ExportError(f'targets are {targets!r}; expected a list of boards')
     boards = [Board(target) for target in targets or ()]
+    if not isinstance(tokens, int) or not 1 <= tokens <= 65535:
+        raise ExportError(f'tokens are {tokens!r}; expected 1 to 65535')
     for each, sizes in (shapes or {}).items() if isinstance(shapes or {}, dict) else [(shapes, None)]:
         if not isinstance(sizes, (list, tuple)) or not sizes or not all(isinstance(size, int) for size in sizes):
             raise ExportError(f'the shape of {each!r} is {sizes!r}; expected whole numbers by the names of inputs')
     if folder.exists() and not (folder / 'model.h').exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportError(f'{folder} exists and was not made by this command: give another folder')
-    program, graph = load(path, name, shapes, weights)
+    program, graph = load(path, name, shapes, weights, tokens)
     inputs = sample_inputs(graph, samples)
     if arithmetic == 'int8':
         if samples is None:
@@ -93,13 +99,13 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     return report
 
 
-def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: str) -> Any:
+def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: str, tokens: int) -> Any:
     """The program of a model, and its graph."""
-    if not path.is_file():
+    if not path.exists():
         raise ExportError(f'{path}: there is no such file')
-    if path.suffix != '.onnx':
-        raise ExportError(f'{path}: expected an ONNX file, model.onnx')
-    graph = read_onnx(path, shapes)
+    if path.suffix != '.onnx' and not path.is_dir():
+        raise ExportError(f'{path}: expected an ONNX file, model.onnx, or a folder with config.json and model.safetensors')
+    graph = graph_of(*read_folder(path), tokens) if path.is_dir() else read_onnx(path, shapes)
     try:
         graph.resolve()
         graph.require_finite()

@@ -152,13 +152,16 @@ class Lowering(Nodes):
         return self._linear(match.node, self._view(match.node, match.values[0]), weight, match.settings['bias'])
 
     def _match_layer_norm(self, match: Match) -> View:
-        x = self._dense(self._view(match.node, match.values[0]))
-        settings = match.settings
+        x, settings = self._view(match.node, match.values[0]), match.settings
         for which in ('weight', 'bias'):
             if settings[which] is not None:
                 self._finite(f'{which} of {match.node}', settings[which])
-        return self._add(Norm(match.kind, self.place, x, self._new(x.shape), x.shape[-1], settings['weight'], settings['bias'],
-                              self._epsilon(match.node, settings['epsilon'])))
+        return self._norm(match.kind, x, x.shape[-1], settings['weight'], settings['bias'], self._epsilon(match.node, settings['epsilon']))
+
+    def _norm(self, kind: str, x: View, width: int, weight: Any, bias: Any, epsilon: float) -> View:
+        """Along the last axes, of `width` elements; other axes may lie in any order."""
+        compute = lambda x: self._add(Norm(kind, self.place, x, self._new(x.shape), width, weight, bias, epsilon))
+        return self._in_memory_order(x, compute) if x.strides[-1] == 1 and x.shape[-1] == width else compute(self._dense(x))
 
     _match_rms_norm = _match_layer_norm
 

@@ -8,7 +8,7 @@ from . import operators
 from .errors import ExportError
 from .graph import Node
 from .program import View
-from .steps import Activate, ArgMax, Copy, Elementwise, Linear, Norm, Reduce, Rows, Softmax
+from .steps import Activate, ArgMax, Copy, Elementwise, Linear, Reduce, Rotate, Rows, Softmax
 
 ACTIVATIONS = {'Relu': 'relu', 'Sigmoid': 'sigmoid', 'Tanh': 'tanh', 'Exp': 'exp', 'Erf': 'erf'}
 ELEMENTWISE = {'Add': 'add', 'Sub': 'subtract', 'Mul': 'multiply', 'Div': 'divide', 'Min': 'minimum', 'Max': 'maximum'}
@@ -126,6 +126,12 @@ class Nodes:
         product = self._add(Elementwise('multiply', self.place, x, factor[column], self._new(x.shape)))
         return self._add(Elementwise('add', self.place, product, bias[column], self._new(x.shape)))
 
+    def _rotate(self: Any, node: Node) -> View:
+        x = self._view(node, node.inputs[0])
+        rows = self._dense(self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2)))
+        y = self._add(Rotate(self.place, rows, self._new(rows.shape), node.attributes['frequencies'], node.attributes['pairs']))
+        return self._moved(y, lambda array: array.transpose(1, 0, 2))
+
     def _attention_node(self: Any, node: Node) -> View:
         query, key, value = (self._view(node, name) for name in node.inputs[:3])
         mask = self.graph.constants.get(node.inputs[3]) if len(node.inputs) > 3 and node.inputs[3] else None
@@ -155,15 +161,14 @@ class Nodes:
         return self._in_memory_order(x, lambda x: self._add(Elementwise(function, self.place, x, numpy.full(1, number), self._new(x.shape))))
 
     def _norm_node(self: Any, node: Node) -> View:
-        x = self._dense(self._view(node, node.inputs[0]))
+        x = self._view(node, node.inputs[0])
         axis = node.attributes.get('axis', -1) % len(x.shape)
         weight, bias = (self.graph.constants.get(name) for name in (node.inputs + [''])[1:3])
         if any(each is None for each, name in zip((weight, bias), (node.inputs + [''])[1:3]) if name):
             raise ExportError(f'{node}: its weight or bias is computed; expected constants')
         weight, bias = (None if each is None else self._finite(str(node), numpy.broadcast_to(each, x.shape[axis:])) for each in (weight, bias))
         kind = 'layer_norm' if node.kind == 'LayerNormalization' else 'rms_norm'
-        return self._add(Norm(kind, self.place, x, self._new(x.shape), math.prod(x.shape[axis:]), weight, bias,
-                              self._epsilon(node, node.attributes.get('epsilon', 1e-5))))
+        return self._norm(kind, x, math.prod(x.shape[axis:]), weight, bias, self._epsilon(node, node.attributes.get('epsilon', 1e-5)))
 
     def _elementwise(self: Any, node: Node) -> View:
         if len(node.inputs) != 2:
@@ -298,7 +303,7 @@ HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **{kind: Nodes._pool for kind in ('MaxPool', 'AveragePool')},
     'Gelu': lambda self, node: self._activation('gelu' if node.attributes.get('approximate', 'none') == 'none' else 'gelu_tanh',
                                                 self._view(node, node.inputs[0])),
-    'Attention': Nodes._attention_node, 'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
+    'Attention': Nodes._attention_node, 'Rotate': Nodes._rotate, 'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,
     'Softmax': Nodes._softmax, 'Pad': Nodes._pad, 'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,
 }

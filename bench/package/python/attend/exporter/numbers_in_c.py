@@ -17,7 +17,7 @@ delete do double else enum explicit export extern false float for friend goto if
 nullptr operator or or_eq private protected public register return short signed sizeof static struct switch template this throw true try
 typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 at attend std main memory memory_bytes token_memory token_memory_bytes caches run run_observed append clear detail aligned largest larger
-softmax place_of_largest to_integers to_floats observe context status options position work row sum""".split())
+softmax place_of_largest to_integers to_floats observe context status options rotary position work row sum""".split())
 
 
 def identifier(name: str) -> str:

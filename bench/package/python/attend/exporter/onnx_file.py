@@ -50,6 +50,8 @@ def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Gr
 def _node(onnx: Any, node: Any) -> Node:
     if node.domain not in ('', 'ai.onnx') and (node.domain, node.op_type) not in OTHERS:
         raise ExportError(f'node "{node.name}": its operator {node.op_type} is of "{node.domain}", not of ONNX')
+    if node.op_type == 'Rotate':
+        raise ExportError(f'node "{node.name}": its operator Rotate is not of ONNX')
     attributes = {}
     for each in node.attribute:
         value = onnx.helper.get_attribute_value(each)

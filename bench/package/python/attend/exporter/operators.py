@@ -126,6 +126,16 @@ def _attention(node: Any, opset: int, query: Any, key: Any, value: Any, mask: An
     return y if query.ndim == 4 else y.transpose(0, 2, 1, 3).reshape(query.shape[0], query.shape[1], -1)
 
 
+def _rotate(node: Any, opset: int, x: Any) -> Any:
+    """Of our own graphs: rotary positions 0, 1 … of x [..., tokens, head_dim]."""
+    angles = numpy.arange(x.shape[-2])[:, None] * numpy.array(node.attributes['frequencies'])
+    cosine, sine = numpy.cos(angles), numpy.sin(angles)
+    halves = node.attributes['pairs'] == 'halves'
+    first, second = (x[..., :x.shape[-1] // 2], x[..., x.shape[-1] // 2:]) if halves else (x[..., ::2], x[..., 1::2])
+    turned = first * cosine - second * sine, second * cosine + first * sine
+    return numpy.concatenate(turned, -1) if halves else numpy.stack(turned, -1).reshape(x.shape)
+
+
 def _layer_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
     axis = node.attributes.get('axis', -1)
     axes = tuple(range(axis % x.ndim, x.ndim))
@@ -306,7 +316,7 @@ OPERATORS: Dict[str, Callable[..., Any]] = {
     'ReduceMean': _reduce(numpy.mean), 'ReduceSum': _reduce(numpy.sum), 'ReduceMax': _reduce(numpy.max),
     'MaxPool': _pool(numpy.max, -numpy.inf), 'AveragePool': _pool(numpy.mean, 0.0),
     'GlobalAveragePool': _global_pool(numpy.mean), 'GlobalMaxPool': _global_pool(numpy.max),
-    'Attention': _attention, 'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
+    'Attention': _attention, 'Rotate': _rotate, 'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
     'BatchNormalization': _batch_norm, 'ArgMax': _arg_max,
     'Identity': _first, 'Dropout': _dropout,
     'Reshape': _reshape, 'Transpose': lambda node, opset, x: numpy.transpose(x, node.attributes.get('perm')),

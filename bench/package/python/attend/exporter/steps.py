@@ -176,6 +176,29 @@ class Copy(Step):
         return 0 if isinstance(self.source, View) else self.source.nbytes
 
 
+class Rotate(Step):
+    """y = x [tokens, heads, head_dim] turned by rotary positions 0, 1 …: frequencies are radians of each pair; pairs: halves, neighbours."""
+
+    kind = 'rotate'
+    in_place = [0]
+
+    def __init__(self, name: str, x: View, y: View, frequencies: Any, pairs: str):
+        super().__init__(name, [x], y)
+        self.frequencies, self.pairs = [float(each) for each in frequencies], pairs
+
+    def text(self) -> str:
+        return f'rotary positions of {self.writes.shape[-2]} heads'
+
+    def run(self) -> None:
+        from .. import Rotary, rotate
+        y = numpy.ascontiguousarray(self.reads[0].array).copy()
+        rotate(y.transpose(1, 0, 2), Rotary(2 * len(self.frequencies), self.pairs, frequencies=self.frequencies))
+        self.writes.array[...] = y
+
+    def constants(self) -> int:
+        return 8 * len(self.frequencies)
+
+
 class Reduce(Step):
     """y [inner] = mean or maximum of x [count, inner] over count."""
 

@@ -9,10 +9,10 @@ from .errors import ExportError
 from .integer_steps import (Dequantise, IntegerAttention, IntegerCopy, IntegerLinear, IntegerNorm, IntegerRows, IntegerSum, Quantise,
                             Table)
 from .program import Buffer, Program, Step, View
-from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Rows, Softmax
+from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Rotate, Rows, Softmax
 
 # Steps that compute each token by itself.
-ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, Table, Elementwise, IntegerSum, Quantise, Dequantise, Rows, IntegerRows,
+ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, Table, Elementwise, IntegerSum, Rotate, Quantise, Dequantise, Rows, IntegerRows,
          Softmax, ArgMax, Copy, IntegerCopy)
 
 

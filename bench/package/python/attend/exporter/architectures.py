@@ -1,0 +1,224 @@
+"""Graphs of known architectures from their published weights, by the names that these have there."""
+import re
+from typing import Any, Callable, Dict, List, Optional
+
+import numpy
+
+from .errors import ExportError
+from .graph import Graph, Node
+
+# What files hold besides weights.
+BUFFERS = r'(attn\.(bias|masked_bias)|position_ids|rotary_emb\.inv_freq)$'
+
+
+class Maker:
+    """Adds nodes to a graph; values are their names. weights: by name, of which each is to be used."""
+
+    def __init__(self, config: Dict[str, Any], weights: Dict[str, Any], tokens: int):
+        self.config, self.weights, self.tokens = config, weights, tokens
+        self.nodes: List[Node] = []
+        self.constants: Dict[str, Any] = {}
+        self.used: Dict[str, bool] = {}
+        self.prefix = ''
+
+    def setting(self, *names: str, default: Any = None) -> Any:
+        for name in names:
+            if self.config.get(name) is not None:
+                return self.config[name]
+        if default is None:
+            raise ExportError(f'config.json has no "{names[0]}"')
+        return default
+
+    def has(self, name: str) -> bool:
+        return self.prefix + name in self.weights
+
+    def weight(self, name: str, *shape: Optional[int]) -> Any:
+        """An array of a shape; None: any size."""
+        full = self.prefix + name
+        if full not in self.weights:
+            raise ExportError(f'the weights have no "{full}", which a model of type "{self.config.get("model_type")}" has')
+        array, self.used[full] = self.weights[full], True
+        if shape and (len(shape) != array.ndim or any(size not in (None, found) for size, found in zip(shape, array.shape))):
+            raise ExportError(f'"{full}" has the shape {list(array.shape)}; expected {[size or "any" for size in shape]}')
+        return array
+
+    def __call__(self, kind: str, *inputs: Any, name: str = '', **attributes: Any) -> str:
+        output = f'{name or kind.lower()}.{len(self.nodes)}'
+        given = []
+        for each in inputs:
+            if not isinstance(each, str):
+                constant = f'constant.{len(self.constants)}'
+                self.constants[constant] = numpy.asarray(each)
+                each = constant
+            given.append(each)
+        self.nodes.append(Node(kind, output, given, [output], attributes))
+        return output
+
+    def linear(self, x: str, name: str, inputs: int, outputs: Optional[int] = None, transposed: bool = False) -> str:
+        """transposed: weights that lie [inputs, outputs]."""
+        weight = self.weight(name + '.weight', *((inputs, outputs) if transposed else (outputs, inputs)))
+        y = self('MatMul', x, weight if transposed else weight.T, name=name)
+        return self('Add', y, self.weight(name + '.bias', weight.shape[1 if transposed else 0]), name=name) if self.has(name + '.bias') else y
+
+    def layer_norm(self, x: str, name: str, width: int, epsilon: float) -> str:
+        return self('LayerNormalization', x, self.weight(name + '.weight', width), self.weight(name + '.bias', width), name=name, epsilon=epsilon)
+
+    def rms_norm(self, x: str, name: str, width: int, epsilon: float) -> str:
+        return self('RMSNormalization', x, self.weight(name + '.weight', width), name=name, epsilon=epsilon)
+
+    def heads(self, x: str, heads: int, width: int, tokens: Optional[int] = None) -> str:
+        return self('Transpose', self('Reshape', x, [1, tokens or self.tokens, heads, width]), perm=[0, 2, 1, 3])
+
+    def joined(self, x: str, width: int, tokens: Optional[int] = None) -> str:
+        return self('Reshape', self('Transpose', x, perm=[0, 2, 1, 3]), [1, tokens or self.tokens, width])
+
+    def attention(self, query: str, key: str, value: str, causal: bool, **attributes: Any) -> str:
+        return self('Attention', query, key, value, is_causal=int(causal), **attributes)
+
+    def activation(self, name: str, x: str) -> str:
+        kinds: Dict[str, Callable[[], str]] = {
+            'gelu': lambda: self('Gelu', x), 'relu': lambda: self('Relu', x), 'silu': lambda: self('Mul', x, self('Sigmoid', x)),
+            'gelu_new': lambda: self('Gelu', x, approximate='tanh'), 'gelu_pytorch_tanh': lambda: self('Gelu', x, approximate='tanh')}
+        if name not in kinds:
+            raise ExportError(f'config.json has the activation "{name}"; expected one of {", ".join(kinds)}')
+        return kinds[name]()
+
+    def graph(self, inputs: Dict[str, Any], types: Dict[str, str], output: str) -> Graph:
+        unused = [name for name in self.weights if name not in self.used and not re.search(BUFFERS, name)]
+        if unused:
+            raise ExportError(f'{len(unused)} weights are not of a model of type "{self.config.get("model_type")}": {", ".join(sorted(unused)[:3])} …')
+        graph = Graph(self.nodes, inputs, [output], self.constants, 23)
+        graph.types.update({name: numpy.dtype(type) for name, type in types.items()})
+        return graph
+
+
+def llama(m: Maker) -> Graph:
+    """Llama, Mistral, Qwen 2 and 3: causal, rotary positions, grouped heads, gated products."""
+    width, heads, epsilon = m.setting('hidden_size'), m.setting('num_attention_heads'), m.setting('rms_norm_eps', default=1e-6)
+    kv_heads, each = m.setting('num_key_value_heads', default=heads), m.setting('head_dim', default=width // heads)
+    scaling = m.config.get('rope_scaling') or {}
+    if scaling.get('rope_type', scaling.get('type', 'default')) != 'default' or m.config.get('use_sliding_window'):
+        raise ExportError('config.json scales rotary positions, or has windows in some layers; expected neither')
+    window = m.config.get('sliding_window') if m.config.get('model_type') == 'mistral' else None
+    if window is not None and window < m.tokens:
+        raise ExportError(f'config.json has a window of {window}; expected fewer tokens than that: --tokens {window}')
+    frequencies = [float(m.setting('rope_theta', default=10000.0)) ** (-2 * i / each) for i in range(each // 2)]
+    m.prefix = 'model.' if any(name.startswith('model.') for name in m.weights) else ''
+    table = m.weight('embed_tokens.weight', None, width)
+    x = m('Gather', table, 'tokens', name='embed_tokens')
+    for layer in range(m.setting('num_hidden_layers')):
+        name = f'layers.{layer}.'
+        y = m.rms_norm(x, name + 'input_layernorm', width, epsilon)
+        parts = []
+        for part, count in (('q', heads), ('k', kv_heads), ('v', kv_heads)):
+            z = m.heads(m.linear(y, f'{name}self_attn.{part}_proj', width, count * each), count, each)
+            if part != 'v' and m.has(f'{name}self_attn.{part}_norm.weight'):
+                z = m.rms_norm(z, f'{name}self_attn.{part}_norm', each, epsilon)
+            parts.append(m('Rotate', z, name=f'{name}{part}', frequencies=frequencies, pairs='halves') if part != 'v' else z)
+        y = m.joined(m.attention(*parts, True, name=name + 'attention'), heads * each)
+        x = m('Add', x, m.linear(y, name + 'self_attn.o_proj', heads * each, width))
+        y = m.rms_norm(x, name + 'post_attention_layernorm', width, epsilon)
+        inner = m.setting('intermediate_size')
+        gate = m.activation(m.setting('hidden_act', default='silu'), m.linear(y, name + 'mlp.gate_proj', width, inner))
+        x = m('Add', x, m.linear(m('Mul', gate, m.linear(y, name + 'mlp.up_proj', width, inner)), name + 'mlp.down_proj', inner, width))
+    x = m.rms_norm(x, 'norm', width, epsilon)
+    m.prefix = ''
+    logits = m.linear(x, 'lm_head', width) if m.has('lm_head.weight') else m('MatMul', x, table.T, name='lm_head')
+    return m.graph({'tokens': (1, m.tokens)}, {'tokens': 'int32'}, logits)
+
+
+def gpt2(m: Maker) -> Graph:
+    width, heads, epsilon = m.setting('n_embd'), m.setting('n_head'), m.setting('layer_norm_epsilon', default=1e-5)
+    m.prefix = 'transformer.' if any(name.startswith('transformer.') for name in m.weights) else ''
+    table, positions = m.weight('wte.weight', None, width), m.weight('wpe.weight', None, width)
+    if m.tokens > len(positions):
+        raise ExportError(f'the model has {len(positions)} positions; expected --tokens of at most that')
+    x = m('Add', m('Gather', table, 'tokens', name='wte'), positions[None, :m.tokens], name='wpe')
+    for layer in range(m.setting('n_layer')):
+        name = f'h.{layer}.'
+        y = m.linear(m.layer_norm(x, name + 'ln_1', width, epsilon), name + 'attn.c_attn', width, 3 * width, True)
+        parts = [m.heads(m('Slice', y, [i * width], [(i + 1) * width], [2]), heads, width // heads) for i in range(3)]
+        y = m.joined(m.attention(*parts, True, name=name + 'attention'), width)
+        x = m('Add', x, m.linear(y, name + 'attn.c_proj', width, width, True))
+        y = m.linear(m.layer_norm(x, name + 'ln_2', width, epsilon), name + 'mlp.c_fc', width, None, True)
+        y = m.activation(m.setting('activation_function', default='gelu_new'), y)
+        x = m('Add', x, m.linear(y, name + 'mlp.c_proj', m.weight(name + 'mlp.c_fc.weight').shape[1], width, True))
+    x = m.layer_norm(x, 'ln_f', width, epsilon)
+    m.prefix = ''
+    logits = m.linear(x, 'lm_head', width) if m.has('lm_head.weight') else m('MatMul', x, table.T, name='lm_head')
+    return m.graph({'tokens': (1, m.tokens)}, {'tokens': 'int32'}, logits)
+
+
+def encoder_layer(m: Maker, x: str, names: Dict[str, str], width: int, heads: int, epsilon: float, activation: str, first: bool, tokens: int,
+                  mask: Any = None) -> str:
+    """first: a normalisation before each half, and not after it."""
+    norm = lambda which, y: m.layer_norm(y, names[which], width, epsilon)
+    y = norm('norm_1', x) if first else x
+    parts = [m.heads(m.linear(y, names[part], width, width), heads, width // heads, tokens) for part in ('query', 'key', 'value')]
+    if mask is None:
+        z = m.attention(*parts, False)
+    else:
+        scores = m('Mul', m('MatMul', parts[0], m('Transpose', parts[1], perm=[0, 1, 3, 2])), numpy.float64((width // heads) ** -0.5))
+        z = m('MatMul', m('Softmax', m('Add', scores, mask), axis=-1), parts[2])
+    x = m('Add', x, m.linear(m.joined(z, width, tokens), names['output'], width, width))
+    x = x if first else norm('norm_1', x)
+    y = m.linear(norm('norm_2', x) if first else x, names['up'], width)
+    x = m('Add', x, m.linear(m.activation(activation, y), names['down'], m.weight(names['up'] + '.weight').shape[0], width))
+    return x if first else norm('norm_2', x)
+
+
+def bert(m: Maker) -> Graph:
+    """Hidden states, or what a pooler makes of the first one; padding by attention_mask."""
+    width, heads, epsilon = m.setting('hidden_size'), m.setting('num_attention_heads'), m.setting('layer_norm_eps', default=1e-12)
+    m.prefix = 'bert.' if any(name.startswith('bert.') for name in m.weights) else ''
+    fixed = m.weight('embeddings.position_embeddings.weight', None, width)[:m.tokens] + m.weight('embeddings.token_type_embeddings.weight', None, width)[0]
+    x = m('Add', m('Gather', m.weight('embeddings.word_embeddings.weight', None, width), 'input_ids'), fixed[None])
+    x = m.layer_norm(x, 'embeddings.LayerNorm', width, epsilon)
+    given = m('Cast', m('Unsqueeze', 'attention_mask', [1, 2]), to=1)
+    mask = m('Mul', m('Sub', numpy.float64(1), given), numpy.float64(-10000))
+    for layer in range(m.setting('num_hidden_layers')):
+        name = f'encoder.layer.{layer}.'
+        names = {**{part: f'{name}attention.self.{part}' for part in ('query', 'key', 'value')}, 'output': name + 'attention.output.dense',
+                 'norm_1': name + 'attention.output.LayerNorm', 'up': name + 'intermediate.dense', 'down': name + 'output.dense',
+                 'norm_2': name + 'output.LayerNorm'}
+        x = encoder_layer(m, x, names, width, heads, epsilon, m.setting('hidden_act', default='gelu'), False, m.tokens, mask)
+    if m.has('pooler.dense.weight'):
+        x = m('Tanh', m.linear(m('Gather', x, numpy.array(0), axis=1), 'pooler.dense', width, width))
+    m.prefix = ''
+    if m.has('classifier.weight'):
+        x = m.linear(x, 'classifier', width)
+    return m.graph({'input_ids': (1, m.tokens), 'attention_mask': (1, m.tokens)}, {'input_ids': 'int32', 'attention_mask': 'int32'}, x)
+
+
+def vit(m: Maker) -> Graph:
+    width, heads, epsilon = m.setting('hidden_size'), m.setting('num_attention_heads'), m.setting('layer_norm_eps', default=1e-12)
+    size, patch, channels = m.setting('image_size'), m.setting('patch_size'), m.setting('num_channels', default=3)
+    count = (size // patch) ** 2
+    m.prefix = 'vit.' if any(name.startswith('vit.') for name in m.weights) else ''
+    projection = 'embeddings.patch_embeddings.projection.'
+    x = m('Conv', 'image', m.weight(projection + 'weight', width, channels, patch, patch), m.weight(projection + 'bias', width), strides=[patch] * 2)
+    x = m('Transpose', m('Reshape', x, [1, width, count]), perm=[0, 2, 1])
+    x = m('Concat', m.weight('embeddings.cls_token', 1, 1, width), x, axis=1)
+    x = m('Add', x, m.weight('embeddings.position_embeddings', 1, count + 1, width))
+    for layer in range(m.setting('num_hidden_layers')):
+        name = f'encoder.layer.{layer}.'
+        names = {**{part: f'{name}attention.attention.{part}' for part in ('query', 'key', 'value')}, 'output': name + 'attention.output.dense',
+                 'norm_1': name + 'layernorm_before', 'up': name + 'intermediate.dense', 'down': name + 'output.dense',
+                 'norm_2': name + 'layernorm_after'}
+        x = encoder_layer(m, x, names, width, heads, epsilon, m.setting('hidden_act', default='gelu'), True, count + 1)
+    x = m('Gather', m.layer_norm(x, 'layernorm', width, epsilon), numpy.array(0), axis=1)
+    m.prefix = ''
+    if m.has('classifier.weight'):
+        x = m.linear(x, 'classifier', width)
+    return m.graph({'image': (1, channels, size, size)}, {}, x)
+
+
+ARCHITECTURES: Dict[str, Callable[[Maker], Graph]] = {
+    'llama': llama, 'mistral': llama, 'qwen2': llama, 'qwen3': llama, 'gpt2': gpt2, 'bert': bert, 'vit': vit}
+
+
+def graph_of(config: Dict[str, Any], weights: Dict[str, Any], tokens: int) -> Graph:
+    kind = config.get('model_type')
+    if kind not in ARCHITECTURES:
+        raise ExportError(f'config.json has the model_type {kind!r}; expected one of {", ".join(ARCHITECTURES)}, or an ONNX file')
+    return ARCHITECTURES[str(kind)](Maker(config, weights, tokens))

@@ -1,0 +1,147 @@
+"""Models of known architectures with random weights, under the names that their authors publish, and what they compute by numpy in float64."""
+import json
+import math
+
+import numpy
+
+from story import write_safetensors
+
+random = numpy.random.default_rng(5)
+normal = lambda *shape: (random.standard_normal(shape) / math.sqrt(shape[-1])).astype('float32')
+erf = numpy.vectorize(math.erf)
+gelu = lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2)))
+gelu_new = lambda x: 0.5 * x * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
+
+
+class Weights(dict):
+    """Made when they are first asked for; linear layers are y = x W^T + b, or with `transposed` weights y = x W + b."""
+
+    def linear(self, x, name, outputs, bias=True, transposed=False):
+        inputs = x.shape[-1]
+        weight = self.setdefault(name + '.weight', normal(inputs, outputs) if transposed else normal(outputs, inputs))
+        y = x @ (weight if transposed else weight.T).astype(float)
+        return y + self.setdefault(name + '.bias', normal(outputs)) if bias else y
+
+    def layer_norm(self, x, name, epsilon):
+        weight, bias = self.setdefault(name + '.weight', normal(x.shape[-1]) + 1), self.setdefault(name + '.bias', normal(x.shape[-1]))
+        centred = x - x.mean(-1, keepdims=True)
+        return centred / numpy.sqrt((centred ** 2).mean(-1, keepdims=True) + epsilon) * weight + bias
+
+    def rms_norm(self, x, name, epsilon):
+        return x / numpy.sqrt((x ** 2).mean(-1, keepdims=True) + epsilon) * self.setdefault(name + '.weight', normal(x.shape[-1]) + 1)
+
+
+def attention(query, key, value, heads, mask):
+    """[tokens, heads * width] each; keys and values may have fewer heads."""
+    split = lambda part, count: part.reshape(len(part), count, -1).transpose(1, 0, 2)
+    kv_heads = key.shape[1] * heads // query.shape[1]
+    key, value = (numpy.repeat(split(part, kv_heads), heads // kv_heads, 0) for part in (key, value))
+    scores = split(query, heads) @ key.transpose(0, 2, 1) / math.sqrt(query.shape[1] // heads) + mask
+    powers = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return (powers / powers.sum(-1, keepdims=True) @ value).transpose(1, 0, 2).reshape(query.shape)
+
+
+def turned(x, heads, base):
+    tokens, half = len(x), x.shape[1] // heads // 2
+    x = x.reshape(tokens, heads, 2, half)
+    angles = numpy.arange(tokens)[:, None, None] * base ** (-numpy.arange(half) / half)
+    first, second = x[:, :, 0], x[:, :, 1]
+    return numpy.concatenate([first * numpy.cos(angles) - second * numpy.sin(angles), second * numpy.cos(angles) + first * numpy.sin(angles)],
+                             -1).reshape(tokens, -1)
+
+
+def causal(tokens):
+    return numpy.where(numpy.tri(tokens, dtype=bool), 0, -numpy.inf)
+
+
+def gpt2(tokens):
+    width, heads, vocabulary = 24, 3, 40
+    w = Weights({'transformer.h.0.attn.bias': numpy.ones((1, 1, 64, 64), 'float32')})
+    ids = random.integers(0, vocabulary, tokens)
+    table, places = w.setdefault('transformer.wte.weight', normal(vocabulary, width)), w.setdefault('transformer.wpe.weight', normal(64, width))
+    x = table[ids] + places[:tokens].astype(float)
+    for i in range(2):
+        name = f'transformer.h.{i}.'
+        parts = numpy.split(w.linear(w.layer_norm(x, name + 'ln_1', 1e-5), name + 'attn.c_attn', 3 * width, transposed=True), 3, 1)
+        x = x + w.linear(attention(*parts, heads, causal(tokens)), name + 'attn.c_proj', width, transposed=True)
+        y = gelu_new(w.linear(w.layer_norm(x, name + 'ln_2', 1e-5), name + 'mlp.c_fc', 4 * width, transposed=True))
+        x = x + w.linear(y, name + 'mlp.c_proj', width, transposed=True)
+    return {'model_type': 'gpt2', 'n_embd': width, 'n_head': heads, 'n_layer': 2}, w, [ids], w.layer_norm(x, 'transformer.ln_f', 1e-5) @ table.T
+
+
+def qwen3(tokens):
+    """With Qwen 2's biases besides, which the names allow: what Llama has, and a normalisation of each head."""
+    width, heads, kv_heads, each, vocabulary = 24, 4, 2, 10, 40
+    w, ids = Weights(), random.integers(0, vocabulary, tokens)
+    x = w.setdefault('model.embed_tokens.weight', normal(vocabulary, width))[ids].astype(float)
+    for i in range(2):
+        name = f'model.layers.{i}.'
+        y, parts = w.rms_norm(x, name + 'input_layernorm', 1e-6), []
+        for part, count in (('q', heads), ('k', kv_heads), ('v', kv_heads)):
+            z = w.linear(y, f'{name}self_attn.{part}_proj', count * each)
+            if part != 'v':
+                z = w.rms_norm(z.reshape(tokens, count, each), f'{name}self_attn.{part}_norm', 1e-6).reshape(tokens, -1)
+                z = turned(z, count, 50000.0)
+            parts.append(z)
+        x = x + w.linear(attention(*parts, heads, causal(tokens)), name + 'self_attn.o_proj', width, False)
+        y = w.rms_norm(x, name + 'post_attention_layernorm', 1e-6)
+        gate, up = w.linear(y, name + 'mlp.gate_proj', 56, False), w.linear(y, name + 'mlp.up_proj', 56, False)
+        x = x + w.linear(gate / (1 + numpy.exp(-gate)) * up, name + 'mlp.down_proj', width, False)
+    config = {'model_type': 'qwen3', 'hidden_size': width, 'num_attention_heads': heads, 'num_key_value_heads': kv_heads, 'head_dim': each,
+              'num_hidden_layers': 2, 'intermediate_size': 56, 'rms_norm_eps': 1e-6, 'rope_theta': 50000.0, 'hidden_act': 'silu'}
+    return config, w, [ids], w.linear(w.rms_norm(x, 'model.norm', 1e-6), 'lm_head', vocabulary, False)
+
+
+def encoder_layer(w, x, names, heads, first, mask=0.0):
+    width = x.shape[-1]
+    y = w.layer_norm(x, names['norm_1'], 1e-12) if first else x
+    z = attention(*(w.linear(y, names[part], width) for part in ('query', 'key', 'value')), heads, mask)
+    x = x + w.linear(z, names['output'], width)
+    x = x if first else w.layer_norm(x, names['norm_1'], 1e-12)
+    y = w.layer_norm(x, names['norm_2'], 1e-12) if first else x
+    x = x + w.linear(gelu(w.linear(y, names['up'], 3 * width)), names['down'], width)
+    return x if first else w.layer_norm(x, names['norm_2'], 1e-12)
+
+
+def bert(tokens):
+    width, heads = 24, 3
+    w, ids, given = Weights(), random.integers(0, 40, tokens), (numpy.arange(tokens) < tokens - 4).astype('int64')
+    x = w.setdefault('bert.embeddings.word_embeddings.weight', normal(40, width))[ids].astype(float)
+    x = x + w.setdefault('bert.embeddings.position_embeddings.weight', normal(64, width))[:tokens]
+    x = w.layer_norm(x + w.setdefault('bert.embeddings.token_type_embeddings.weight', normal(2, width))[0], 'bert.embeddings.LayerNorm', 1e-12)
+    for i in range(2):
+        name = f'bert.encoder.layer.{i}.'
+        x = encoder_layer(w, x, {**{part: f'{name}attention.self.{part}' for part in ('query', 'key', 'value')},
+                                 'output': name + 'attention.output.dense', 'norm_1': name + 'attention.output.LayerNorm',
+                                 'up': name + 'intermediate.dense', 'down': name + 'output.dense', 'norm_2': name + 'output.LayerNorm'},
+                          heads, False, (1 - given) * -10000.0)
+    y = w.linear(numpy.tanh(w.linear(x[:1], 'bert.pooler.dense', width)), 'classifier', 5)
+    return {'model_type': 'bert', 'hidden_size': width, 'num_attention_heads': heads, 'num_hidden_layers': 2, 'hidden_act': 'gelu'}, w, [ids, given], y
+
+
+def vit(tokens):
+    width, heads, size, patch = 24, 3, 12, 4
+    w, image = Weights(), random.standard_normal((3, size, size)).astype('float32')
+    name, count = 'vit.embeddings.patch_embeddings.projection.', (size // patch) ** 2
+    weight = w.setdefault(name + 'weight', normal(width, 3, patch, patch))
+    pieces = image.reshape(3, size // patch, patch, size // patch, patch).transpose(1, 3, 0, 2, 4).reshape(count, -1)
+    x = pieces @ weight.reshape(width, -1).T.astype(float) + w.setdefault(name + 'bias', normal(width))
+    x = numpy.concatenate([w.setdefault('vit.embeddings.cls_token', normal(1, 1, width))[0], x])
+    x = x + w.setdefault('vit.embeddings.position_embeddings', normal(1, count + 1, width))[0]
+    for i in range(2):
+        name = f'vit.encoder.layer.{i}.'
+        x = encoder_layer(w, x, {**{part: f'{name}attention.attention.{part}' for part in ('query', 'key', 'value')},
+                                 'output': name + 'attention.output.dense', 'norm_1': name + 'layernorm_before', 'up': name + 'intermediate.dense',
+                                 'down': name + 'output.dense', 'norm_2': name + 'layernorm_after'}, heads, True)
+    y = w.linear(w.layer_norm(x[:1], 'vit.layernorm', 1e-12), 'classifier', 5)
+    return {'model_type': 'vit', 'hidden_size': width, 'num_attention_heads': heads, 'num_hidden_layers': 2, 'image_size': size, 'patch_size': patch}, w, [image], y
+
+
+def write_all(folder, tokens):
+    """Of each model its name, inputs and what it computes; written to FOLDER/NAME."""
+    for make in (gpt2, qwen3, bert, vit):
+        config, weights, inputs, output = make(tokens)
+        (folder / make.__name__).mkdir(parents=True, exist_ok=True)
+        (folder / make.__name__ / 'config.json').write_text(json.dumps(config))
+        write_safetensors(folder / make.__name__ / 'model.safetensors', {name: array.astype('float32') for name, array in weights.items()})
+        yield make.__name__, inputs, output
