@@ -16,7 +16,9 @@ import onnx
 
 import attend
 from attend.exporter import ExportError, export
-from published import write_all
+from attend.exporter.export import load
+from attend.exporter.gguf import _array as block_array
+from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, other_statistics
 
 BOUND = 1e-5
@@ -107,7 +109,24 @@ def check_published(arguments):
         checks.ok(f'{name} from its published files: within {BOUND} of numpy', error <= BOUND, f'{error}')
         wrong = compile_and_run(arguments, folder, name)
         checks.ok(f'{name} from its published files: its self-test finds the same bits', not wrong, wrong)
+    for name, folder, path in as_gguf(arguments.folder / 'published'):
+        outputs = []
+        for source in (folder, path):
+            program, _ = load(source, name, None, 'float32', tokens)
+            outputs.append(program.run([numpy.arange(tokens) % 40])[0])
+        error = abs(outputs[0] - outputs[1]).max() / abs(outputs[0]).max()
+        checks.ok(f'{name} from a GGUF file: as from its published files', error <= BOUND, f'{error}')
+    # Blocks of 8 and of 4 bits, as the files define them.
+    array = numpy.random.default_rng(7).standard_normal((3, 64)).astype('float32')
+    data, expected = q8(array)
+    bytes_ = numpy.random.default_rng(8).integers(0, 256, (2, 18)).astype('uint8')
+    bytes_[:, :2] = numpy.array([[0.5], [0.25]], '<f2').view('uint8')
+    found = block_array(bytes_.tobytes(), 0, [1, 64], 2)[0]
+    right = [(byte % 16 - 8.0) * scale for scale, row in zip((0.5, 0.25), bytes_) for byte in row[2:]]
+    checks.ok('blocks of Q8_0 and Q4_0', (block_array(data, 0, [3, 64], 8) == expected).all() and list(found[:16]) + list(found[32:48]) == right and
+              found[16] == (bytes_[0, 2] // 16 - 8.0) * 0.5, f'{found[:3]}')
     folder = arguments.folder / 'published/gpt2'
+    gguf = (arguments.folder / 'published/gpt2.gguf').read_bytes()
     data, config = (folder / 'model.safetensors').read_bytes(), (folder / 'config.json').read_text()
     attempt = lambda: export(folder, arguments.folder / 'none', name='none', tokens=tokens)
     for what, text, changed in (('cut weights', 'or it is damaged', data[:5000]), ('no weights', 'or it is damaged', b''),
@@ -134,7 +153,18 @@ def check_published(arguments):
             pass
         except Exception as error:  # what this looks for
             others.append(f'{type(error).__name__} {error}')
-    checks.ok(f'{arguments.damages} damaged files of weights are refused with a sentence, or exported', not others, '; '.join(others[:5]))
+    for _ in range(arguments.damages):
+        damaged = bytearray(gguf[:random.integers(len(gguf))] if _ % 4 == 0 else gguf)
+        for at in random.integers(0, min(2000, len(damaged)), 2) if len(damaged) else []:
+            damaged[at] = random.integers(256)
+        (arguments.folder / 'damaged.gguf').write_bytes(damaged)
+        try:
+            load(arguments.folder / 'damaged.gguf', 'none', None, 'float32', tokens)
+        except ExportError:
+            pass
+        except Exception as error:  # what this looks for
+            others.append(f'gguf: {type(error).__name__} {error}')
+    checks.ok(f'{2 * arguments.damages} damaged files of weights are refused with a sentence, or exported', not others, '; '.join(others[:5]))
 
 
 def check_wrong_bits(arguments):

@@ -1,9 +1,13 @@
 """Models of known architectures with random weights, under the names that their authors publish, and what they compute by numpy in float64."""
 import json
 import math
+import re
+import struct
 
 import numpy
 
+from attend.exporter.gguf import GPT2, LLAMA
+from attend.exporter.safetensors import read_tensors
 from story import write_safetensors
 
 random = numpy.random.default_rng(5)
@@ -135,6 +139,63 @@ def vit(tokens):
                                  'down': name + 'output.dense', 'norm_2': name + 'layernorm_after'}, heads, True)
     y = w.linear(w.layer_norm(x[:1], 'vit.layernorm', 1e-12), 'classifier', 5)
     return {'model_type': 'vit', 'hidden_size': width, 'num_attention_heads': heads, 'num_hidden_layers': 2, 'image_size': size, 'patch_size': patch}, w, [image], y
+
+
+def q8(array):
+    blocks = array.reshape(-1, 32)
+    scales = (abs(blocks).max(1, keepdims=True) / 127).astype('float16')
+    numbers = numpy.clip(numpy.rint(blocks / scales.astype(float)), -127, 127).astype('int8')
+    return numpy.concatenate([scales.view('uint8').reshape(-1, 2), numbers.view('uint8')], 1).tobytes(), (scales.astype('float32') * numbers).reshape(array.shape)
+
+
+def write_gguf(path, settings, arrays, kinds):
+    """kinds: of arrays that are not F32: F16 and Q8_0."""
+    text = lambda words: struct.pack('<Q', len(words)) + words.encode()
+    value = lambda each: struct.pack('<I', 8) + text(each) if isinstance(each, str) else struct.pack('<If', 6, each) if isinstance(each, float) else \
+        struct.pack('<II', 4, each) if isinstance(each, int) else struct.pack('<IIQ', 9, 8, len(each)) + b''.join(map(text, each))
+    head = b'GGUF' + struct.pack('<IQQ', 3, len(arrays), len(settings)) + b''.join(text(name) + value(each) for name, each in settings.items())
+    body = b''
+    for name, array in arrays.items():
+        kind = kinds.get(name, 0)
+        data = q8(array)[0] if kind == 8 else array.astype('<f2' if kind == 1 else '<f4').tobytes()
+        head += text(name) + struct.pack('<I', array.ndim) + struct.pack(f'<{array.ndim}Q', *array.shape[::-1]) + struct.pack('<IQ', kind, len(body))
+        body += data + bytes(-len(data) % 32)
+    path.write_bytes(head + bytes(-len(head) % 32) + body)
+
+
+def as_gguf(folder):
+    """The Llama and the GPT-2 of a folder that was written before, as GGUF files: name, the folder, the file."""
+    for kind, names in (('gpt2', GPT2), ('qwen3', LLAMA)):
+        config, weights = json.loads((folder / kind / 'config.json').read_text()), read_tensors(folder / kind / 'model.safetensors')
+        settings = {'general.architecture': 'gpt2', 'gpt2.embedding_length': 24, 'gpt2.block_count': 2, 'gpt2.attention.head_count': 3,
+                    'gpt2.attention.layer_norm_epsilon': 1e-5, 'tokenizer.ggml.tokens': ['a', 'bc']}
+        if kind == 'qwen3':  # without what a Llama does not have
+            weights = {name: array for name, array in weights.items() if not re.search('bias|[qk]_norm', name)}
+            config.update(model_type='llama', head_dim=None, num_attention_heads=4)
+            settings = {'general.architecture': 'llama', 'llama.embedding_length': 24, 'llama.block_count': 2, 'llama.feed_forward_length': 56,
+                        'llama.attention.head_count': 4, 'llama.attention.head_count_kv': 2, 'llama.attention.layer_norm_rms_epsilon': 1e-6,
+                        'llama.rope.freq_base': 50000.0}
+            square = lambda name: name.endswith(('q_proj.weight', 'k_proj.weight', 'v_proj.weight', 'o_proj.weight'))
+            weights = {name: normal(12 if 'k_proj' in name or 'v_proj' in name else 24, 24) if square(name) else array for name, array in weights.items()}
+            (folder / 'llama').mkdir(exist_ok=True)
+            (folder / 'llama/config.json').write_text(json.dumps(config))
+            write_safetensors(folder / 'llama/model.safetensors', weights)
+        arrays = {}
+        for name, array in weights.items():
+            stem, _, end = name.rpartition('.')
+            for pattern, published in names.items():
+                found = re.fullmatch(re.sub(r'\\[12]', lambda group: r'(\d+)' if group[0] == r'\1' else '(q|k|v|gate|up|down)', published), stem)
+                if found and not name.endswith('.attn.bias'):
+                    groups = iter(found.groups())
+                    short = re.sub(r'\([^)]*\)', lambda _: next(groups), pattern).replace('\\.', '.')
+                    if kind == 'gpt2' and '.h.' in name and array.ndim == 2:
+                        array = array.T
+                    if short.endswith(('attn_q', 'attn_k')):  # pairs side by side
+                        array = array.reshape(-1, 2, 3, 24).transpose(0, 2, 1, 3).reshape(array.shape)
+                    arrays[f'{short}.{end}'] = numpy.ascontiguousarray(array)
+        path = folder / f'{config["model_type"]}.gguf'
+        write_gguf(path, settings, arrays, {})
+        yield config['model_type'], folder / config['model_type'], path
 
 
 def write_all(folder, tokens):

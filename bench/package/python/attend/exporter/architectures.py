@@ -114,7 +114,7 @@ def llama(m: Maker) -> Graph:
             z = m.heads(m.linear(y, f'{name}self_attn.{part}_proj', width, count * each), count, each)
             if part != 'v' and m.has(f'{name}self_attn.{part}_norm.weight'):
                 z = m.rms_norm(z, f'{name}self_attn.{part}_norm', each, epsilon)
-            parts.append(m('Rotate', z, name=f'{name}{part}', frequencies=frequencies, pairs='halves') if part != 'v' else z)
+            parts.append(m('Rotate', z, name=f'{name}{part}', frequencies=frequencies, pairs=m.setting('rope_pairs', default='halves')) if part != 'v' else z)
         y = m.joined(m.attention(*parts, True, name=name + 'attention'), heads * each)
         x = m('Add', x, m.linear(y, name + 'self_attn.o_proj', heads * each, width))
         y = m.rms_norm(x, name + 'post_attention_layernorm', width, epsilon)

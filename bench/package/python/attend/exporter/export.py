@@ -11,6 +11,7 @@ from .architectures import graph_of
 from .boards import Board
 from .cpp import write_cpp
 from .errors import ExportError
+from .gguf import read_gguf
 from .graph import Graph
 from .lower import lower
 from .onnx_file import read_onnx
@@ -34,7 +35,8 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
            targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
-    model    path of an ONNX file, or of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit)
+    model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit); or of
+             a GGUF file (llama, gpt2)
     name     of the C++ namespace; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
              other projections stay float32)
@@ -103,9 +105,10 @@ def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weight
     """The program of a model, and its graph."""
     if not path.exists():
         raise ExportError(f'{path}: there is no such file')
-    if path.suffix != '.onnx' and not path.is_dir():
-        raise ExportError(f'{path}: expected an ONNX file, model.onnx, or a folder with config.json and model.safetensors')
-    graph = graph_of(*read_folder(path), tokens) if path.is_dir() else read_onnx(path, shapes)
+    if path.suffix not in ('.onnx', '.gguf') and not path.is_dir():
+        raise ExportError(f'{path}: expected an ONNX file, model.onnx, a GGUF file, or a folder with config.json and model.safetensors')
+    published = path.is_dir() or path.suffix == '.gguf'
+    graph = graph_of(*(read_folder(path) if path.is_dir() else read_gguf(path)), tokens) if published else read_onnx(path, shapes)
     try:
         graph.resolve()
         graph.require_finite()
