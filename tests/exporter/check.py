@@ -101,7 +101,7 @@ def check_published(arguments):
     tokens = 12
     for name, inputs, output in write_all(arguments.folder / 'published', tokens):
         folder = arguments.folder / f'{name}_published'
-        names = {'bert': ('input_ids', 'attention_mask'), 'vit': ('image',)}.get(name, ('tokens',))
+        names = {'bert': ('input_ids', 'attention_mask'), 'vit': ('image',), 'whisper': ('spectrogram',)}.get(name, ('tokens',))
         report = export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=name in ('gpt2', 'qwen3'),
                         samples={each: array[None] for each, array in zip(names, inputs)})
         found, = report.program.run(inputs)

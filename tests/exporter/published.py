@@ -48,7 +48,11 @@ def attention(query, key, value, heads, mask):
 def turned(x, heads, base):
     tokens, half = len(x), x.shape[1] // heads // 2
     x = x.reshape(tokens, heads, 2, half)
-    angles = numpy.arange(tokens)[:, None, None] * base ** (-numpy.arange(half) / half)
+    frequencies = base ** (-numpy.arange(half) / half)
+    waves = 2 * numpy.pi / frequencies  # scaled as Llama 3.1: by 8, of 16 positions, factors 1 and 4
+    middle = (16 / waves - 1) / 3
+    frequencies = numpy.where(waves < 4, frequencies, numpy.where(waves > 16, frequencies / 8, (1 - middle) * frequencies / 8 + middle * frequencies))
+    angles = numpy.arange(tokens)[:, None, None] * frequencies
     first, second = x[:, :, 0], x[:, :, 1]
     return numpy.concatenate([first * numpy.cos(angles) - second * numpy.sin(angles), second * numpy.cos(angles) + first * numpy.sin(angles)],
                              -1).reshape(tokens, -1)
@@ -92,19 +96,21 @@ def qwen3(tokens):
         gate, up = w.linear(y, name + 'mlp.gate_proj', 56, False), w.linear(y, name + 'mlp.up_proj', 56, False)
         x = x + w.linear(gate / (1 + numpy.exp(-gate)) * up, name + 'mlp.down_proj', width, False)
     config = {'model_type': 'qwen3', 'hidden_size': width, 'num_attention_heads': heads, 'num_key_value_heads': kv_heads, 'head_dim': each,
-              'num_hidden_layers': 2, 'intermediate_size': 56, 'rms_norm_eps': 1e-6, 'rope_theta': 50000.0, 'hidden_act': 'silu'}
+              'num_hidden_layers': 2, 'intermediate_size': 56, 'rms_norm_eps': 1e-6, 'rope_theta': 50000.0, 'hidden_act': 'silu',
+              'rope_scaling': {'rope_type': 'llama3', 'factor': 8.0, 'low_freq_factor': 1.0, 'high_freq_factor': 4.0,
+                               'original_max_position_embeddings': 16}}
     return config, w, [ids], w.linear(w.rms_norm(x, 'model.norm', 1e-6), 'lm_head', vocabulary, False)
 
 
-def encoder_layer(w, x, names, heads, first, mask=0.0):
+def encoder_layer(w, x, names, heads, first, mask=0.0, epsilon=1e-12):
     width = x.shape[-1]
-    y = w.layer_norm(x, names['norm_1'], 1e-12) if first else x
+    y = w.layer_norm(x, names['norm_1'], epsilon) if first else x
     z = attention(*(w.linear(y, names[part], width) for part in ('query', 'key', 'value')), heads, mask)
     x = x + w.linear(z, names['output'], width)
-    x = x if first else w.layer_norm(x, names['norm_1'], 1e-12)
-    y = w.layer_norm(x, names['norm_2'], 1e-12) if first else x
+    x = x if first else w.layer_norm(x, names['norm_1'], epsilon)
+    y = w.layer_norm(x, names['norm_2'], epsilon) if first else x
     x = x + w.linear(gelu(w.linear(y, names['up'], 3 * width)), names['down'], width)
-    return x if first else w.layer_norm(x, names['norm_2'], 1e-12)
+    return x if first else w.layer_norm(x, names['norm_2'], epsilon)
 
 
 def bert(tokens):
@@ -141,6 +147,27 @@ def vit(tokens):
     return {'model_type': 'vit', 'hidden_size': width, 'num_attention_heads': heads, 'num_hidden_layers': 2, 'image_size': size, 'patch_size': patch}, w, [image], y
 
 
+def whisper(tokens):
+    width, heads, bins = 24, 3, 10
+    w, mel = Weights({'model.decoder.layers.0.fc1.weight': normal(4, 4)}), random.standard_normal((bins, 2 * tokens)).astype('float32')
+    x = mel.astype(float)
+    for name, channels, step in (('conv1', bins, 1), ('conv2', width, 2)):
+        weight, bias = (w.setdefault(f'model.encoder.{name}.{part}', normal(*shape)) for part, shape in (('weight', (width, channels, 3)), ('bias', (width,))))
+        padded = numpy.pad(x, [(0, 0), (1, 1)])
+        x = gelu(sum(weight[:, :, i].astype(float) @ padded[:, i:i + x.shape[1]] for i in range(3)) + bias[:, None])[:, ::step]
+    x = x.T + w.setdefault('model.encoder.embed_positions.weight', normal(tokens, width))
+    for i in range(2):
+        name, saved = f'model.encoder.layers.{i}.', w.linear
+        w.linear = lambda x, which, outputs: saved(x, which, outputs, not which.endswith('k_proj'))  # keys have no bias
+        x = encoder_layer(w, x, {'query': name + 'self_attn.q_proj', 'key': name + 'self_attn.k_proj', 'value': name + 'self_attn.v_proj',
+                                 'output': name + 'self_attn.out_proj', 'norm_1': name + 'self_attn_layer_norm', 'up': name + 'fc1',
+                                 'down': name + 'fc2', 'norm_2': name + 'final_layer_norm'}, heads, True, epsilon=1e-5)
+        w.linear = saved
+    config = {'model_type': 'whisper', 'd_model': width, 'encoder_attention_heads': heads, 'encoder_layers': 2, 'num_mel_bins': bins,
+              'activation_function': 'gelu'}
+    return config, w, [mel], w.layer_norm(x, 'model.encoder.layer_norm', 1e-5)
+
+
 def q8(array):
     blocks = array.reshape(-1, 32)
     scales = (abs(blocks).max(1, keepdims=True) / 127).astype('float16')
@@ -171,7 +198,7 @@ def as_gguf(folder):
                     'gpt2.attention.layer_norm_epsilon': 1e-5, 'tokenizer.ggml.tokens': ['a', 'bc']}
         if kind == 'qwen3':  # without what a Llama does not have
             weights = {name: array for name, array in weights.items() if not re.search('bias|[qk]_norm', name)}
-            config.update(model_type='llama', head_dim=None, num_attention_heads=4)
+            config.update(model_type='llama', head_dim=None, rope_scaling=None, num_attention_heads=4)
             settings = {'general.architecture': 'llama', 'llama.embedding_length': 24, 'llama.block_count': 2, 'llama.feed_forward_length': 56,
                         'llama.attention.head_count': 4, 'llama.attention.head_count_kv': 2, 'llama.attention.layer_norm_rms_epsilon': 1e-6,
                         'llama.rope.freq_base': 50000.0}
@@ -200,7 +227,7 @@ def as_gguf(folder):
 
 def write_all(folder, tokens):
     """Of each model its name, inputs and what it computes; written to FOLDER/NAME."""
-    for make in (gpt2, qwen3, bert, vit):
+    for make in (gpt2, qwen3, bert, vit, whisper):
         config, weights, inputs, output = make(tokens)
         (folder / make.__name__).mkdir(parents=True, exist_ok=True)
         (folder / make.__name__ / 'config.json').write_text(json.dumps(config))

@@ -1,4 +1,5 @@
 """Graphs of known architectures from their published weights, by the names that these have there."""
+import math
 import re
 from typing import Any, Callable, Dict, List, Optional
 
@@ -92,17 +93,37 @@ class Maker:
         return graph
 
 
+def rotary_frequencies(base: float, width: int, scaling: Dict[str, Any]) -> List[float]:
+    """Radians from one position to the next of each pair: plain, or scaled as Llama 3.1 does or linearly."""
+    frequencies = [base ** (-2 * i / width) for i in range(width // 2)]
+    kind = scaling.get('rope_type', scaling.get('type', 'default'))
+    if kind == 'default':
+        return frequencies
+    try:
+        factor = float(scaling['factor'])
+        if kind == 'linear':
+            return [each / factor for each in frequencies]
+        if kind != 'llama3':
+            raise ExportError(f'config.json scales rotary positions by "{kind}"; expected default, linear or llama3')
+        slow, fast, positions = (float(scaling[name]) for name in ('low_freq_factor', 'high_freq_factor', 'original_max_position_embeddings'))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ExportError(f'config.json has a "rope_scaling" of {scaling}, of which {error} is wrong or missing') from None
+    # Pairs that turn often in the original positions stay, those that turn seldom are slower by the factor, in between is interpolated.
+    turns = [positions * each / (2 * math.pi) for each in frequencies]
+    part = [min(1.0, max(0.0, (each - slow) / (fast - slow))) for each in turns]
+    return [each * kept + each / factor * (1 - kept) for each, kept in zip(frequencies, part)]
+
+
 def llama(m: Maker) -> Graph:
     """Llama, Mistral, Qwen 2 and 3: causal, rotary positions, grouped heads, gated products."""
     width, heads, epsilon = m.setting('hidden_size'), m.setting('num_attention_heads'), m.setting('rms_norm_eps', default=1e-6)
     kv_heads, each = m.setting('num_key_value_heads', default=heads), m.setting('head_dim', default=width // heads)
-    scaling = m.config.get('rope_scaling') or {}
-    if scaling.get('rope_type', scaling.get('type', 'default')) != 'default' or m.config.get('use_sliding_window'):
-        raise ExportError('config.json scales rotary positions, or has windows in some layers; expected neither')
+    if m.config.get('use_sliding_window'):
+        raise ExportError('config.json has windows in some layers; expected none')
     window = m.config.get('sliding_window') if m.config.get('model_type') == 'mistral' else None
     if window is not None and window < m.tokens:
         raise ExportError(f'config.json has a window of {window}; expected fewer tokens than that: --tokens {window}')
-    frequencies = [float(m.setting('rope_theta', default=10000.0)) ** (-2 * i / each) for i in range(each // 2)]
+    frequencies = rotary_frequencies(float(m.setting('rope_theta', default=10000.0)), each, m.config.get('rope_scaling') or {})
     m.prefix = 'model.' if any(name.startswith('model.') for name in m.weights) else ''
     table = m.weight('embed_tokens.weight', None, width)
     x = m('Gather', table, 'tokens', name='embed_tokens')
@@ -213,8 +234,28 @@ def vit(m: Maker) -> Graph:
     return m.graph({'image': (1, channels, size, size)}, {}, x)
 
 
+def whisper(m: Maker) -> Graph:
+    """The encoder: hidden states of `tokens` tokens, of a log-mel spectrogram of twice as many columns. The decoder's weights are left out."""
+    width, heads, bins = m.setting('d_model'), m.setting('encoder_attention_heads'), m.setting('num_mel_bins', default=80)
+    m.prefix = next((prefix for prefix in ('model.encoder.', 'encoder.') if prefix + 'conv1.weight' in m.weights), '')
+    m.weights = {name: array for name, array in m.weights.items() if name.startswith(m.prefix)}
+    positions = m.weight('embed_positions.weight', None, width)
+    if m.tokens > len(positions):
+        raise ExportError(f'the model has {len(positions)} positions; expected --tokens of at most that')
+    x = m('Gelu', m('Conv', 'spectrogram', m.weight('conv1.weight', width, bins, 3), m.weight('conv1.bias', width), pads=[1, 1]))
+    x = m('Gelu', m('Conv', x, m.weight('conv2.weight', width, width, 3), m.weight('conv2.bias', width), pads=[1, 1], strides=[2]))
+    x = m('Add', m('Transpose', x, perm=[0, 2, 1]), positions[None, :m.tokens])
+    for layer in range(m.setting('encoder_layers')):
+        name = f'layers.{layer}.'
+        names = {'query': name + 'self_attn.q_proj', 'key': name + 'self_attn.k_proj', 'value': name + 'self_attn.v_proj',
+                 'output': name + 'self_attn.out_proj', 'norm_1': name + 'self_attn_layer_norm', 'up': name + 'fc1', 'down': name + 'fc2',
+                 'norm_2': name + 'final_layer_norm'}
+        x = encoder_layer(m, x, names, width, heads, 1e-5, m.setting('activation_function', default='gelu'), True, m.tokens)
+    return m.graph({'spectrogram': (1, bins, 2 * m.tokens)}, {}, m.layer_norm(x, 'layer_norm', width, 1e-5))
+
+
 ARCHITECTURES: Dict[str, Callable[[Maker], Graph]] = {
-    'llama': llama, 'mistral': llama, 'qwen2': llama, 'qwen3': llama, 'gpt2': gpt2, 'bert': bert, 'vit': vit}
+    'llama': llama, 'mistral': llama, 'qwen2': llama, 'qwen3': llama, 'gpt2': gpt2, 'bert': bert, 'vit': vit, 'whisper': whisper}
 
 
 def graph_of(config: Dict[str, Any], weights: Dict[str, Any], tokens: int) -> Graph:

@@ -35,7 +35,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
            targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
-    model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit); or of
+    model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit, whisper); or of
              a GGUF file (llama, gpt2)
     name     of the C++ namespace; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
