@@ -1,6 +1,6 @@
-"""Exports models, compiles and runs them: tests/exporter/check.py CXX FOLDER LIBRARY [--torch] [NAME...]
+"""Exports models, compiles and runs them: tests/exporter/check.py CXX FOLDER ARCHIVE [--torch] [NAME...]
 
-Prints a line for each check, and leaves what it exported in FOLDER. The package is found by PYTHONPATH, LIBRARY is libattend.a of
+Prints a line for each check, and leaves what it exported in FOLDER. The package is found by PYTHONPATH, ARCHIVE is libattend.a of
 the same sources.
 """
 import argparse
@@ -49,7 +49,7 @@ checks = Checks()
 def compile_and_run(arguments, folder, name):
     """The self-test, on each backend of this machine; its lines."""
     source = ' '.join(str(folder / each) for each in ('model.cpp', 'self_test.cpp'))
-    command = f'{arguments.cxx} -std=c++17 -O1 {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN {source} {arguments.library} -o {folder}/test'
+    command = f'{arguments.cxx} -std=c++17 -O1 {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN {source} {arguments.archive} -o {folder}/test'
     # The headers of the project, not the copy beside the model: it is the same text, which other tests look at.
     shutil.rmtree(folder / 'attend')
     made = subprocess.run(command, shell=True, capture_output=True, text=True)
@@ -279,7 +279,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('cxx')
     parser.add_argument('folder', type=pathlib.Path)
-    parser.add_argument('library')
+    parser.add_argument('archive')
     parser.add_argument('--torch', action='store_true')
     parser.add_argument('--damages', type=int, default=100)
     parser.add_argument('names', nargs='*')

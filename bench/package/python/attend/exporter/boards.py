@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from typing import Any, Dict, List, Optional, Tuple
 
+from .cpp import Writer
 from .errors import ExportError
 from .integer_steps import IntegerAttention, IntegerLinear
 from .program import Program
@@ -70,8 +71,7 @@ class Board:
         build = folder / f'size-{self.name}'
         build.mkdir()
         source, image = build / 'size.cpp', build / 'size.elf'
-        parts = [f'{"int32_t" if view.type == "int32" else "float"} argument_{i}{"".join(f"[{size}]" for size in [n for n in view.shape if n != 1] or [1])};\n'
-                 for i, view in enumerate(program.inputs + program.outputs)]
+        parts = [f'{Writer.element_type(view)} argument_{i}{Writer.extents(view.shape)};\n' for i, view in enumerate(program.inputs + program.outputs)]
         arguments = ', '.join(f'argument_{i}' for i in range(len(parts)))
         loops = ''.join(f'void* {name}(void* to, {second}, size_t count) {{\n  for (size_t i = 0; i < count; ++i) static_cast<volatile char*>(to)[i] = {value};\n'
                         '  return to;\n}\n' for name, second, value in

@@ -16,7 +16,8 @@ SOFTMAX = '''template <int width>
 void softmax(const float (&x)[width], float (&y)[width]) {
   float most = x[0], total = 0;
   for (const float number : x) most = most < number || number != number ? number : most;
-  for (int i = 0; i < width; ++i) y[i] = x[i] - most;
+  for (float& number : y) number = -most;
+  attend::add(x, y);  // a difference that no compiler fuses with the product before it
   attend::activate<attend::Activation::exp>(y);
   for (const float power : y) total += power;
   for (float& number : y) number /= total;

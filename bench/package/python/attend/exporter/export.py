@@ -14,8 +14,8 @@ from .errors import ExportError
 from .gguf import read_gguf
 from .graph import Graph
 from .lower import lower
-from .onnx_file import read_onnx
 from .numbers_in_c import RESERVED
+from .onnx_file import read_onnx
 from .passes import assign_memory, simplify
 from .project_files import project_files
 from .quantise import quantise

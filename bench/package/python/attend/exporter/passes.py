@@ -46,28 +46,29 @@ def _columns(view: View, width: int) -> Tuple[int, int]:
 def split_projections(program: Program) -> None:
     """One projection to queries, keys and values becomes three, each of which writes its own array as attention reads it."""
     steps: List[Step] = []
+    changed: Dict[int, View] = {}
     for step in program.steps:
-        steps.append(step)
-        if not isinstance(step, Linear) or step.writes.buffer.kind != 'memory':
+        ranges = _ranges(program, step) if isinstance(step, Linear) and step.writes.buffer.kind == 'memory' else {}
+        if not isinstance(step, Linear) or len(ranges) < 2:
+            steps.append(step)
             continue
-        width = step.weight.shape[0]
-        readers = [view for other in program.steps for view in other.reads if view.buffer is step.writes.buffer]
-        ranges = sorted({_columns(view, width) for view in readers})
-        if len(ranges) < 2 or any(end > width for _, end in ranges) or any(a[1] > b[0] for a, b in zip(ranges, ranges[1:])):
-            continue
-        steps.pop()
-        changed = {}
-        for first, end in ranges:
+        for (first, end), readers in ranges.items():
             part = Buffer('memory', step.tokens * (end - first), step.writes.buffer.name)
             bias = None if step.bias is None else step.bias[first:end]
             steps.append(Linear(step.name, step.reads[0], View(part, shape=(step.tokens, end - first)), step.weight[first:end], bias))
-            for view in readers:
-                if _columns(view, width) == (first, end):
-                    changed[id(view)] = _narrowed(view, part, width, first, end - first)
-        program.steps, kept = steps + program.steps[program.steps.index(step) + 1:], steps
-        _replace(program, changed)
-        return split_projections(program) if kept else None
+            changed.update({id(view): _narrowed(view, part, step.weight.shape[0], first, end - first) for view in readers})
     program.steps = steps
+    _replace(program, changed)
+
+
+def _ranges(program: Program, step: Linear) -> Dict[Tuple[int, int], List[View]]:
+    """The columns that are read of what a projection writes, and by which views; none, where they overlap."""
+    width, ranges = step.weight.shape[0], {}  # type: int, Dict[Tuple[int, int], List[View]]
+    for view in [view for other in program.steps for view in other.reads if view.buffer is step.writes.buffer]:
+        ranges.setdefault(_columns(view, width), []).append(view)
+    ordered = sorted(ranges)
+    apart = all(end <= width for _, end in ordered) and all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:]))
+    return {each: ranges[each] for each in ordered} if apart else {}
 
 
 def _narrowed(view: View, part: Buffer, width: int, first: int, to: int) -> View:
@@ -95,6 +96,8 @@ def assign_memory(program: Program) -> None:
     """Places for all arrays in one block: those whose lives do not meet may share, and results lie in place of what they are made of."""
     born: Dict[int, int] = {}
     dies: Dict[int, int] = {}
+    for buffer in program.buffers():
+        buffer.place = buffer
     for index, step in enumerate(program.steps):
         born.setdefault(id(step.writes.buffer), index)
         for view in step.reads + [step.writes]:

@@ -94,9 +94,12 @@ class Quantiser:
         return self.like(step.writes, self.versions[id(buffer), type])
 
     def feeds(self, step: Step, *kinds: Any) -> bool:
-        """Whether what a step writes is read by a step of these kinds, through copies too, or is an output."""
+        """Whether what a step writes is read by a step of these kinds, through copies too."""
         return any(isinstance(reader, kinds) or (isinstance(reader, Copy) and self.feeds(reader, *kinds))
                    for reader in self.readers.get(id(step.writes.buffer), []))
+
+    def is_output(self, step: Step) -> bool:
+        return any(view.buffer is step.writes.buffer for view in self.program.outputs)
 
     # Steps
 
@@ -132,9 +135,7 @@ class Quantiser:
 
     def _linear(self, step: Linear) -> bool:
         x, readers = self.take(step.reads[0], 'int8'), self.readers.get(id(step.writes.buffer), [])
-        is_output = any(view.buffer is step.writes.buffer for view in self.program.outputs)
-        type = 'int16' if is_output else 'int8'
-        only = readers[0] if len(readers) == 1 and not is_output else None
+        only = readers[0] if len(readers) == 1 and not self.is_output(step) else None
         if isinstance(only, Attention) and not only.weights and not only.masked and only.bias is None and \
                 any(view.buffer is step.writes.buffer and view.is_whole() for view in only.reads[:2]):
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
@@ -147,7 +148,7 @@ class Quantiser:
                 del self.program.views[name]
             y = self.result(step, 'int8', self.scale(only.writes.buffer, 'int8'))
         else:
-            y = self.result(step, type)
+            y = self.result(step, 'int16' if self.is_output(step) else 'int8')
         weight, scales, bias = quantised_weights(step, x.buffer.scale.of_all())
         rows = View(y.buffer, shape=(step.tokens, -1))
         self.steps.append(IntegerLinear(step.name, x, rows, weight, scales, bias))
@@ -212,7 +213,7 @@ class Quantiser:
 
     def _norm(self, step: Norm) -> bool:
         x = self.integers(step.reads[0])
-        type = 'int16' if self.feeds(step, Elementwise, Reduce) or not self.readers.get(id(step.writes.buffer)) else 'int8'
+        type = 'int16' if self.feeds(step, Elementwise, Reduce) or self.is_output(step) else 'int8'
         self.steps.append(IntegerNorm(step.kind, step.name, x, self.result(step, type), step.width, step.weight, step.bias, step.epsilon))
         return True
 
@@ -286,7 +287,8 @@ def best_scale(numbers: Any, type: str, symmetric: bool) -> Scale:
         scale = (high - low) * part / (last - first - 1 if symmetric or type == 'int16' else last - first)
         zero = 0 if symmetric or type == 'int16' else int(numpy.clip(numpy.rint(first - low * part / scale), first, last))
         made = Scale(float(scale), zero)
-        error = float(((numpy.clip(numpy.rint(numbers / scale) + zero, first, last) - zero) * scale - numbers).__pow__(2).sum())
+        kept = (numpy.clip(numpy.rint(numbers / scale) + zero, first, last) - zero) * scale
+        error = float(((kept - numbers) ** 2).sum())
         if error < best[0]:
             best = (error, made)
     return best[1]

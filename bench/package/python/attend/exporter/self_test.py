@@ -3,6 +3,7 @@ from typing import Any, List, Optional
 
 import numpy
 
+from .cpp import Writer
 from .numbers_in_c import braced, comment
 from .program import Program, Step
 
@@ -32,7 +33,6 @@ def digests(program: Program, inputs: List[Any]) -> List[int]:
 
 def token_test(program: Program, sample: List[Any], tokenwise: Program) -> str:
     """Of the first sample: what append() gives for each token is the row that run() gives."""
-    from .cpp import Writer
     outputs = program.run(sample)
     tokens = program.inputs[0].count // tokenwise.inputs[0].count
     table = ',\n'.join('{' + ', '.join(f'0x{digest(each):016x}u' for each in output.reshape(tokens, -1)) + '}' for output in outputs)
@@ -70,12 +70,10 @@ def write_self_test(program: Program, samples: List[List[Any]], tokenwise: Optio
     name = program.name
     inputs = ''
     for which, view in enumerate(program.inputs):
-        kind = 'int32_t' if view.type == 'int32' else 'float'
         rows = numpy.stack([numpy.asarray(sample[which], view.array.dtype).reshape(-1) for sample in samples])
-        inputs += f'const {kind} input_{which}[{len(samples)}][{view.count}] = {braced(rows)};\n'
+        inputs += f'const {Writer.element_type(view)} input_{which}[{len(samples)}][{view.count}] = {braced(rows)};\n'
     table = ',\n'.join('{' + ', '.join(f'0x{each:016x}u' for each in digests(program, sample)) + '}' for sample in samples)
-    from .cpp import Writer  # for the types of arrays
-    extents = [(('int32_t' if view.type == 'int32' else 'float'), Writer.extents(view.shape)) for view in program.inputs + program.outputs]
+    extents = [(Writer.element_type(view), Writer.extents(view.shape)) for view in program.inputs + program.outputs]
     results = ''.join(f'{kind} result_{which}{size};\n' for which, (kind, size) in enumerate(extents[len(program.inputs):]))
     arguments = [f'*reinterpret_cast<const {kind} (*){size}>(input_{which}[sample])' for which, (kind, size) in
                  enumerate(extents[:len(program.inputs)])] + [f'result_{which}' for which in range(len(program.outputs))]

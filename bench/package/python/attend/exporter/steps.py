@@ -224,7 +224,6 @@ class Softmax(Step):
     """Of rows as long as the last axis."""
 
     kind = 'softmax'
-    in_place = [0]
 
     def text(self) -> str:
         return f'softmax of {self.writes.shape[-1]}'
