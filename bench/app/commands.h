@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "household.h"
@@ -47,6 +48,10 @@ class Commands {
   // The household must outlive this.
   // integer: with IntegerLlama, for a household with scales that is not packed; it draws no map.
   explicit Commands(const Household& household, Arithmetic arithmetic = Arithmetic::float32);
+
+  // With another model, of the words of this household alone; it draws no map.
+  Commands(const Household& household, std::unique_ptr<LanguageModel> model)
+      : household_(household), model_(std::move(model)) {}
 
   // Throws Failure for what is no sentence (Words::encode). map: filled, where there is one.
   Answer answer(std::string_view text, AttentionMap* map = nullptr);

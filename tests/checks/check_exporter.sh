@@ -93,6 +93,30 @@ else
     nothing_in "$(grep -v '^ok   the story$\|story: 2 inputs, .* the same bits$' "$build/log")" "it tells its story"
     ${ALL:+try cortex-m4 story}
   fi
+  # The shipped model of household commands, beside the program that was written by hand for it.
+  exported_household() { "$python" tests/exporter/household.py "$build/models" && grep -q '^FAIL' "$build/log" && return 1; return 0; }
+  beside_by_hand() { # board: actions are the same; RAM at most 1.05 times, flash 16 KB more, instructions 1.03 times
+    EXPORTED=$build/models sh $board build "$1" "$build/boards" household_count household_exported_count &&
+      for program in household_count household_exported_count; do
+        sh $board count "$1" "$build/boards/$1.$program" | tr -d '\r' >"$build/$program.txt" && arm-none-eabi-size "$build/boards/$1.$program" >>"$build/$program.txt" || return 1
+      done
+    awk -v board="$1" '
+      FNR == 1 { program++ }
+      /^  [a-z.]+( |$)/ && !/^  scores/ { actions[program] = actions[program] $0 }
+      / instructions, / { instructions[program] += $3; if (!heap[program]) heap[program] = $5 }
+      /^ *[0-9]+\t/ { flash[program] = $1 + $2; ram[program] = $2 + $3 + heap[program] }
+      END {
+        printf "%s: %d bytes of flash, %d of RAM, %d instructions; by hand %d, %d, %d\n", board, flash[2], ram[2], instructions[2], flash[1], ram[1], instructions[1]
+        exit !(actions[1] != "" && actions[1] == actions[2] && ram[2] <= 1.05 * ram[1] && flash[2] <= flash[1] + 16384 && instructions[2] > 0 && instructions[2] <= 1.03 * instructions[1])
+      }' "$build/household_count.txt" "$build/household_exported_count.txt"
+  }
+  succeeds "the model of household commands" exported_household
+  for name in ${ALL:+cortex-m4} cortex-m0plus; do
+    if command -v arm-none-eabi-g++ >/dev/null 2>&1; then
+      succeeds "household commands on $name, beside the program by hand" beside_by_hand $name
+      grep '^cortex-.* by hand' "$build/log"
+    fi
+  done
   # The trained examples: what they make of held-out data, and their self-tests.
   for name in gestures anomaly; do
     succeeds "the example $name" make -j1 run EXAMPLE=$name CXX="$cxx" BUILD="$2"

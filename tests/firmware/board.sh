@@ -11,7 +11,7 @@
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
 # Programs: chains, specials, digests, options, count, example, two_boards; exported, the self-test of the model in the folder EXPORTED=;
-# of the application household, household_int8, household_count, household_floats, tokens, tokens_floats, story.
+# of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
@@ -129,14 +129,14 @@ application() {
 }
 
 # A program of the application, with its files in flash.
-application_program() {  # main model tokenizer-or-none
+application_program() {  # main model tokenizer-or-none options-or-none other-sources
   for file in "$2" ${3:+"$3"}; do [ -r "$file" ] || fail "$file is not there"; done
   application
   objects="$common $app_objects"
   extra="-DMODEL_PATH=\"$2\" ${3:+-DTOKENIZER_PATH=\"$3\"}" stack_size=0x10000
   compile "$here/embed.S"
-  extra="-Wall -Wextra -Wshadow $counts"
-  compile "$here/$1_main.cpp"
+  extra="-Wall -Wextra -Wshadow $counts ${4:-}"
+  compile "$here/$1_main.cpp" ${5:+"$5"}
 }
 
 # Makes the model of household commands with floats as its weights.
@@ -158,12 +158,16 @@ build_program() {  # program image
       ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
+    household_exported | household_exported_count)
+      [ "$1" = household_exported ] || counts=-DATTEND_COUNT
+      application_program household_exported "$EXPORTED/words.bin" '' "-I$EXPORTED/household" "$EXPORTED/household/model.cpp"
+      ;;
     household_floats | tokens_floats) write_floats && application_program "${1%_floats}" "$work/floats.bin" '' ;;
     story)
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, household, household_int8, household_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

@@ -10,8 +10,13 @@
 #include "../../bench/app/household.h"
 #include "../conformance/layer_digest.h"
 #include "platform.h"
+#ifdef ATTEND_COUNT
+#include "instructions.h"
+#endif
 
 namespace firmware {
+
+size_t heap_bytes();  // newlib.cpp: how far the heap has come
 
 // Of the scores of what may come next after each token of the sentence.
 template <class Llama>
@@ -30,14 +35,40 @@ inline void print_answer(const std::string& sentence, const std::string& action,
   print_number(digest, 16, 16);
 }
 
-// Calls answer(household, sentence) for each; the program's exit status.
+// The action that a sentence asks for, and the digest of the scores of the same model, which make() makes anew. Compiled with
+// ATTEND_COUNT also the instructions, and the heap before that; the board must be started with a clock that moves with them.
+template <class Make>
+void answer_and_count(app::Commands commands, const app::Household& household, const std::string& sentence, Make make) {
+  app::Answer found;
+#ifdef ATTEND_COUNT
+  if (!start_counting()) return;
+  const uint64_t instructions = count_instructions([&] { found = commands.answer(sentence); });
+  const size_t heap = heap_bytes();
+#else
+  found = commands.answer(sentence);
+#endif
+  auto model = make();
+  print_answer(sentence, found.action, digest_of(model, household, sentence));
+#ifdef ATTEND_COUNT
+  print("\n  ");
+  print_number(uint64_t(found.tokens));
+  print(" tokens, ");
+  print_number(instructions);
+  print(" instructions, ");
+  print_number(heap);
+  print(" bytes of heap");
+#endif
+  print("\n");
+}
+
+// Calls answer(household, sentence) for each; the program's exit status. load: what the household is read by, from a path.
 template <class Answer>
-int run_household(Answer answer) {
+int run_household(Answer answer, app::Household (*load)(const std::string&) = app::load_household) {
   try {
     static char sentence[2048];
     if (!read_arguments(sentence, sizeof sentence)) throw app::Failure("the sentence is too long for a board's command line");
     const char* const model = std::getenv("ATTEND_MODEL");  // of a host
-    const app::Household household = app::load_household(model == nullptr ? "model" : model);
+    const app::Household household = load(model == nullptr ? "model" : model);
     if (sentence[0] != '\0') {
       answer(household, sentence);
     } else {

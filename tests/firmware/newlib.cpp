@@ -15,8 +15,9 @@ void* __dso_handle = nullptr;
 
 extern const unsigned char model_begin[], model_end[], tokenizer_begin[], tokenizer_end[];  // embed.S
 
+static size_t used = 0;  // of the heap
+
 void* _sbrk(ptrdiff_t bytes) {
-  static size_t used = 0;
   const firmware::Memory memory = firmware::free_memory();
   if (bytes > ptrdiff_t(memory.count * sizeof(float) - used)) {
     errno = ENOMEM;
@@ -58,6 +59,10 @@ int _kill(int, int) { firmware::finish(1); }
 void _exit(int status) { firmware::finish(status); }
 
 }  // extern "C"
+
+namespace firmware {
+size_t heap_bytes() { return used; }
+}  // namespace firmware
 
 namespace app {
 

@@ -78,7 +78,7 @@ const attend::Weights<32, 16, attend::integer> weights_0 =
 {28, -18, -45, -6, -11, -53, -127, -14, -55, -121, -16, -110, 5, -32, -77, 11}},
 {-7752, 6646, 6034, -4844, -6718, -3058, -4221, 2603, -6252, -7893, -186, -1089, -5693, -2417, 3151, 963, -1371, -2505, 
  3618, 490, 4033, 2923, 779, -5294, 5196, 454, -2332, 7540, 7384, -5469, -3249, -2189}};
-constexpr auto scales_1 = attend::ProjectionScales<32>({0.027463235294117646, -3}, {0.002266396218397486, 0.002080515848370049, 0.002236806970881665, 0.0031653846812060497, 0.0019353994234340398, 0.0025130867019413023, 0.0024421264336803765, 0.0021184180665203907, 0.0016673436080376933, 0.0015955556800046305, 0.002665092391291941, 0.002204318684855784, 0.0020108180721913737, 0.0023988872531830797, 0.0020072826250331606, 0.0023021416401299904, 0.0017345730713971956, 0.0020713752179633916, 0.0018982813348920327, 0.001914997856448016, 0.0023204745270135833, 0.0017692294177107924, 0.002532359417967909, 0.0024749878353959934, 0.001985535846920464, 0.0017077198882741252, 0.001975599940367571, 0.00203923071463277, 0.0019795608332776648, 0.001812399372341126, 0.0018703151406265618, 0.002012448517356332}, {0.01962533156077067, 0});
+constexpr auto scales_1 = attend::ProjectionScales<32>({0.027463235294117646, -3}, {0.002266396218397486, 0.002080515848370049, 0.002236806970881665, 0.0031653846812060497, 0.0019353994234340398, 0.0025130867019413023, 0.0024421264336803765, 0.0021184180665203907, 0.0016673436080376933, 0.0015955556800046305, 0.002665092391291941, 0.002204318684855784, 0.0020108180721913737, 0.0023988872531830797, 0.0020072826250331606, 0.0023021416401299904, 0.0017345730713971956, 0.0020713752179633916, 0.0018982813348920327, 0.001914997856448016, 0.0023204745270135833, 0.0017692294177107924, 0.002532359417967909, 0.0024749878353959934, 0.001985535846920464, 0.0017077198882741252, 0.001975599940367571, 0.00203923071463277, 0.0019795608332776648, 0.001812399372341126, 0.0018703151406265618, 0.002012448517356332}, {9.04089407601122e-05, 0});
 static_assert(scales_1.status() == attend::Status::ok, "");
 const float weight_2[32] =
 {0.940612197f, 0.892368972f, 0.83653295f, 0.916512012f, 0.955877483f, 0.947930574f, 0.931577265f, 0.951294482f, 
@@ -375,7 +375,7 @@ const attend::Weights<32, 32, attend::integer> weights_11 =
  -170, 3956, -2760, 3211, 867, -1301, 1846, 1589, 1025, -14, -1434, 319, -426}};
 constexpr auto scales_12 = attend::ProjectionScales<32>({0.02464945634206136, -2}, {0.0020483251162401335, 0.0029824674129486084, 0.0017516753804965282, 0.0018433724332043505, 0.002588484934934481, 0.0018915705324157954, 0.0028573875352153628, 0.0030306014489001176, 0.002437526785482572, 0.0017599398930241742, 0.0023505884831345925, 0.0031475136129874882, 0.0019324726945771946, 0.0020075416940403736, 0.0026467670136549343, 0.00351931142994738, 0.003353961574749684, 0.003147147067888515, 0.00208242272767495, 0.0032014084143901435, 0.0019605710046497857, 0.0029573632976201574, 0.0019522297570085901, 0.0035943072142563467, 0.0017938681944148747, 0.0023724934247535043, 0.00444699694791178, 0.0025445788394747757, 0.0024392755012812577, 0.0018006445854667603, 0.002286835448948417, 0.002575286495403981}, {0.033077418944414926, -5});
 static_assert(scales_12.status() == attend::Status::ok, "");
-constexpr auto scales_13 = attend::SumScales(attend::TensorScale{0.01962533156077067, 0}, attend::TensorScale{0.033077418944414926, -5}, attend::TensorScale{0.00015196586457775019, 0});
+constexpr auto scales_13 = attend::SumScales(attend::TensorScale{9.04089407601122e-05, 0}, attend::TensorScale{0.033077418944414926, -5}, attend::TensorScale{0.00015196586457775019, 0});
 static_assert(scales_13.status() == attend::Status::ok, "");
 const float weight_14[32] =
 {0.935078621f, 1.05982327f, 0.94947511f, 0.933693469f, 1.02050865f, 0.931705177f, 1.03406334f, 0.993912399f, 1.10018122f, 
@@ -1451,64 +1451,64 @@ attend::Status run_observed(const float (&patches)[64][16], float (&next)[64][16
   attend::Status status = attend::Status::ok;
 
   // 0: floats to integers (patches)
-  to_integers(at<float[1024]>(patches, 0), 36.4123154f, -3, at<int8_t[1024]>(memory, 2048));
-  if (observe) observe(context, 0, at<int8_t[1024]>(memory, 2048), 1024, 1);
+  to_integers(at<float[1024]>(patches, 0), 36.4123154f, -3, at<int8_t[1024]>(memory, 0));
+  if (observe) observe(context, 0, at<int8_t[1024]>(memory, 0), 1024, 1);
 
   // 1: projection in integers, 16 to 32 (/input/Add_output_0)
-  status = attend::project(at<attend::Vectors<64, 16, int8_t>>(memory, 2048), weights_0, scales_1,
-      at<attend::Vectors<64, 32, int8_t>>(memory, 0));
+  status = attend::project(at<attend::Vectors<64, 16, int8_t>>(memory, 0), weights_0, scales_1, at<attend::Vectors<64,
+      32, int16_t>>(memory, 6144));
   if (status != attend::Status::ok) return status;
-  if (observe) observe(context, 1, at<int8_t[2048]>(memory, 0), 2048, 1);
+  if (observe) observe(context, 1, at<int16_t[2048]>(memory, 6144), 2048, 2);
 
   // 2: layer normalisation of 32, of integers by floats (/blocks/blocks.0/first/Add_1_output_0)
   for (int i = 0; i < 64; ++i) {
-    float(&row)[32] = at<float[32]>(memory, aligned(4096));
-    to_floats(at<int8_t[32]>(memory, 0 + 1 * size_t(i * 32)), 0, 0.0196253322f, row);
+    float(&row)[32] = at<float[32]>(memory, aligned(10240));
+    to_floats(at<int16_t[32]>(memory, 6144 + 2 * size_t(i * 32)), 0, 9.04089393e-05f, row);
     status = attend::layer_norm(row, weight_2, bias_3, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(memory, 2048 + 1 * size_t(i * 32)));
+    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(memory, 0 + 1 * size_t(i * 32)));
   }
-  if (observe) observe(context, 2, at<int8_t[2048]>(memory, 2048), 2048, 1);
+  if (observe) observe(context, 2, at<int8_t[2048]>(memory, 0), 2048, 1);
 
   // 3: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 2048), weights_4, scales_5,
-      at<attend::Vectors<64, 32, int8_t>>(memory, 4096));
+  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 0), weights_4, scales_5, at<attend::Vectors<64,
+      32, int8_t>>(memory, 2048));
   if (status != attend::Status::ok) return status;
-  if (observe) observe(context, 3, at<int8_t[2048]>(memory, 4096), 2048, 1);
+  if (observe) observe(context, 3, at<int8_t[2048]>(memory, 2048), 2048, 1);
 
   // 4: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 2048), weights_6, scales_7,
-      at<attend::Vectors<64, 32, int8_t>>(memory, 6144));
+  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 0), weights_6, scales_7, at<attend::Vectors<64,
+      32, int8_t>>(memory, 4096));
   if (status != attend::Status::ok) return status;
-  if (observe) observe(context, 4, at<int8_t[2048]>(memory, 6144), 2048, 1);
+  if (observe) observe(context, 4, at<int8_t[2048]>(memory, 4096), 2048, 1);
 
   // 5: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 2048), weights_8, scales_9,
-      at<attend::Vectors<64, 32, int8_t>>(memory, 8192));
+  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 0), weights_8, scales_9, at<attend::Vectors<64,
+      32, int8_t>>(memory, 10240));
   if (status != attend::Status::ok) return status;
-  if (observe) observe(context, 5, at<int8_t[2048]>(memory, 8192), 2048, 1);
+  if (observe) observe(context, 5, at<int8_t[2048]>(memory, 10240), 2048, 1);
 
   // 6: attention in integers, 4 heads of 8, 64 queries over 64 keys, causal, the last 24 (/blocks/blocks.0/MatMul_1_output_0)
   {
     attend::ScoreOptions<attend::Integer<Heads0>> options = attend::causal(0);
     options.window_left = 23;
-    status = attend::attention(at<attend::Query<attend::Integer<Heads0>, 64>>(memory, 4096),
-        at<attend::Key<attend::Integer<Heads0>, 64>>(memory, 6144), at<attend::Value<attend::Integer<Heads0>,
-        64>>(memory, 8192), at<attend::Output<attend::Integer<Heads0>, 64>>(memory, 2048),
-        at<attend::Workspace<attend::Integer<Heads0>, 64, 64>>(memory, aligned(10240)), quantisation_10, options);
+    status = attend::attention(at<attend::Query<attend::Integer<Heads0>, 64>>(memory, 2048),
+        at<attend::Key<attend::Integer<Heads0>, 64>>(memory, 4096), at<attend::Value<attend::Integer<Heads0>,
+        64>>(memory, 10240), at<attend::Output<attend::Integer<Heads0>, 64>>(memory, 0),
+        at<attend::Workspace<attend::Integer<Heads0>, 64, 64>>(memory, aligned(12288)), quantisation_10, options);
     if (status != attend::Status::ok) return status;
   }
-  if (observe) observe(context, 6, at<int8_t[2048]>(memory, 2048), 2048, 1);
+  if (observe) observe(context, 6, at<int8_t[2048]>(memory, 0), 2048, 1);
 
   // 7: projection in integers, 32 to 32 (/blocks/blocks.0/output/Add_output_0)
-  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 2048), weights_11, scales_12,
-      at<attend::Vectors<64, 32, int8_t>>(memory, 4096));
+  status = attend::project(at<attend::Vectors<64, 32, int8_t>>(memory, 0), weights_11, scales_12,
+      at<attend::Vectors<64, 32, int8_t>>(memory, 2048));
   if (status != attend::Status::ok) return status;
-  if (observe) observe(context, 7, at<int8_t[2048]>(memory, 4096), 2048, 1);
+  if (observe) observe(context, 7, at<int8_t[2048]>(memory, 2048), 2048, 1);
 
   // 8: sum in integers (/blocks/blocks.0/Add_1_output_0)
-  status = attend::add(at<attend::Vectors<1, 2048, int8_t>>(memory, 0), at<attend::Vectors<1, 2048, int8_t>>(memory,
-      4096), scales_13, at<attend::Vectors<1, 2048, int16_t>>(memory, 6144));
+  status = attend::add(at<attend::Vectors<1, 2048, int16_t>>(memory, 6144), at<attend::Vectors<1, 2048,
+      int8_t>>(memory, 2048), scales_13, at<attend::Vectors<1, 2048, int16_t>>(memory, 6144));
   if (status != attend::Status::ok) return status;
   if (observe) observe(context, 8, at<int16_t[2048]>(memory, 6144), 2048, 2);
 
@@ -1660,51 +1660,54 @@ void clear() {
   caches.cache_1.clear();
 }
 
-attend::Status append(const float (&patches)[16], float (&next)[16]) {
+namespace {
+
+// What later tokens look at.
+attend::Status remember(const float (&patches)[16]) {
   attend::Status status = attend::Status::ok;
   [[maybe_unused]] const int position = caches.position;
 
   // 0: floats to integers (patches)
-  to_integers(at<float[16]>(patches, 0), 36.4123154f, -3, at<int8_t[16]>(token_memory, 32));
+  to_integers(at<float[16]>(patches, 0), 36.4123154f, -3, at<int8_t[16]>(token_memory, 0));
   // 1: projection in integers, 16 to 32 (/input/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 16, int8_t>>(token_memory, 32), weights_0, scales_1,
-      at<attend::Vectors<1, 32, int8_t>>(token_memory, 0));
+  status = attend::project(at<attend::Vectors<1, 16, int8_t>>(token_memory, 0), weights_0, scales_1,
+      at<attend::Vectors<1, 32, int16_t>>(token_memory, 96));
   if (status != attend::Status::ok) return status;
   // 2: layer normalisation of 32, of integers by floats (/blocks/blocks.0/first/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
-    float(&row)[32] = at<float[32]>(token_memory, aligned(64));
-    to_floats(at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)), 0, 0.0196253322f, row);
+    float(&row)[32] = at<float[32]>(token_memory, aligned(160));
+    to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 9.04089393e-05f, row);
     status = attend::layer_norm(row, weight_2, bias_3, row, 9.99999975e-06f);
     if (status != attend::Status::ok) return status;
-    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(token_memory, 32 + 1 * size_t(i * 32)));
+    to_integers(row, 43.2023392f, -2, at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)));
   }
   // 3: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 32), weights_4, scales_5,
-      at<attend::Vectors<1, 32, int8_t>>(token_memory, 64));
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_4, scales_5,
+      at<attend::Vectors<1, 32, int8_t>>(token_memory, 32));
   if (status != attend::Status::ok) return status;
   // 4: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 32), weights_6, scales_7,
-      at<attend::Vectors<1, 32, int8_t>>(token_memory, 96));
-  if (status != attend::Status::ok) return status;
-  // 5: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 32), weights_8, scales_9,
-      at<attend::Vectors<1, 32, int8_t>>(token_memory, 128));
-  if (status != attend::Status::ok) return status;
-  // 6: attention over a ring, 4 heads of 8 (/blocks/blocks.0/MatMul_1_output_0)
-  status = caches.cache_0.append(at<attend::Key<attend::Integer<Heads0>>>(token_memory, 96),
-      at<attend::Value<attend::Integer<Heads0>>>(token_memory, 128));
-  if (status != attend::Status::ok) return status;
-  status = attend::decode(at<attend::Query<attend::Integer<Heads0>>>(token_memory, 64), caches.cache_0,
-      at<attend::Output<attend::Integer<Heads0>>>(token_memory, 32), at<attend::Workspace<attend::Integer<Heads0>, 1,
-      attend::over_ring<Last24>>>(token_memory, aligned(160)), quantisation_10);
-  if (status != attend::Status::ok) return status;
-  // 7: projection in integers, 32 to 32 (/blocks/blocks.0/output/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 32), weights_11, scales_12,
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_6, scales_7,
       at<attend::Vectors<1, 32, int8_t>>(token_memory, 64));
   if (status != attend::Status::ok) return status;
+  // 5: projection in integers, 32 to 32 (/blocks/blocks.0/qkv/Add_output_0)
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_8, scales_9,
+      at<attend::Vectors<1, 32, int8_t>>(token_memory, 160));
+  if (status != attend::Status::ok) return status;
+  // 6: attention over a ring, 4 heads of 8 (/blocks/blocks.0/MatMul_1_output_0)
+  status = caches.cache_0.append(at<attend::Key<attend::Integer<Heads0>>>(token_memory, 64),
+      at<attend::Value<attend::Integer<Heads0>>>(token_memory, 160));
+  if (status != attend::Status::ok) return status;
+  status = attend::decode(at<attend::Query<attend::Integer<Heads0>>>(token_memory, 32), caches.cache_0,
+      at<attend::Output<attend::Integer<Heads0>>>(token_memory, 0), at<attend::Workspace<attend::Integer<Heads0>, 1,
+      attend::over_ring<Last24>>>(token_memory, aligned(192)), quantisation_10);
+  if (status != attend::Status::ok) return status;
+  // 7: projection in integers, 32 to 32 (/blocks/blocks.0/output/Add_output_0)
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_11, scales_12,
+      at<attend::Vectors<1, 32, int8_t>>(token_memory, 32));
+  if (status != attend::Status::ok) return status;
   // 8: sum in integers (/blocks/blocks.0/Add_1_output_0)
-  status = attend::add(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), at<attend::Vectors<1, 32,
-      int8_t>>(token_memory, 64), scales_13, at<attend::Vectors<1, 32, int16_t>>(token_memory, 96));
+  status = attend::add(at<attend::Vectors<1, 32, int16_t>>(token_memory, 96), at<attend::Vectors<1, 32,
+      int8_t>>(token_memory, 32), scales_13, at<attend::Vectors<1, 32, int16_t>>(token_memory, 96));
   if (status != attend::Status::ok) return status;
   // 9: layer normalisation of 32, of integers by floats (/blocks/blocks.0/second/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
@@ -1737,34 +1740,52 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
     to_integers(row, 36.2464828f, -3, at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)));
   }
   // 15: projection in integers, 32 to 32 (/blocks/blocks.1/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_24, scales_25,
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_26, scales_27,
       at<attend::Vectors<1, 32, int8_t>>(token_memory, 32));
   if (status != attend::Status::ok) return status;
   // 16: projection in integers, 32 to 32 (/blocks/blocks.1/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_26, scales_27,
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_28, scales_29,
       at<attend::Vectors<1, 32, int8_t>>(token_memory, 64));
   if (status != attend::Status::ok) return status;
-  // 17: projection in integers, 32 to 32 (/blocks/blocks.1/qkv/Add_output_0)
-  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_28, scales_29,
+  // 17: key and value of a token to a cache (/blocks/blocks.1/MatMul_1_output_0)
+  status = caches.cache_1.append(at<attend::Key<attend::Integer<Heads0>>>(token_memory, 32),
+      at<attend::Value<attend::Integer<Heads0>>>(token_memory, 64));
+  if (status != attend::Status::ok) return status;
+
+  return status;
+}
+
+}  // namespace
+
+attend::Status append(const float (&patches)[16]) {
+  const attend::Status status = remember(patches);
+  if (status == attend::Status::ok) ++caches.position;
+  return status;
+}
+
+attend::Status append(const float (&patches)[16], float (&next)[16]) {
+  attend::Status status = remember(patches);
+  if (status != attend::Status::ok) return status;
+  [[maybe_unused]] const int position = caches.position;
+
+  // 18: projection in integers, 32 to 32 (/blocks/blocks.1/qkv/Add_output_0)
+  status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_24, scales_25,
       at<attend::Vectors<1, 32, int8_t>>(token_memory, 160));
   if (status != attend::Status::ok) return status;
-  // 18: attention over a ring, 4 heads of 8 (/blocks/blocks.1/MatMul_1_output_0)
-  status = caches.cache_1.append(at<attend::Key<attend::Integer<Heads0>>>(token_memory, 64),
-      at<attend::Value<attend::Integer<Heads0>>>(token_memory, 160));
-  if (status != attend::Status::ok) return status;
-  status = attend::decode(at<attend::Query<attend::Integer<Heads0>>>(token_memory, 32), caches.cache_1,
+  // 19: attention over a ring, 4 heads of 8 (/blocks/blocks.1/MatMul_1_output_0)
+  status = attend::decode(at<attend::Query<attend::Integer<Heads0>>>(token_memory, 160), caches.cache_1,
       at<attend::Output<attend::Integer<Heads0>>>(token_memory, 0), at<attend::Workspace<attend::Integer<Heads0>, 1,
       attend::over_ring<Last24>>>(token_memory, aligned(192)), quantisation_30);
   if (status != attend::Status::ok) return status;
-  // 19: projection in integers, 32 to 32 (/blocks/blocks.1/output/Add_output_0)
+  // 20: projection in integers, 32 to 32 (/blocks/blocks.1/output/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_31, scales_32,
       at<attend::Vectors<1, 32, int8_t>>(token_memory, 32));
   if (status != attend::Status::ok) return status;
-  // 20: sum in integers (/blocks/blocks.1/Add_1_output_0)
+  // 21: sum in integers (/blocks/blocks.1/Add_1_output_0)
   status = attend::add(at<attend::Vectors<1, 32, int16_t>>(token_memory, 96), at<attend::Vectors<1, 32,
       int8_t>>(token_memory, 32), scales_33, at<attend::Vectors<1, 32, int16_t>>(token_memory, 96));
   if (status != attend::Status::ok) return status;
-  // 21: layer normalisation of 32, of integers by floats (/blocks/blocks.1/second/Add_1_output_0)
+  // 22: layer normalisation of 32, of integers by floats (/blocks/blocks.1/second/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(192));
     to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 0.000205495759f, row);
@@ -1772,21 +1793,21 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
     if (status != attend::Status::ok) return status;
     to_integers(row, 35.2440491f, 7, at<int8_t[32]>(token_memory, 160 + 1 * size_t(i * 32)));
   }
-  // 22: projection in integers, 32 to 96 (/blocks/blocks.1/up/Add_output_0)
+  // 23: projection in integers, 32 to 96 (/blocks/blocks.1/up/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 160), weights_36, scales_37,
       at<attend::Vectors<1, 96, int8_t>>(token_memory, 0));
   if (status != attend::Status::ok) return status;
-  // 23: gelu by a table (/blocks/blocks.1/Mul_1_output_0)
+  // 24: gelu by a table (/blocks/blocks.1/Mul_1_output_0)
   for (int i = 0; i < 96; ++i) at<int8_t[96]>(token_memory, 0)[i] = table_38[at<int8_t[96]>(token_memory, 0)[i] + 128];
-  // 24: projection in integers, 96 to 32 (/blocks/blocks.1/down/Add_output_0)
+  // 25: projection in integers, 96 to 32 (/blocks/blocks.1/down/Add_output_0)
   status = attend::project(at<attend::Vectors<1, 96, int8_t>>(token_memory, 0), weights_39, scales_40,
       at<attend::Vectors<1, 32, int8_t>>(token_memory, 160));
   if (status != attend::Status::ok) return status;
-  // 25: sum in integers (/blocks/blocks.1/Add_3_output_0)
+  // 26: sum in integers (/blocks/blocks.1/Add_3_output_0)
   status = attend::add(at<attend::Vectors<1, 32, int16_t>>(token_memory, 96), at<attend::Vectors<1, 32,
       int8_t>>(token_memory, 160), scales_41, at<attend::Vectors<1, 32, int16_t>>(token_memory, 96));
   if (status != attend::Status::ok) return status;
-  // 26: layer normalisation of 32, of integers by floats (/last/Add_1_output_0)
+  // 27: layer normalisation of 32, of integers by floats (/last/Add_1_output_0)
   for (int i = 0; i < 1; ++i) {
     float(&row)[32] = at<float[32]>(token_memory, aligned(160));
     to_floats(at<int16_t[32]>(token_memory, 96 + 2 * size_t(i * 32)), 0, 0.000196992187f, row);
@@ -1794,11 +1815,11 @@ attend::Status append(const float (&patches)[16], float (&next)[16]) {
     if (status != attend::Status::ok) return status;
     to_integers(row, 41.1346169f, 3, at<int8_t[32]>(token_memory, 0 + 1 * size_t(i * 32)));
   }
-  // 27: projection in integers, 32 to 16 (next)
+  // 28: projection in integers, 32 to 16 (next)
   status = attend::project(at<attend::Vectors<1, 32, int8_t>>(token_memory, 0), weights_44, scales_45,
       at<attend::Vectors<1, 16, int16_t>>(token_memory, 32));
   if (status != attend::Status::ok) return status;
-  // 28: integers to floats (next)
+  // 29: integers to floats (next)
   to_floats(at<int16_t[16]>(token_memory, 32), 0, 8.60383807e-05f, at<float[16]>(next, 0));
 
   ++caches.position;

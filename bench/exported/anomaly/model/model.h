@@ -27,9 +27,7 @@ constexpr size_t largest(const size_t (&numbers)[count]) {
 }
 }  // namespace detail
 
-inline constexpr size_t memory_bytes = detail::largest({12288, detail::aligned(4096) + sizeof(float[32]),
-    detail::aligned(10240) + sizeof(attend::Workspace<attend::Integer<detail::Heads0>, 64, 64>),
-    detail::aligned(10240) + sizeof(float[32]),
+inline constexpr size_t memory_bytes = detail::largest({12288, detail::aligned(10240) + sizeof(float[32]),
     detail::aligned(12288) + sizeof(attend::Workspace<attend::Integer<detail::Heads0>, 64, 64>),
     detail::aligned(12288) + sizeof(float[32])});
 extern unsigned char memory[memory_bytes];
@@ -49,13 +47,15 @@ struct Caches {
   attend::RingCache<attend::Integer<detail::Heads0>, detail::Last24> cache_1;
 };
 extern Caches caches;
-inline constexpr size_t token_memory_bytes = detail::largest({192, detail::aligned(64) + sizeof(float[32]),
-    detail::aligned(160) + sizeof(attend::Workspace<attend::Integer<detail::Heads0>, 1,
-    attend::over_ring<detail::Last24>>), detail::aligned(160) + sizeof(float[32]),
+inline constexpr size_t token_memory_bytes = detail::largest({192, detail::aligned(160) + sizeof(float[32]),
     detail::aligned(192) + sizeof(attend::Workspace<attend::Integer<detail::Heads0>, 1,
     attend::over_ring<detail::Last24>>), detail::aligned(192) + sizeof(float[32])});
 extern unsigned char token_memory[token_memory_bytes];
 attend::Status append(const float (&patches)[16], float (&next)[16]);
+
+// The same where nobody reads the outputs, as those of a prompt but for its last token: only what later tokens look at is computed.
+attend::Status append(const float (&patches)[16]);
+
 void clear();
 
 }  // namespace anomaly

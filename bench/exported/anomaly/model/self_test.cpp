@@ -5,8 +5,8 @@
 namespace {
 
 const uint64_t digests[2][29] = {
-{0xf14682400a6e2845u, 0xfc13fd67632814cau, 0xb6296f5f56c68ed1u, 0x745eda1a878ccf8cu, 0x2e8c155b2578885du, 0x41759c855f5328bcu, 0xf0ca1499d2ce9162u, 0x3d3b16e228f22a11u, 0xc4dbaa1376d1f128u, 0x4ed6f6a8b3f97e44u, 0xbeff92a50a458a68u, 0x4caa77d5197128dfu, 0x7086aa91276d0350u, 0x98b0d9ef319d617bu, 0x12df05eaf2c5b269u, 0x85e1de1611791a81u, 0x6f8a312756d7fbb5u, 0x393155304958bd5au, 0x4b4b83499b2c4e59u, 0x57655f6ee2cecdb9u, 0x2a8a32b5dcb7f28bu, 0x2f2d66ed9e760a42u, 0x9d4be840d1fa2895u, 0x7c48f223c4793adeu, 0xc3dc3deeac7904dfu, 0xde9d4179bc3b76a0u, 0xaae1e574df8c8147u, 0xe7a9a639f00759b2u, 0x36a593990d48fe33u},
-{0x65feca21e5786f2eu, 0xc5bee0b95754600au, 0x6642c0d9ba0a85f3u, 0xb53a2fc84229c651u, 0xa95320571e2d70eau, 0x9086ac7428c077dfu, 0x51d6af4b16b83584u, 0x41f79e088ec33eaeu, 0x6a9168702555a4a4u, 0xb8f9be0db5b0248fu, 0xfe4977f3df40d7dbu, 0xf3dde7f6c65999a2u, 0x070183cb8063fd37u, 0x4372b2a36561d55bu, 0x49a403b187b1475cu, 0x6567e568bddb2feau, 0xcc979c54817de6efu, 0x75d7f98020213b98u, 0x1dc7c2cd0daa8cd5u, 0x41d5f20d904dfdf4u, 0xe57d7edac017abecu, 0x579dc8c082917221u, 0x3853bf898ded44d8u, 0xf8977b3b4ba62af9u, 0x49a7dbb2a03546bfu, 0xdda551bfc594243fu, 0xba9704e4fc473da3u, 0xfc8b5a5a181a1fd4u, 0x568224d79c751d98u}};
+{0xf14682400a6e2845u, 0x3561e80cbea61eafu, 0x8173b9a3c47925acu, 0x5501477655acb302u, 0xb3d7c8f1515c9487u, 0x424021ab45570f7bu, 0x60680cbe26da2fedu, 0x2c2aa4adf05e0914u, 0x00f5f8ddb94fe1f5u, 0x6af4277b004c0c7bu, 0x47e8d6c726820ceeu, 0x4a98274adfddcb75u, 0x5f5901d4ef44c03bu, 0xf0776a512fa6c99au, 0x18164b745a69f71cu, 0x0eecc4ff585381d9u, 0xa0dc9c7508a36e0eu, 0xf35b17d360b96cfeu, 0x7a97c734726a91fau, 0xab1eb3cd7744f80cu, 0x0d65c60be513e717u, 0x9c8580a0c770d155u, 0x4296ea54295ea543u, 0x29749301c28df48bu, 0x2d05ea57e27cd6c9u, 0x221c1e57b827fc80u, 0xbd3e5e4f2a0b4791u, 0x9989cf07d1f6d85bu, 0x2b4a120624456e38u},
+{0x65feca21e5786f2eu, 0x93bba2b7438d93e9u, 0xad07fb49fe9c7a9au, 0xd048c4f9ef174bdeu, 0xb2fabb9a81add63cu, 0x34f33e932667b33au, 0x1c6777cbbbfe7249u, 0x951c640f0f602e82u, 0x16ada43e7e4f3e15u, 0x5c0f6793113ba611u, 0xfb6fe4d0934ff5ebu, 0xb85a0a878425b808u, 0x0671f6cd78904f97u, 0xea34f0d132054318u, 0xee6c7b20ebc84c8fu, 0x6a537448d5f54663u, 0x72faa4fe30f46277u, 0xae4265d3a1a9e8d4u, 0xb64df4148a4e4a4eu, 0xcb3983d0bf7d7081u, 0x930ca17790c680cau, 0x5fad0885868ca7c1u, 0xc51fceb0f091412fu, 0x2ed643b92b6b0e3eu, 0xbc23e8c67e9bf614u, 0x523804c9ac56a03eu, 0x9dcaae98fba1f28cu, 0xb98653e7247ad2f5u, 0x01fe2218f5499ceeu}};
 const float input_0[2][1024] = {{0.15625f, 0.09375f, -0.03125f, -0.0625f, -0.53125f, -0.21875f, -0.3125f, 0.46875f, 0.90625f, 0.8125f, -0.375f, -1.25f, 
  -1.09375f, -0.75f, -0.1875f, -0.125f, -0.71875f, -1.34375f, -1.78125f, -0.96875f, -0.40625f, -0.0625f, -0.875f, 
  -1.59375f, -1.40625f, -1.34375f, -0.84375f, -1.03125f, -0.875f, -1.09375f, -1.25f, -1.5f, -1.40625f, -0.78125f, 0.03125f, 
@@ -208,12 +208,17 @@ void compare(void* context, int step, const void* numbers, size_t count, size_t 
 namespace {
 
 const uint64_t token_digests[1][64] = {
-{0x559374d83abb083cu, 0x1c55f9833efe54e5u, 0xd5e191a566453890u, 0x344c5402dd2d13c8u, 0x865c19c9d7ff1175u, 0x745266ab3c56f617u, 0x9e3d39d69a5aa143u, 0x3eb9ccc260327163u, 0x421dfb6cd6b06e61u, 0x21a39ea440f6460bu, 0x871b9b385272c84fu, 0xfe284b02ccebf122u, 0x9d8bf80e0e7733bdu, 0x8916bd4f885885f1u, 0x22bed02ea8c4a128u, 0xd0724903c641af29u, 0x83fe7090cb0ac0d4u, 0xad8981e0931333c9u, 0xd78e66006c84cab7u, 0xa3bab4e518186f89u, 0xf53d7e42bac0cd8au, 0x5b46a51b7619ed45u, 0x88e34e03c053c9edu, 0x0ed4bfbf92fd79f7u, 0x99d41f930894a262u, 0x3325e9a9720334fdu, 0xdfe3c98758e29b1du, 0x6c3a62d5704cce29u, 0x13cf1bb3f9df22bau, 0xc1e3193210b753ccu, 0xbd1f9eff8860a1adu, 0x88289f3bbfbe154bu, 0x3cf9624b6ba7a34eu, 0x2bb11c02fd658804u, 0x97c0d44c48abfac0u, 0x3c4f90abe9830e8bu, 0x936bd4da917fb2f0u, 0xb69b6e8f55a86776u, 0x9894cea08a95fe5bu, 0x84b812c50efabe6fu, 0x984f3e661ee9af85u, 0xec0976383add0b5du, 0xac52ac22479347ddu, 0x6bc7a91a71f90df3u, 0x15ef1e760958bb2du, 0x961992e77a185f15u, 0xf1323f1ffd95955eu, 0x2d1d1db9626594d9u, 0xce2956d0de06ccb8u, 0x8214977c97fba827u, 0x7413c3eb671e72a5u, 0x924d9de5cb2cbf31u, 0x126a3462fb03dcbbu, 0x6ecb4c996ade3fdfu, 0x9ed6072a79f55022u, 0xb681bd4166263f02u, 0xaebb36e9f1e5472eu, 0x159871c90561a381u, 0x7e44848c09e2b772u, 0x85211c65d37683b3u, 0x4cb347392740064cu, 0x600eb388f5459e82u, 0x05eacedcc4d2e070u, 0x2e76deb4ba8ca5c7u}};
+{0xc2e75b4e8b90729bu, 0x8a2abf9b0cffc16eu, 0xd3a630c5468a9932u, 0x6dba062074ba1e4fu, 0x8ad4f07a29421decu, 0x526e20da2d18388bu, 0xcdae0f00a416c77du, 0x711903da51bc8b35u, 0x7cbb7a6dc65c267du, 0x2463b5eed330381bu, 0x5b73a27d845dd93fu, 0xf7b14f159efe6baau, 0x3d3be36ed3ff8f91u, 0x7a0898092a9d1ddeu, 0xf424098c5d08771du, 0x56908e6318c4d437u, 0xf55c8372bed1c60cu, 0xd3e510a8dbbcdbfdu, 0xefea1ba3593da6d3u, 0x722b685187db5129u, 0xa4e5001147a00d0du, 0x95aa5cddb3a68ad4u, 0x705cb778a0c3dd91u, 0xab077cd1d327fbcdu, 0x5ae16a39cf9a6155u, 0xdf0e04f1dc4fede1u, 0x19eceebc6a005bf9u, 0xfdf4d7078f31fa44u, 0x1b0a3b45a823a40du, 0x25aa0704af325a41u, 0x27d2ff03a86119ceu, 0x327b77d3e0c22e4fu, 0x0f7007f32b6b1f3cu, 0x5935fc44320cc4cdu, 0xa4a015bca50342d7u, 0xa69c65488df79d8au, 0x7828a57381fd6280u, 0x436c8ce6657cae71u, 0xb50c820d873694b7u, 0x3f19059c71b86baau, 0x2e2acbfebf15a83eu, 0xff41d7f9594fcb91u, 0xe5372dc2b3062c88u, 0x161cd87f509be1d9u, 0x5c34b28f7531f582u, 0xd3cc9ce20528f4d1u, 0xdaf1d0faa084274du, 0x90f1589fdc2247eau, 0x9ad7ef48f3a6c9cau, 0x3de013b995fc370cu, 0xb14c83313b99071au, 0xcb2fe11cc5cc6db6u, 0xc0296fbdae654725u, 0x69c1692398960afdu, 0xc5eb86f0f39a2854u, 0xb890f87c32921a0fu, 0x604d7f68d0e84a03u, 0xacf786d29efb41e4u, 0xe64681322493be4cu, 0xc99195dbe92ad8adu, 0x99c928913bc94a51u, 0xc5e6e12c7b2cfd2eu, 0xf9a08171244155cau, 0x6fc49f52065c68eau}};
 float token_result_0[16];
 
-bool same_token_by_token() {
+// every: of how many tokens the outputs of one are read.
+bool same_token_by_token([[maybe_unused]] int every) {
   anomaly::clear();
   for (int token = 0; token < 64; ++token) {
+    if (every > 1 && token % every != 0) {  // nobody reads its outputs
+      if (anomaly::append(*reinterpret_cast<const float (*)[16]>(input_0[0] + 16 * token)) != attend::Status::ok) return false;
+      continue;
+    }
     if (anomaly::append(*reinterpret_cast<const float (*)[16]>(input_0[0] + 16 * token), token_result_0) != attend::Status::ok ||
         digest_of(token_result_0, 16, 4) != token_digests[0][token]) {
       return false;
@@ -233,7 +238,7 @@ int anomaly_self_test() {
     if (check.first_wrong >= 0) return check.first_wrong;
     if (status != attend::Status::ok) return 29;
   }
-  if (!same_token_by_token()) return 29;
+  if (!same_token_by_token(1) || !same_token_by_token(3)) return 29;
   return -1;
 }
 

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 import numpy
 
 from .cpp_floats import FloatCalls
-from .cpp_integers import CONVERSIONS, IntegerCalls
+from .cpp_integers import CONVERSIONS, GATE, IntegerCalls
 from .cpp_text import ARG_MAX, LARGER, SOFTMAX, WITH_OUTPUT
 from .numbers_in_c import braced, comment, identifiers
 from .passes import root
@@ -50,17 +50,18 @@ class Writer(FloatCalls, IntegerCalls):
     def element_type(view: View) -> str:
         return {'float32': 'float'}.get(view.type, view.type + '_t')
 
-    def parameters(self) -> str:
+    def parameters(self, inputs_only: bool = False) -> str:
         """Of run(), inputs first."""
         of = lambda view: f'{self.element_type(view)} (&{self.parameter_names[id(view.buffer)]}){self.extents(view.shape)}'
-        return ', '.join([f'const {of(view)}' for view in self.program.inputs] + [of(view) for view in self.program.outputs])
+        return ', '.join([f'const {of(view)}' for view in self.program.inputs] + [of(view) for view in self.program.outputs if not inputs_only])
 
-    def arguments(self) -> str:
-        return ', '.join(self.parameter_names[id(view.buffer)] for view in self.program.inputs + self.program.outputs)
+    def arguments(self, inputs_only: bool = False) -> str:
+        views = self.program.inputs + ([] if inputs_only else self.program.outputs)
+        return ', '.join(self.parameter_names[id(view.buffer)] for view in views)
 
-    def unused(self, calls: str) -> str:
+    def unused(self, calls: str, inputs_only: bool = False) -> str:
         """Statements that name the parameters that no call names."""
-        names = [*self.parameter_names.values(), *(['observe', 'context'] if self.memory_name == 'memory' else [])]
+        names = [*self.arguments(inputs_only).split(', '), *(['observe', 'context'] if self.memory_name == 'memory' else [])]
         return ''.join(f'  (void){name};\n' for name in names if not re.search(rf'\b{name}\b', re.sub('//.*', '', calls)))
 
     def array(self, view: View, kind: str, offset: int = 0, at: str = '') -> str:
@@ -200,13 +201,45 @@ extern Caches caches;
 inline constexpr size_t token_memory_bytes = {self.memory()};
 extern unsigned char token_memory[token_memory_bytes];
 attend::Status append({self.parameters()});
-void clear();
+{self._silent_header()}void clear();
+'''
+
+    def _silent_header(self) -> str:
+        if not self.program.split:
+            return ''
+        return f'''
+// The same where nobody reads the outputs, as those of a prompt but for its last token: only what later tokens look at is computed.
+attend::Status append({self.parameters(True)});
+
 '''
 
     def token_source(self) -> str:
         most = capacity(self.program)
         full = f'  if (position >= {most}) return attend::Status::cache_full;\n' if most else ''
         clears = ''.join(f'  caches.cache_{i}.clear();\n' for i in range(len(self.caches)))
+        split, position = self.program.split, '  [[maybe_unused]] const int position = caches.position;\n'
+        first, rest = ('\n'.join(calls) for calls in (self.calls[:split], self.calls[split:]))
+        silent = f'''namespace {{
+
+// What later tokens look at.
+attend::Status remember({self.parameters(True)}) {{
+  attend::Status status = attend::Status::ok;
+{position}{full}{self.unused(first, True)}
+{self.wrapped(first)}
+
+  return status;
+}}
+
+}}  // namespace
+
+attend::Status append({self.parameters(True)}) {{
+  const attend::Status status = remember({self.arguments(True)});
+  if (status == attend::Status::ok) ++caches.position;
+  return status;
+}}
+
+''' if split else ''
+        begin = f'remember({self.arguments(True)});\n  if (status != attend::Status::ok) return status;\n' if split else 'attend::Status::ok;\n'
         return f'''
 Caches caches;
 alignas(attend::config::alignment) unsigned char token_memory[token_memory_bytes];
@@ -215,11 +248,9 @@ void clear() {{
   caches.position = 0;
 {clears}}}
 
-attend::Status append({self.parameters()}) {{
-  attend::Status status = attend::Status::ok;
-  [[maybe_unused]] const int position = caches.position;
-{full}{self.unused(chr(10).join(self.calls))}
-{self.wrapped(chr(10).join(self.calls))}
+{silent}attend::Status append({self.parameters()}) {{
+  attend::Status status = {begin}{position}{'' if split else full}{self.unused(f'{begin}{rest}')}
+{self.wrapped(rest)}
 
   ++caches.position;
   return status;
@@ -232,7 +263,7 @@ attend::Status append({self.parameters()}) {{
     def source(self) -> str:
         name, calls = self.program.name, self.wrapped('\n\n'.join(self.calls))
         all_calls = calls + (''.join(self.by_token.calls) if self.by_token else '')
-        helpers = {'to_integers|to_floats': CONVERSIONS, 'softmax': SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER}
+        helpers = {'to_integers|to_floats': CONVERSIONS, 'gate': GATE, 'softmax': SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER}
         used = ''.join(text for names, text in helpers.items() if re.search(rf'(?<![\w:])({names})\(', all_calls))
         status = '  attend::Status status = attend::Status::ok;\n\n' if 'status = ' in calls else ''
         return f'''// The model {name}, made from {self.origin} by `python3 -m attend export`: do not edit.

@@ -9,7 +9,7 @@ from .numbers_in_c import braced, element_in_c, number, weights_in_c
 from .passes import root
 from .program import View
 from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rotate, Rows, Softmax
-from .streaming import ByPosition, CachedAttention
+from .streaming import ByPosition, CacheAppend, CachedAttention
 
 
 class FloatCalls:
@@ -64,15 +64,23 @@ class FloatCalls:
             ring = f'Last{step.of.seen.window + 1}'
             self.caches.append(f'attend::RingCache<{shape}, {ring}> cache_{step.cache};')
             keys = f', 1, attend::over_ring<{ring}>'
-        query, key, value, y = (self.array(view, f'attend::{name}<{shape}>') for view, name in
-                                zip(step.reads + [step.writes], ('Query', 'Key', 'Value', 'Output')))
-        lines = self.checked(f'{cache}.append({key}, {value})')
+        query, y = (self.array(view, f'attend::{name}<{shape}>') for view, name in ((step.reads[0], 'Query'), (step.writes, 'Output')))
+        lines = self.appending(step) if step.appends else []
         if integers:
             quantisation = self.quantisation(step.of, shape)
             return lines + self.checked(f'attend::decode({query}, {cache}, {y}, {self.work(index, f"attend::Workspace<{shape}{keys}>")}, {quantisation})')
         work = '' if step.capacity else ', ' + self.work(index, f'attend::OptionWorkspace<{shape}{keys}>')
         call = self.checked(f'attend::decode({query}, {cache}, {y}{work}, options)')
         return lines + ['{', '  attend::Options options;', f'  options.scale = {number(step.of.scale)};', *('  ' + line for line in call), '}']
+
+    def appending(self: Any, step: CachedAttention) -> List[str]:
+        shape = self.shape(step.of, step.capacity or 0)
+        shape = f'attend::Integer<{shape}>' if isinstance(step.of, IntegerAttention) else shape
+        key, value = (self.array(view, f'attend::{name}<{shape}>') for view, name in zip(step.reads[1:], ('Key', 'Value')))
+        return list(self.checked(f'caches.cache_{step.cache}.append({key}, {value})'))
+
+    def _cacheappend(self: Any, index: int, step: CacheAppend) -> List[str]:
+        return self.appending(step.attention)
 
     def _norm(self: Any, index: int, step: Norm) -> List[str]:
         rows = step.writes.count // step.width
@@ -181,13 +189,14 @@ class FloatCalls:
         return [f'for (int i = 0; i < {step.writes.count}; ++i) {self.floats(step.writes, step.writes.count)}[i] = place_of_largest({x});']
 
     def _rows(self: Any, index: int, step: Rows) -> List[str]:
-        return self.table_rows(step, 'float')
+        return self.table_rows(step, self.constant('table', 'float', braced(step.table), '[{}][{}]'.format(*step.table.shape)))
 
-    def table_rows(self: Any, step: Any, kind: str) -> List[str]:
-        rows, width = step.table.shape
-        table = self.constant('table', kind, braced(step.table), f'[{rows}][{width}]')
-        tokens = step.reads[0].count
-        x, y = self.floats(step.reads[0], tokens), self.floats(step.writes, tokens, width)
-        return [f'for (int i = 0; i < {tokens}; ++i) {{', f'  const int32_t row = {x}[i];',
-                f'  if (row < 0 || row >= {rows}) return attend::Status::bad_count;',
-                f'  for (int j = 0; j < {width}; ++j) {y}[i][j] = {table}[row][j];', '}']
+    def table_rows(self: Any, step: Any, table: str) -> List[str]:
+        tokens, width = step.reads[0].count, step.table.shape[1]
+        return self.chosen_rows(step, [f'  for (int j = 0; j < {width}; ++j) {self.floats(step.writes, tokens, width)}[i][j] = {table}[row][j];'])
+
+    def chosen_rows(self: Any, step: Any, lines: List[str]) -> List[str]:
+        """For each token, i, the row of a table that it chooses."""
+        tokens, rows = step.reads[0].count, step.table.shape[0]
+        return [f'for (int i = 0; i < {tokens}; ++i) {{', f'  const int32_t row = {self.floats(step.reads[0], tokens)}[i];',
+                f'  if (row < 0 || row >= {rows}) return attend::Status::bad_count;', *lines, '}']

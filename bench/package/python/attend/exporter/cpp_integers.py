@@ -3,8 +3,8 @@ from typing import Any, List
 
 import numpy
 
-from .integer_steps import (LIMITS, ROUND, Dequantise, IntegerAttention, IntegerCopy, IntegerLinear, IntegerMean, IntegerNorm, IntegerRows,
-                            IntegerSum, Quantise, Scale, Table)
+from .integer_steps import (LIMITS, ROUND, Dequantise, IntegerAttention, IntegerCopy, IntegerGate, IntegerLinear, IntegerMean,
+                            IntegerNorm, IntegerRows, IntegerSum, Quantise, Scale, Table)
 from .numbers_in_c import braced, number
 from .program import View
 from .streaming import ByPosition
@@ -30,9 +30,13 @@ class IntegerCalls:
             self.constants.append(f'constexpr auto {name} = {made};\nstatic_assert({name}.status() == attend::Status::ok, "");\n')
         return self.names[key]
 
+    def integer_weights(self: Any, weight: Any, bias: Any) -> str:
+        outputs, inputs = weight.shape
+        return str(self.constant('weights', f'attend::Weights<{outputs}, {inputs}, attend::integer>', f'{{{braced(weight)},\n{braced(bias)}}}'))
+
     def _integerlinear(self: Any, index: int, step: IntegerLinear) -> List[str]:
         outputs, inputs = step.weight.shape
-        weights = self.constant('weights', f'attend::Weights<{outputs}, {inputs}, attend::integer>', f'{{{braced(step.weight)},\n{braced(step.bias)}}}')
+        weights = self.integer_weights(step.weight, step.bias)
         by_output = '{' + ', '.join(repr(float(scale)) for scale in step.weight_scales) + '}'
         x, y = step.reads[0], step.writes
         scales = self.scales(f'attend::ProjectionScales<{outputs}>', 'scales',
@@ -125,9 +129,34 @@ class IntegerCalls:
         return self.loops(step.writes, [step.source], lambda elements: elements[0])
 
     def _integerrows(self: Any, index: int, step: IntegerRows) -> List[str]:
-        return self.table_rows(step, 'int8_t')
+        if step.scales is None:
+            return self.table_rows(step, self.constant('table', 'int8_t', braced(step.table), '[{}][{}]'.format(*step.table.shape)))
+        width = step.table.shape[1]
+        weights, scales = self.integer_weights(step.table, step.bias), self.float_constant('scales_of_rows', step.scales)
+        row, y = self.work(index, f'float[{width}]'), self.array(step.writes, f'int16_t[{width}]', 0, f'i * {width}')
+        return self.chosen_rows(step, [f'  float(&scaled)[{width}] = {row};', f'  for (int j = 0; j < {width}; ++j) scaled[j] = float({weights}.data[row][j]) * {scales}[row];',
+                                       '  ' + self.to_integers('scaled', step.writes, y)])
+
+    def _integergate(self: Any, index: int, step: IntegerGate) -> List[str]:
+        table, count = self.constant('gate', 'int16_t', braced(step.table), '[257]'), step.writes.count
+        x, by, y = (self.floats(view, count) for view in step.reads + [step.writes])
+        factor, shift = step.multiplier
+        return [f'gate({x}, {by}, {table}, {factor}, {shift}, {step.writes.buffer.scale.zero}, {y});']
 
 
+GATE = '''// y = f(x) * by: f by interpolation between 257 numbers, products times factor / 2^shift, to the nearest.
+template <int count>
+void gate(const int16_t (&x)[count], const int16_t (&by)[count], const int16_t (&f)[257], int32_t factor, int shift, int zero, int8_t (&y)[count]) {
+  for (int i = 0; i < count; ++i) {
+    const int place = (x[i] >> 8) + 128, part = x[i] & 255;
+    const int32_t between = (f[place] * 256 + (f[place + 1] - f[place]) * part + 128) >> 8;
+    const int64_t product = int64_t(between * by[i]) * factor + (int64_t(1) << (shift - 1));
+    const int64_t found = (product >> shift) + zero;
+    y[i] = int8_t(found < -128 ? -128 : found > 127 ? 127 : found);
+  }
+}
+
+'''
 CONVERSIONS = f'''// number = x / scale + zero, to the nearest, ties to even, clamped. The library's multiply-add rounds at the last digit before the
 // point, whatever the compiler would make of a product and a sum.
 template <int count, class Number>

@@ -17,6 +17,7 @@ from .lower import lower
 from .numbers_in_c import RESERVED
 from .onnx_file import read_onnx
 from .passes import assign_memory, simplify
+from .program import used
 from .project_files import project_files
 from .quantise import quantise
 from .report import Report
@@ -44,7 +45,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
              floats between them
     decoder  append() besides, which computes a token at a time over caches, for models whose attention is causal
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
-             the path of an .npy or .npz file. Otherwise random numbers
+             the path of an .npy or .npz file; tokens of -1 after the end of a text that is shorter. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
     tokens   of such a folder's text model: how many it takes at once, and a decoder's caches hold
     targets  boards to compile for, where a compiler is installed: cortex-m4 and so on
@@ -84,7 +85,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
                           'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
-    files = {**write_cpp(program, path.name, tokenwise), 'self_test.cpp': write_self_test(program, inputs[:SELF_TEST_INPUTS], tokenwise)}
+    files = {**write_cpp(program, path.name, tokenwise), 'self_test.cpp': write_self_test(program, [used(sample)[1] for sample in inputs[:SELF_TEST_INPUTS]], tokenwise)}
     files.update(project_files(program, files))
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
     try:
@@ -159,8 +160,9 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
             array = array.astype('float32' if array.dtype.kind == 'f' else 'int32')
         if array.dtype.kind == 'f' and not numpy.isfinite(array).all():
             raise ExportError(f'samples of input "{name}" have numbers that are not finite')
-        if array.min() < 0 and name in rows or array.max() >= rows.get(name, numpy.inf):
-            raise ExportError(f'samples of input "{name}" have rows {array.min()} to {array.max()} of a table that has {rows[name]}')
+        if array.min() < -1 and name in rows or array.max() >= rows.get(name, numpy.inf):
+            raise ExportError(f'samples of input "{name}" have rows {array.min()} to {array.max()} of a table that has {rows[name]}; expected these, '
+                              'and -1 after the end of a text that is shorter')
         arrays.append(array.reshape((len(array),) + tuple(shape)))
     if len({len(array) for array in arrays}) > 1:
         raise ExportError('there are more samples of one input than of another')

@@ -233,6 +233,36 @@ class Table(Step):
         return 256
 
 
+class IntegerGate(Step):
+    """y = f(x) * by, of int16 and int16 to int8: f is interpolated between 257 numbers of int16, and the product is rounded once."""
+
+    kind = 'gate of integers'
+
+    def __init__(self, function: str, name: str, x: View, by: View, y: View):
+        super().__init__(name, [x, by], y)
+        from .. import activate
+        self.function = function
+        at = floats(numpy.arange(-128, 129) * 256, x.buffer.scale)
+        numbers = numpy.asarray(activate(function, at)).astype(numpy.float64)
+        self.scale = Scale(max(float(numpy.abs(numbers).max()), 1e-20) / LIMITS['int16'][1])
+        self.table = numpy.rint(numbers / self.scale.of_all()).astype(numpy.int16)
+        self.multiplier = multiplier(self.scale.of_all() * by.buffer.scale.of_all() / y.buffer.scale.of_all())
+
+    def text(self) -> str:
+        return f'{self.function}, gating, in integers'
+
+    def run(self) -> None:
+        x, by = (view.array.astype(numpy.int64) for view in self.reads)
+        place, part = (x >> 8) + 128, x & 255
+        first, next_ = (self.table[where].astype(numpy.int64) for where in (place, place + 1))
+        found = (first * 256 + (next_ - first) * part + 128) >> 8
+        factor, shift = self.multiplier
+        self.writes.array[...] = rounded(found * by * factor, shift, self.writes.buffer.scale.zero, 'int8')
+
+    def constants(self) -> int:
+        return 2 * self.table.size
+
+
 class IntegerMean(Step):
     """y [inner], floats = the mean of x [rows, inner], integers, over the rows."""
 
@@ -272,19 +302,26 @@ class IntegerCopy(Step):
 
 
 class IntegerRows(Step):
-    """y [tokens, width] of int8 = rows of a table."""
+    """y [tokens, width] = rows of a table of int8; int16 where rows have scales of their own, as the weights of a projection do."""
 
     kind = 'rows'
 
-    def __init__(self, name: str, x: View, y: View, table: Any):
+    def __init__(self, name: str, x: View, y: View, table: Any, scales: Any = None, bias: Any = None):
+        """bias: of that projection, which shares its weights."""
         super().__init__(name, [x], y)
-        self.table = table
+        self.table, self.bias = table, bias
+        self.scales = None if scales is None else scales.astype(numpy.float32)
 
     def text(self) -> str:
-        return f'rows of a table of {self.table.shape[0]} by {self.table.shape[1]} integers'
+        return f'rows of a table of {self.table.shape[0]} by {self.table.shape[1]} integers' + (', weights of a projection' if self.scales is not None else '')
 
     def run(self) -> None:
-        self.writes.array.reshape(-1, self.table.shape[1])[...] = self.table[self.reads[0].array.reshape(-1)]
+        chosen = self.reads[0].array.reshape(-1)
+        rows = self.table[chosen]
+        if self.scales is not None:
+            scaled = rows.astype(numpy.float32) * self.scales[chosen][:, None]
+            rows = quantised(scaled, self.writes.buffer.scale, 'int16')
+        self.writes.array.reshape(-1, self.table.shape[1])[...] = rows
 
     def constants(self) -> int:
-        return self.table.nbytes
+        return self.table.nbytes if self.scales is None else self.scales.nbytes

@@ -103,7 +103,7 @@ def assign_memory(program: Program) -> None:
         for view in step.reads + [step.writes]:
             dies[id(view.buffer)] = index
     for index, step in enumerate(program.steps):
-        _put_in_place(index, step, born, dies)
+        _put_in_place(index, step, born, dies, program.split)
     buffers = [buffer for buffer in program.buffers() if buffer.kind == 'memory' and buffer.place is buffer]
     lives = {id(buffer): (born[id(buffer)], dies[id(buffer)]) for buffer in buffers}
     placed: List[Buffer] = []
@@ -122,7 +122,8 @@ def assign_memory(program: Program) -> None:
                          if lives[id(place)][0] <= index <= lives[id(place)][1]] or [0]) for index in range(len(program.steps))]
 
 
-def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, int]) -> None:
+def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, int], split: int) -> None:
+    """split: from this step on there are outputs to write to."""
     y = step.writes.buffer
     if not step.writes.is_whole() or born[id(y)] != index:
         return
@@ -131,7 +132,7 @@ def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, 
         place = root(x.buffer)
         if x.buffer.kind == 'input' or place.kind == 'input' or not x.is_whole() or x.buffer.bytes != y.bytes or x.type != y.type or dies[id(place)] != index:
             continue
-        if place.kind == 'output' or (y.kind == 'output' and place is not x.buffer):
+        if place.kind == 'output' or (y.kind == 'output' and (place is not x.buffer or born[id(place)] < split)):
             continue
         others = [view for view in step.reads if root(view.buffer) is place]
         if any((view.shape, view.strides, view.offset) != (x.shape, x.strides, x.offset) for view in others):

@@ -25,6 +25,18 @@ class Visible(NamedTuple):
         return options if self.window is None else {**options, 'window': (self.window, None)}
 
 
+def used(sample: List[Any]) -> Any:
+    """How many tokens of a text a sample has, and the sample itself: whole numbers below 0 come after its end, where any will do."""
+    first = numpy.asarray(sample[0]).reshape(-1)
+    count = int((first >= 0).sum()) if first.dtype.kind == 'i' else first.size
+    return count, [numpy.maximum(array, 0) if array.dtype.kind == 'i' else array for array in map(numpy.asarray, sample)]
+
+
+def used_part(array: Any, count: int, sample: List[Any]) -> Any:
+    """Flat, what an array has of the first tokens."""
+    return array.reshape(-1)[:array.size * count // sample[0].size]
+
+
 class Buffer:
     """An array of the program: 'input', 'output', or 'memory', which may share its place with others. type: float32, int32, int16 or int8."""
 
@@ -113,6 +125,7 @@ class Program:
     def __init__(self, name: str, inputs: List[View], outputs: List[View], steps: List[Step]):
         self.name, self.inputs, self.outputs, self.steps = name, inputs, outputs, steps
         self.views: Dict[str, View] = {}  # by the names of the graph
+        self.split = 0  # of a token: from this step on only outputs are computed
         self.tops: List[int] = []  # of the arrays that live at each step, in bytes from the beginning of memory
 
     def run(self, arrays: List[Any], after: Optional[Callable[[int, Step], None]] = None) -> List[Any]:

@@ -3,10 +3,10 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy
 
-from .integer_steps import (LIMITS, Dequantise, IntegerAttention, IntegerCopy, IntegerLinear, IntegerMean, IntegerNorm, IntegerRows,
-                            IntegerSum, Quantise, Scale, Table)
-from .program import Buffer, Program, Step, View
-from .steps import Activate, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rows
+from .integer_steps import (LIMITS, Dequantise, IntegerAttention, IntegerCopy, IntegerGate, IntegerLinear, IntegerMean, IntegerNorm,
+                            IntegerRows, IntegerSum, Quantise, Scale, Table)
+from .program import Buffer, Program, Step, View, used, used_part
+from .steps import Activate, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rotate, Rows
 
 MOST_SAMPLES = 1 << 18  # numbers of an array that are kept for its scale
 MOST_BIAS = (1 << 23) - 1
@@ -21,6 +21,7 @@ class Quantiser:
     def __init__(self, program: Program, inputs: Sequence[List[Any]]):
         self.program = program
         self.samples: Dict[int, Any] = {}
+        self.whole: Dict[int, bool] = {}  # whether these are all numbers of an array
         self._calibrate(inputs)
         self.steps: List[Step] = []
         self.versions: Dict[Any, Buffer] = {}  # by the buffer of the program in floats, and the type
@@ -34,11 +35,14 @@ class Quantiser:
         random, found = numpy.random.default_rng(1), {}  # type: ignore[var-annotated]
         each = max(256, MOST_SAMPLES // max(1, len(inputs)))
         for sample in inputs:
-            self.program.run(sample)
+            count, arrays = used(sample)
+            self.program.run(arrays)
             for buffer in self.program.buffers():
-                numbers = buffer.base if buffer.count <= each else buffer.base[numpy.sort(random.choice(buffer.count, each, False))]
-                found.setdefault(id(buffer), []).append(numbers.copy())
-        self.samples = {key: numpy.stack(arrays) for key, arrays in found.items()}
+                numbers = used_part(buffer.base, count, arrays)
+                self.whole[id(buffer)] = numbers.size <= each
+                chosen = numbers if numbers.size <= each else numbers[numpy.sort(random.choice(numbers.size, each, False))]
+                found.setdefault(id(buffer), []).append(chosen.copy())
+        self.samples = {key: numpy.concatenate(arrays) for key, arrays in found.items()}
 
     # Scales
 
@@ -49,7 +53,7 @@ class Quantiser:
     def scale_by_head(self, buffer: Buffer, width: int, heads: int) -> Scale:
         """Of rows of so many numbers."""
         numbers = self.samples[id(buffer)]
-        if numbers.shape[1] != buffer.count:  # some of them only: heads cannot be told apart
+        if not self.whole[id(buffer)]:  # heads cannot be told apart
             return best_scale(numbers, 'int8', True)
         by_head = numbers.reshape(-1, heads, width // heads)
         return Scale(numpy.array([best_scale(by_head[:, head], 'int8', True).of_all() for head in range(heads)]))
@@ -97,6 +101,9 @@ class Quantiser:
         """Whether what a step writes is read by a step of these kinds, through copies too."""
         return any(isinstance(reader, kinds) or (isinstance(reader, Copy) and self.feeds(reader, *kinds))
                    for reader in self.readers.get(id(step.writes.buffer), []))
+
+    def feeds_gate(self, step: Step) -> bool:
+        return any(isinstance(reader, Activate) and len(reader.reads) > 1 for reader in self.readers.get(id(step.writes.buffer), []))
 
     def is_output(self, step: Step) -> bool:
         return any(view.buffer is step.writes.buffer for view in self.program.outputs)
@@ -148,7 +155,7 @@ class Quantiser:
                 del self.program.views[name]
             y = self.result(step, 'int8', self.scale(only.writes.buffer, 'int8'))
         else:
-            y = self.result(step, 'int16' if self.is_output(step) else 'int8')
+            y = self.result(step, 'int16' if self.is_output(step) or self.feeds(step, Rotate, Norm) or self.feeds_gate(step) else 'int8')
         weight, scales, bias = quantised_weights(step, x.buffer.scale.of_all())
         rows = View(y.buffer, shape=(step.tokens, -1))
         self.steps.append(IntegerLinear(step.name, x, rows, weight, scales, bias))
@@ -156,7 +163,11 @@ class Quantiser:
 
     def _activate(self, step: Activate) -> bool:
         if len(step.reads) > 1:
-            return False
+            gate, by = (self.take(view, 'int16') for view in step.reads)
+            if not gate.is_dense() or not by.is_dense():
+                return False
+            self.steps.append(IntegerGate(step.function, step.name, gate, by, self.result(step, 'int8', self.scale(step.writes.buffer, 'int8', True))))
+            return True
         x = self.take(step.reads[0], 'int8')
         if step.function == 'relu' and x.buffer.scale.zero == -128 and x.is_whole():  # clamped already
             self.versions[id(step.writes.buffer), 'int8'] = x.buffer
@@ -263,8 +274,15 @@ class Quantiser:
         return self.scale(step.writes.buffer, 'int8')
 
     def _rows(self, step: Rows) -> bool:
-        scale = best_scale(step.table.reshape(1, -1), 'int8', False)
-        self.steps.append(IntegerRows(step.name, step.reads[0], self.result(step, 'int8', scale), nearest(step.table, scale, 'int8')))
+        shared = next((other for other in self.program.steps if isinstance(other, Linear) and other.weight.shape == step.table.shape and
+                       numpy.array_equal(other.weight, step.table)), None)
+        if shared is None:
+            scale = best_scale(step.table.reshape(1, -1), 'int8', False)
+            self.steps.append(IntegerRows(step.name, step.reads[0], self.result(step, 'int8', scale), nearest(step.table, scale, 'int8')))
+            return True
+        # The weights of a projection, too: its scales are those of rows, so that they lie in memory once.
+        weight, scales, bias = quantised_weights(shared, self.scale(shared.reads[0].buffer, 'int8').of_all())
+        self.steps.append(IntegerRows(step.name, step.reads[0], self.result(step, 'int16'), weight, scales, bias))
         return True
 
 

@@ -8,23 +8,24 @@ import numpy
 from .boards import Board
 from .graph import Graph
 from .integer_steps import floats
-from .program import Program
+from .program import Program, used, used_part
 from .steps import Linear
 
 
 class Report:
-    """error: the largest of the outputs, over the largest output; decisions: how often the largest output is the same, of how many."""
+    """error: the largest of the outputs, over the largest output; agreeing: in how many of all decisions the largest output is the same."""
 
     def __init__(self, program: Program, graph: Graph, inputs: Sequence[List[Any]]):
         self.program, self.boards = program, []  # type: ignore[var-annotated]
         self.errors: Dict[str, float] = {}
-        self.agreeing, self.samples = 0, len(inputs)
+        self.agreeing, self.decisions, self.samples = 0, 0, len(inputs)
         self.written = {id(step.writes.buffer) for step in program.steps}
         for sample in inputs:
             self._compare(graph, sample)
         self.error = max([self.errors.get(name, 0.0) for name in graph.outputs])
 
     def _compare(self, graph: Graph, sample: List[Any]) -> None:
+        count, sample = used(sample)
         with numpy.errstate(all='ignore'):
             expected = graph.evaluate(dict(zip(graph.inputs, sample)))
         outputs = self.program.run(sample)
@@ -32,12 +33,14 @@ class Report:
             scale = view.buffer.scale
             if id(view.buffer) in self.written and (view.type == 'float32' or scale is not None and not numpy.ndim(scale.scale)):
                 numbers = view.array if view.type == 'float32' else floats(view.array, scale)
-                self.errors[name] = max(self.errors.get(name, 0.0), error_of(numbers, expected[name].reshape(view.shape)))
-        name, found = graph.outputs[0], outputs[0].reshape(expected[graph.outputs[0]].shape)
-        if found.dtype.kind == 'i':
-            self.agreeing += bool((found == expected[name]).all())
-        else:
-            self.agreeing += bool((numpy.argmax(found, -1) == numpy.argmax(expected[name], -1)).all())
+                parts = [used_part(each, count, sample) for each in (numbers, expected[name].reshape(view.shape))]
+                self.errors[name] = max(self.errors.get(name, 0.0), error_of(*parts))
+        right = expected[graph.outputs[0]]
+        found = outputs[0].reshape(right.shape)
+        same = found == right if found.dtype.kind == 'i' else numpy.argmax(found, -1) == numpy.argmax(right, -1)
+        same = used_part(same, count, sample)
+        self.agreeing += int(same.sum())
+        self.decisions += same.size
 
     def measure(self, boards: Sequence[Board], folder: pathlib.Path, tokenwise: Optional[Program]) -> None:
         with concurrent.futures.ThreadPoolExecutor() as threads:
@@ -59,7 +62,7 @@ class Report:
         rows.append(['all', '', f'{self.program.multiply_adds():,}', f'{self.flash():,}', f'{self.error:.1e}'])
         parts = [table(rows), f'Errors are the largest of {self.samples} samples, over the largest number of the same array, against '
                  f'float64; the largest is at {self.worst()[1]}, {self.worst()[0]:.1e}. The largest output is at the same place in '
-                 f'{self.agreeing} of {self.samples} samples.',
+                 f'{self.agreeing} of {self.decisions} decisions.',
                  f'Arrays between the steps take {max(self.program.tops or [0]):,} bytes, and work memory what the target needs beside them: '
                  'memory_bytes in model.h.']
         kept = [step for step in self.program.steps if isinstance(step, Linear) and step.format == 'float32']

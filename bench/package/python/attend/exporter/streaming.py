@@ -1,18 +1,18 @@
 """From a causal program over all tokens to one for a token at a time, over caches of keys and values: the same bits, row by row."""
 import copy
 import math
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 import numpy
 
 from .errors import ExportError
-from .integer_steps import (Dequantise, IntegerAttention, IntegerCopy, IntegerLinear, IntegerNorm, IntegerRows, IntegerSum, Quantise,
-                            Table)
+from .integer_steps import (Dequantise, IntegerAttention, IntegerCopy, IntegerGate, IntegerLinear, IntegerNorm, IntegerRows, IntegerSum,
+                            Quantise, Table)
 from .program import Buffer, Program, Step, View
 from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Rotate, Rows, Softmax
 
 # Steps that compute each token by itself.
-ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, Table, Elementwise, IntegerSum, Rotate, Quantise, Dequantise, Rows, IntegerRows,
+ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, IntegerGate, Table, Elementwise, IntegerSum, Rotate, Quantise, Dequantise, Rows, IntegerRows,
          Softmax, ArgMax, Copy, IntegerCopy)
 
 
@@ -31,11 +31,24 @@ class CachedAttention(Step):
 
     def __init__(self, of: Any, reads: List[View], writes: View, cache: int):
         super().__init__(of.name, reads, writes)
-        self.of, self.cache = of, cache
+        self.of, self.cache, self.appends = of, cache, True
         self.capacity = of.keys if of.seen.window is None else None  # of a window there is a ring, which has no end
 
     def text(self) -> str:
         return f'attention over a {"cache" if self.capacity else "ring"}, {self.of.heads} heads of {self.of.head_dim}'
+
+
+class CacheAppend(Step):
+    """Appends a token's key and value to the cache of a CachedAttention, which comes later and only attends."""
+
+    kind = 'append to a cache'
+
+    def __init__(self, attention: CachedAttention):
+        super().__init__(attention.name, attention.reads[1:], attention.reads[1])
+        self.attention, attention.appends = attention, False
+
+    def text(self) -> str:
+        return 'key and value of a token to a cache'
 
 
 def capacity(program: Program) -> Optional[int]:
@@ -74,6 +87,24 @@ class Streaming:
                 self.refuse(step, 'it looks at several tokens')
         outputs = [self.row(view, 'the output', view.shape) for view in program.outputs]
         self.program = Program(program.name, inputs, outputs, steps)
+        self.split()
+
+    def split(self) -> None:
+        """First what fills the caches, which is all that tokens need whose outputs nobody reads, then the rest. Not where outputs are part of it."""
+        needed: Set[int] = set()
+        first: List[Step] = []
+        rest: List[Step] = []
+        for step in reversed(self.program.steps):
+            if isinstance(step, CachedAttention) and id(step.writes.buffer) not in needed:
+                rest.append(step)
+                step = CacheAppend(step)
+            if isinstance(step, (CachedAttention, CacheAppend)) or id(step.writes.buffer) in needed:
+                first.append(step)
+                needed |= {id(view.buffer) for view in step.reads}
+            else:
+                rest.append(step)
+        if not any(step.writes.buffer.kind == 'output' for step in first):
+            self.program.steps, self.program.split = first[::-1] + rest[::-1], len(first)
 
     def refuse(self, step: Any, why: str) -> None:
         raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: {why}; expected a model that computes each token by itself '
