@@ -76,6 +76,9 @@ class Packages:
         files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_c.h and include/attend/c')).encode()
         files['attend/libattend.so'] = self.shared_object.read_bytes()
         files.update({f'attend/source/{name}': content for name, content in self.single.items()})  # what attend.export writes beside a model
+        for name in ('firmware/board.sh', 'firmware/start.cpp', 'firmware/start_riscv.cpp', 'firmware/semihosting.cpp', 'firmware/memory.cpp',
+                     'firmware/platform.h', 'firmware/instructions.h', 'firmware/link.ld', 'support/changed.sh'):
+            files[f'attend/board/tests/{name}'] = (ROOT / 'tests' / name).read_bytes()  # what it counts instructions by
         information = f'attend-{self.version}.dist-info'
         for name in ('METADATA', 'WHEEL'):
             files[f'{information}/{name}'] = files.pop(name)

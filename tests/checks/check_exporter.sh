@@ -40,6 +40,16 @@ if [ -z "${TORCH:-}" ]; then
   grep -q 'gesture: 2 inputs, .* steps each: the same bits' "$build/log" || fail "the self-test says so" "$(tail -n 1 "$build/log")"
   nothing_in "$(ls "$build/gesture" | sort | tr '\n' ' ' | grep -v '^Makefile arduino attend build model.cpp model.h report.txt self_test.cpp $')" \
     "the folder has what the guide says"
+  if [ -n "${ALL:-}" ] && command -v qemu-system-arm >/dev/null && command -v arm-none-eabi-g++ >/dev/null; then
+    on_a_target() { "$python" -m attend export "$build/models/sensor_float32.onnx" --out "$build/sized" --target cortex-m4:4; }
+    succeeds "python3 -m attend export --target" on_a_target
+    nothing_in "$(awk '
+      $1 == "step" { table = 1; if ($NF != "cortex-m4") print "no column of the board" }
+      table && /^[0-9]+ / && / projection, / { steps++; gsub(",", ""); if ($NF < 100 || $NF > 10000000) print "instructions: " $0 }
+      /^cortex-m4: RAM .* of 4 KB, the most at step [0-9]+, / { advised = 1 }
+      / about / && /^cortex-m4 / { print "instructions were not counted" }
+      END { if (!steps) print "no instructions of a projection"; if (!advised) print "no advice" }' "$build/sized/report.txt")" "instructions of each step are counted on a board"
+  fi
   said() { "$python" -m attend export "$@" 2>&1 | grep -v '^attend export: '; }
   nothing_in "$(said "$build/none.onnx" --out "$build/none"; said "$build/models/sensor_float32.onnx" --out "$build/none" --shape x=a)" \
     "errors of the command are one sentence each"

@@ -18,6 +18,7 @@ import attend
 from attend.exporter import ExportError, export
 from attend.exporter.export import load
 from attend.exporter.gguf import _array as block_array
+from chunks import check_chunks
 from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, other_statistics
 
@@ -71,6 +72,8 @@ def check_model(arguments, name, model, weights='float32', samples=None, expecte
         report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples, decoder=name in DECODERS)
     bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5, 'integers': 0.15}[weights]
     yield f'{name}, {weights}: within {bound} of float64', report.error <= bound, f'{report.error}'
+    if weights == 'float32':
+        yield f'{name}: all that it has in common with the graph is near it', report.worst()[0] <= 1e-3, f'{report.worst()}'
     if expected is not None:
         outputs = report.program.run([array[0] for array in samples.values()])
         errors = [abs(numpy.asarray(y).reshape(-1) - right.reshape(-1)).max() / (abs(right).max() or 1) for y, right in zip(outputs, expected)]
@@ -224,6 +227,7 @@ def check_refusals(arguments):
     refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))
     refuse('a format of weights that is none', 'expected one of float32', one('Relu'), weights='int7')
     refuse('a name that is no namespace', 'is no namespace', one('Relu'), name='Attend')
+    refuse('a chunk of none', 'expected 1 or more tokens', one('Relu'), chunk=0)
     refuse('a board that is unknown', 'expected one of cortex-m0plus', one('Relu'), targets=['cortex-m99'])
     refuse('what looks like a normalisation', 'known for constants only', other_statistics)
     refuse('a limit that is computed', 'expected one constant each', lambda b: b.output(b('Clip', b.input('x', 1, 4), '', b('ReduceMax', 'x'))))
@@ -296,6 +300,7 @@ def main():
         check_models(arguments, [job for job in jobs if not arguments.names or job[0] in arguments.names])
         if not arguments.names:
             check_published(arguments)
+            check_chunks(checks, compile_and_run, arguments)
             check_wrong_bits(arguments)
             check_wrong_position(arguments)
             check_refusals(arguments)

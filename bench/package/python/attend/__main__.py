@@ -16,6 +16,7 @@ def main() -> int:
     export.add_argument('--calibrate', '--samples', dest='samples', help='.npy or .npz: inputs that scales are made of and errors measured on')
     export.add_argument('--shape', action='append', default=[], metavar='INPUT=1,16,32', help='of an input whose size the file leaves open')
     export.add_argument('--tokens', type=int, default=64, help='of such a folder: how many tokens it takes at once (64)')
+    export.add_argument('--chunk', type=int, help='tokens that feed-forward blocks compute at a time, for less memory')
     export.add_argument('--target', action='append', default=[], help='a board to report sizes for, cortex-m4, or with its RAM in KB, cortex-m4:64')
     arguments = parser.parse_args()
     try:
@@ -32,7 +33,7 @@ def main() -> int:
         return 1
     try:
         print(write(arguments.model, arguments.out, name=arguments.name, weights=arguments.weights, arithmetic=arguments.arithmetic, decoder=arguments.decoder,
-                    samples=arguments.samples, shapes=shapes, tokens=arguments.tokens,
+                    samples=arguments.samples, shapes=shapes, tokens=arguments.tokens, chunk=arguments.chunk,
                     targets=arguments.target).text(), end='')
     except ExportError as error:
         print(f'attend export: {error}', file=sys.stderr)

@@ -5,14 +5,19 @@ import shutil
 import subprocess
 from typing import Any, Dict, List, Optional, Tuple
 
+from .board_runs import count
+from .chunks import in_chunks
 from .cpp import Writer
 from .errors import ExportError
 from .integer_steps import IntegerAttention, IntegerLinear
+from .passes import assign_memory
 from .program import Program
 from .steps import Attention, Linear
-from .streaming import CachedAttention
+from .streaming import CacheAppend, CachedAttention
 
 ARM, RISCV = 'arm-none-eabi-g++', 'riscv64-unknown-elf-g++'
+
+CHUNKS = (128, 64, 32, 16, 8, 4)  # that are tried for what does not fit
 
 
 class Kind:
@@ -49,7 +54,7 @@ BOARDS = {
 
 
 class Board:
-    HEADINGS = ['board', 'flash, bytes', 'RAM, bytes', 'of it caches and work memory', 'stack, bytes', 'instructions, millions (estimate)']
+    HEADINGS = ['board', 'flash, bytes', 'RAM, bytes', 'of it caches and work memory', 'stack, bytes', 'instructions, millions', 'of a token']
 
     def __init__(self, target: str):
         """target: a board, and after a colon how many KB of RAM it has, cortex-m4:64."""
@@ -60,12 +65,16 @@ class Board:
         self.flash: Optional[int] = None
         self.ram: Optional[int] = None
         self.stack: Optional[int] = None
-        self.arrays, self.instructions, self.peak = 0, 0.0, (0, '')
+        self.arrays, self.steps, self.token, self.counted = 0, {}, None, False  # type: int, Dict[int, float], Any, bool
 
-    def measure(self, folder: pathlib.Path, program: Program, decoder: bool) -> None:
-        """Of run(), or of append() of a decoder, whose program takes a token at a time."""
+    def measure(self, folder: pathlib.Path, whole: Program, tokenwise: Optional[Program]) -> None:
+        """Sizes of run(), or of append() of a decoder, whose program takes a token at a time; instructions of both."""
+        program, decoder = tokenwise or whole, tokenwise is not None
         self.arrays = max(program.tops or [0])
-        self.instructions = sum(self._instructions(step) for step in program.steps) / 1e6
+        found = count(self.name, folder, whole, tokenwise)
+        self.counted = found is not None
+        self.steps = found.steps if found else {index: self._instructions(step) for index, step in enumerate(whole.steps)}  # type: ignore[assignment]
+        self.token = found.token if found else sum(map(self._instructions, tokenwise.steps)) if tokenwise else None
         if shutil.which(self.kind.compiler) is None:
             return
         build = folder / f'size-{self.name}'
@@ -104,6 +113,8 @@ class Board:
             return step.multiply_adds() * self.kind.integers[0]
         if isinstance(step, Linear):
             return step.multiply_adds() * (self.kind.one if step.tokens == 1 else self.kind.several)[step.format]
+        if isinstance(step, CacheAppend):
+            return 0.0
         if isinstance(step, CachedAttention):
             each = self.kind.integers[0] if isinstance(step.of, IntegerAttention) else self.kind.attention
             return step.of.multiply_adds() / step.of.queries * each
@@ -114,9 +125,25 @@ class Board:
     def row(self) -> List[str]:
         show = lambda number: 'no compiler' if number is None else f'{number:,}'
         work = None if self.ram is None else self.ram - self.arrays
-        return [self.name, show(self.flash), show(self.ram), show(work), show(self.stack), f'{self.instructions:.2f}']
+        about = '' if self.counted else 'about '
+        token = '' if self.token is None else f'{about}{self.token / 1e6:.2f}'
+        return [self.name, show(self.flash), show(self.ram), show(work), show(self.stack), f'{about}{sum(self.steps.values()) / 1e6:.2f}', token]
 
-    def advice(self) -> str:
+    def advice(self, program: Program, decoder: bool) -> str:
+        """Where the RAM does not suffice: what takes the most, and which chunk would make it fit."""
         if self.limit is None or self.ram is None or self.ram <= self.limit:
             return ''
-        return f'{self.name}: RAM {self.ram / 1024:.0f} KB of {self.limit / 1024:.0f} KB.'
+        kilobytes = lambda size: f'{size / 1024:.0f} KB'
+        text = f'{self.name}: RAM {kilobytes(self.ram)} of {kilobytes(self.limit)}'
+        if decoder:
+            return f'{text}; fewer --tokens make shorter caches.'
+        top = max(program.tops)
+        step = program.steps[program.tops.index(top)]
+        text += f', the most at step {program.tops.index(top)}, {step.text()}'
+        sizes = {chunk: self.ram - top + max(in_chunks(program, chunk).tops) for chunk in CHUNKS}
+        assign_memory(program)
+        fitting = [chunk for chunk, size in sizes.items() if size <= self.limit]
+        best = fitting[0] if fitting else min(sizes, key=lambda chunk: (sizes[chunk], -chunk))
+        if sizes[best] >= self.ram:
+            return f'{text}; --chunk does not make it less.'
+        return f'{text}; --chunk {best} makes it about {kilobytes(sizes[best])}' + ('.' if fitting else ', which is not enough.')

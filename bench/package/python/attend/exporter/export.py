@@ -9,6 +9,7 @@ import numpy
 
 from .architectures import graph_of
 from .boards import Board
+from .chunks import in_chunks
 from .cpp import write_cpp
 from .errors import ExportError
 from .gguf import read_gguf
@@ -33,7 +34,7 @@ MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is wri
 
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
            samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
-           targets: Sequence[str] = ()) -> Report:
+           chunk: Optional[int] = None, targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
     model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit, whisper); or of
@@ -48,6 +49,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
              the path of an .npy or .npz file; tokens of -1 after the end of a text that is shorter. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
     tokens   of such a folder's text model: how many it takes at once, and a decoder's caches hold
+    chunk    of how many tokens at a time feed-forward blocks are computed, with the same bits: less memory, a little more code
     targets  boards to compile for, where a compiler is installed: cortex-m4 and so on
     """
     path, folder = pathlib.Path(model), pathlib.Path(out)
@@ -63,6 +65,8 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     boards = [Board(target) for target in targets or ()]
     if not isinstance(tokens, int) or not 1 <= tokens <= 65535:
         raise ExportError(f'tokens are {tokens!r}; expected 1 to 65535')
+    if chunk is not None and (not isinstance(chunk, int) or chunk < 1):
+        raise ExportError(f'chunk is {chunk!r}; expected 1 or more tokens, or none')
     for each, sizes in (shapes or {}).items() if isinstance(shapes or {}, dict) else [(shapes, None)]:
         if not isinstance(sizes, (list, tuple)) or not sizes or not all(isinstance(size, int) for size in sizes):
             raise ExportError(f'the shape of {each!r} is {sizes!r}; expected whole numbers by the names of inputs')
@@ -81,6 +85,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     tokenwise = by_token(program) if decoder else None
     if tokenwise:
         assign_memory(tokenwise)
+    program = program if chunk is None else in_chunks(program, chunk)
     report = Report(program, graph, inputs)
     if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '

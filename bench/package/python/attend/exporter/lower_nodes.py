@@ -121,6 +121,8 @@ class Nodes:
                 self.graph.uses[node.inputs[0]] == 1 and last.weight.shape[0] == len(factor) == x.shape[1] and x.strides[1] == 1:
             last.weight = numpy.ascontiguousarray(last.weight * factor[:, None], numpy.float32)
             last.bias = numpy.ascontiguousarray(bias if last.bias is None else last.bias * factor + bias, numpy.float32)
+            last.name = self.place
+            del self.views[node.inputs[0]]  # nothing has these numbers any more
             return x
         column = (slice(None),) + (None,) * (len(x.shape) - 2)
         product = self._add(Elementwise('multiply', self.place, x, factor[column], self._new(x.shape)))

@@ -44,22 +44,24 @@ class Report:
 
     def measure(self, boards: Sequence[Board], folder: pathlib.Path, tokenwise: Optional[Program]) -> None:
         with concurrent.futures.ThreadPoolExecutor() as threads:
-            for done in [threads.submit(board.measure, folder, tokenwise or self.program, tokenwise is not None) for board in boards]:
+            for done in [threads.submit(board.measure, folder, self.program, tokenwise) for board in boards]:
                 done.result()
-        self.boards = list(boards)
+        self.boards, self.decoder = list(boards), tokenwise is not None
 
     def worst(self) -> Any:
         names = {step.name for step in self.program.steps}
         return max(((error, name) for name, error in self.errors.items() if name in names), default=(0.0, ''))
 
     def text(self) -> str:
-        rows = [['step', 'what', 'multiply-adds', 'constants, bytes', 'error']]
+        by_board = lambda index: [f'{board.steps.get(index, 0):,.0f}' for board in self.boards]
+        rows = [['step', 'what', 'multiply-adds', 'constants, bytes', 'error', *(board.name for board in self.boards)]]
         for index, step in enumerate(self.program.steps):
             error = self.errors.get(step.name)
             last = index + 1 == len(self.program.steps) or self.program.steps[index + 1].name != step.name
             rows.append([str(index), f'{step.text()}', f'{step.multiply_adds():,}', f'{step.constants():,}',
-                         f'{error:.1e}' if error is not None and last else ''])
-        rows.append(['all', '', f'{self.program.multiply_adds():,}', f'{self.flash():,}', f'{self.error:.1e}'])
+                         f'{error:.1e}' if error is not None and last else '', *by_board(index)])
+        rows.append(['all', '', f'{self.program.multiply_adds():,}', f'{self.flash():,}', f'{self.error:.1e}',
+                     *(f'{sum(board.steps.values()):,.0f}' for board in self.boards)])
         parts = [table(rows), f'Errors are the largest of {self.samples} samples, over the largest number of the same array, against '
                  f'float64; the largest is at {self.worst()[1]}, {self.worst()[0]:.1e}. The largest output is at the same place in '
                  f'{self.agreeing} of {self.decisions} decisions.',
@@ -70,8 +72,10 @@ class Report:
         if converted and kept:
             parts.append(f'{len(kept)} projections stay float32: their inputs are no multiple of 32.')
         if self.boards:
+            parts.append('Columns of boards are instructions: ' + ('counted by an emulator.' if all(board.counted for board in self.boards) else
+                         'counted by an emulator where there are one and a compiler, and memory suffices; "about" where they are estimated.'))
             parts.append(table([Board.HEADINGS, *(board.row() for board in self.boards)]))
-            parts += [board.advice() for board in self.boards if board.advice()]
+            parts += list(filter(None, (board.advice(self.program, self.decoder) for board in self.boards)))
         return '\n\n'.join(parts) + '\n'
 
     def flash(self) -> int:
