@@ -353,12 +353,22 @@ def other_statistics(b):
     b.output(b('Div', centred, b('Sqrt', b('Add', mean(b('Mul', centred, centred)), numpy.float32(1e-5)))))
 
 
+def far_apart():
+    """A sum whose parts differ by 2^50: no integers of 32 bits bring them to one scale, so it is computed in floats."""
+    b = Builder()
+    x = b.input('x', 1, 6, 8)
+    small = b('Mul', b.linear(x, 8, 16), numpy.float32(2.0 ** -30))
+    large = b('Mul', b.linear(x, 8, 16), numpy.float32(2.0 ** 20))
+    b.output(b.linear(b('Add', small, large), 16, 4))
+    return b.model()
+
+
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
     'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
     'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
-    'rows_of_biases': rows_of_biases, 'diagonals': diagonals,
+    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart,
 }
 IN_FLOATS = ('rows_of_biases', 'parts_mul')  # 8 bits do not hold their quotients and differences

@@ -113,7 +113,14 @@ class Quantiser:
     def run(self) -> None:
         for step in self.program.steps:
             handler = getattr(self, '_' + type(step).__name__.lower(), None)
-            if handler is None or not handler(step):
+            made, versions = len(self.steps), dict(self.versions)
+            try:
+                done = handler is not None and handler(step)
+            except ValueError:  # scales that are too far from each other for the library's multipliers
+                done = False
+            if not done:
+                del self.steps[made:]
+                self.versions = versions
                 self._in_floats(step)
         for index, view in enumerate(self.program.outputs):
             if view.type != 'float32':
