@@ -23,7 +23,7 @@ from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, other_statistics
 
 BOUND = 1e-5
-DECODERS = ('decoder', 'windowed')
+DECODERS = ('decoder', 'windowed', 'rotary_node')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 
 
@@ -227,6 +227,7 @@ def check_refusals(arguments):
     refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))
     refuse('a format of weights that is none', 'expected one of float32', one('Relu'), weights='int7')
     refuse('a name that is no namespace', 'is no namespace', one('Relu'), name='Attend')
+    refuse('angles of other positions', 'not those of positions 0, 1', lambda b: b.output(b('RotaryEmbedding', b.input('x', 1, 2, 5, 4), *[numpy.ones((1, 5, 2), 'float32')] * 2)))
     refuse('a chunk of none', 'expected 1 or more tokens', one('Relu'), chunk=0)
     refuse('a board that is unknown', 'expected one of cortex-m0plus', one('Relu'), targets=['cortex-m99'])
     refuse('what looks like a normalisation', 'known for constants only', other_statistics)

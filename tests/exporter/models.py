@@ -353,6 +353,22 @@ def other_statistics(b):
     b.output(b('Div', centred, b('Sqrt', b('Add', mean(b('Mul', centred, centred)), numpy.float32(1e-5)))))
 
 
+def rotary(tokens=11, width=32, heads=4):
+    """RotaryEmbedding of version 23: tables and positions, whole heads and a part of each, halves and neighbours."""
+    b, each = Builder(23), width // heads
+    x = b.input('x', 1, tokens, width)
+    y = b.layer_norm(x, width)
+    angles = numpy.arange(tokens + 3)[:, None] * 10000.0 ** (-numpy.arange(each // 2) / (each // 2))
+    tables = [function(angles).astype('float32') for function in (numpy.cos, numpy.sin)]
+    query, key = (b('RotaryEmbedding', b.linear(y, width, width), *tables, numpy.arange(tokens)[None], num_heads=heads) for _ in range(2))
+    x = b('Add', x, b.linear(b('Attention', query, key, b.linear(y, width, width), is_causal=1, q_num_heads=heads, kv_num_heads=heads), width, width))
+    part = [table[None, :tokens, :2] for table in tables]
+    query, key = (b('RotaryEmbedding', b.heads(b.linear(x, width, width), tokens, heads, each), *part, rotary_embedding_dim=4, interleaved=1) for _ in range(2))
+    z = b('Attention', query, key, b.heads(b.linear(x, width, width), tokens, heads, each), is_causal=1)
+    b.output(b('Add', x, b.joined(z, tokens, width)))
+    return b.model()
+
+
 def far_apart():
     """A sum whose parts differ by 2^50: no integers of 32 bits bring them to one scale, so it is computed in floats."""
     b = Builder()
@@ -369,6 +385,6 @@ MODELS = {
     'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
     'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
-    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart,
+    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'rotary_node': rotary,
 }
 IN_FLOATS = ('rows_of_biases', 'parts_mul')  # 8 bits do not hold their quotients and differences

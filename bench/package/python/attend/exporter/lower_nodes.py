@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, List
 
 import numpy
 
-from . import operators
+from . import operators, rotary_node
 from .errors import ExportError
 from .graph import Node
 from .program import View
@@ -133,6 +133,23 @@ class Nodes:
         rows = self._dense(self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2)))
         y = self._add(Rotate(self.place, rows, self._new(rows.shape), node.attributes['frequencies'], node.attributes['pairs']))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
+
+    def _rotary_embedding(self: Any, node: Node) -> View:
+        x, tables = self._view(node, node.inputs[0]), [self.graph.constants.get(name) for name in node.inputs[1:]]
+        if any(each is None and name for each, name in zip(tables, node.inputs[1:])):
+            raise ExportError(f'{node}: its angles or positions are computed; expected constants')
+        heads = self._moved(x, lambda array: array if array.ndim == 4 else array.reshape(*array.shape[:2], node.attributes['num_heads'], -1).transpose(0, 2, 1, 3))
+        frequencies = rotary_node.frequencies(*tables[:2], tables[2] if len(tables) > 2 else None, heads.shape[2])
+        if frequencies is None:
+            raise ExportError(f'{node}: its angles are not those of positions 0, 1 and so on; expected these, or the rotation by Slice, Mul, Add and Concat')
+        width = 2 * len(frequencies)
+        rows = self._moved(heads, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2))
+        part = self._dense(self._moved(rows, lambda array: array[..., :width]))
+        y = self._add(Rotate(self.place, part, self._new(part.shape), frequencies, 'neighbours' if node.attributes.get('interleaved') else 'halves'))
+        if width < rows.shape[2]:
+            y = self._joined([y, self._moved(rows, lambda array: array[..., width:])], 2)
+        back = lambda array: array.transpose(1, 0, 2)[None] if len(x.shape) == 4 else array.reshape(x.shape)
+        return self._moved(y, back)
 
     def _attention_node(self: Any, node: Node) -> View:
         query, key, value = (self._view(node, name) for name in node.inputs[:3])
@@ -305,7 +322,8 @@ HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **{kind: Nodes._pool for kind in ('MaxPool', 'AveragePool')},
     'Gelu': lambda self, node: self._activation('gelu' if node.attributes.get('approximate', 'none') == 'none' else 'gelu_tanh',
                                                 self._view(node, node.inputs[0])),
-    'Attention': Nodes._attention_node, 'Rotate': Nodes._rotate, 'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
+    'Attention': Nodes._attention_node, 'Rotate': Nodes._rotate, 'RotaryEmbedding': Nodes._rotary_embedding,
+    'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,
     'Softmax': Nodes._softmax, 'Pad': Nodes._pad, 'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,
 }

@@ -7,6 +7,8 @@ from typing import Any, Callable, Dict
 
 import numpy
 
+from . import rotary_node
+
 
 def Elements(array: Any) -> Any:
     """Floats as float64."""
@@ -316,7 +318,8 @@ OPERATORS: Dict[str, Callable[..., Any]] = {
     'ReduceMean': _reduce(numpy.mean), 'ReduceSum': _reduce(numpy.sum), 'ReduceMax': _reduce(numpy.max),
     'MaxPool': _pool(numpy.max, -numpy.inf), 'AveragePool': _pool(numpy.mean, 0.0),
     'GlobalAveragePool': _global_pool(numpy.mean), 'GlobalMaxPool': _global_pool(numpy.max),
-    'Attention': _attention, 'Rotate': _rotate, 'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
+    'Attention': _attention, 'Rotate': _rotate, 'RotaryEmbedding': rotary_node.evaluate,
+    'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
     'BatchNormalization': _batch_norm, 'ArgMax': _arg_max,
     'Identity': _first, 'Dropout': _dropout,
     'Reshape': _reshape, 'Transpose': lambda node, opset, x: numpy.transpose(x, node.attributes.get('perm')),

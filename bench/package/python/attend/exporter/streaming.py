@@ -112,17 +112,37 @@ class Streaming:
 
     def row(self, view: View, step: Any, shape: Any) -> View:
         """What a view has of one token."""
+        part = None if view.is_whole() else self.part(view)
+        if part is not None:
+            return part
         sizes = [size for size in shape if size != 1]
         flat = sizes == [view.buffer.count]
         if not view.is_whole() or view.count % self.tokens or (sizes[:1] != [self.tokens] and not flat):
             where = step if isinstance(step, str) else f'step "{step.name}" ({step.text()})'
             raise ExportError(f'{where} of a decoder has an array of {list(shape)}; expected {self.tokens} tokens, one behind another')
-        made = self.buffers.get(id(view.buffer))
-        if made is None:
-            made = self.buffers[id(view.buffer)] = Buffer(view.buffer.kind, view.buffer.count // self.tokens, view.buffer.name, view.type)
-            made.scale = view.buffer.scale
+        made = self.of_token(view.buffer)
         rest = sizes[1:] if sizes[:1] == [self.tokens] and math.prod(sizes[1:]) == made.count else [made.count]
         return View(made, shape=rest or [1])
+
+    def of_token(self, buffer: Buffer) -> Buffer:
+        made = self.buffers.get(id(buffer))
+        if made is None:
+            made = self.buffers[id(buffer)] = Buffer(buffer.kind, buffer.count // self.tokens, buffer.name, buffer.type)
+            made.scale = buffer.scale
+        return made
+
+    def part(self, view: View) -> Optional[View]:
+        """What a view of some columns has of one token, where tokens lie behind another in its buffer."""
+        each = view.buffer.count // self.tokens
+        axes = [axis for axis, (size, stride) in enumerate(zip(view.shape, view.strides)) if size == self.tokens and stride == each]
+        if view.buffer.count % self.tokens or len(axes) != 1:
+            return None
+        shape, strides = ([number for axis, number in enumerate(numbers) if axis != axes[0]] for numbers in (view.shape, view.strides))
+        if view.offset + sum((size - 1) * stride for size, stride in zip(shape, strides)) >= each:
+            return None
+        made = self.of_token(view.buffer)
+        base = made.base[view.offset:]
+        return View(made, numpy.lib.stride_tricks.as_strided(base, shape or [1], [base.itemsize * stride for stride in strides or [1]]))
 
     def alone(self, step: Any) -> Step:
         views: Dict[int, View] = {}
