@@ -45,13 +45,21 @@ def attention(query, key, value, heads, mask):
     return (powers / powers.sum(-1, keepdims=True) @ value).transpose(1, 0, 2).reshape(query.shape)
 
 
-def turned(x, heads, base):
+def turned(x, heads, base, yarn):
+    """By rotary positions that are scaled by 8, of 16 positions: as Llama 3.1 does with factors 1 and 4, or by YaRN with 2 and 1."""
     tokens, half = len(x), x.shape[1] // heads // 2
     x = x.reshape(tokens, heads, 2, half)
     frequencies = base ** (-numpy.arange(half) / half)
-    waves = 2 * numpy.pi / frequencies  # scaled as Llama 3.1: by 8, of 16 positions, factors 1 and 4
-    middle = (16 / waves - 1) / 3
-    frequencies = numpy.where(waves < 4, frequencies, numpy.where(waves > 16, frequencies / 8, (1 - middle) * frequencies / 8 + middle * frequencies))
+    if yarn:
+        first, last = (half * math.log(16 / (turns * 2 * math.pi)) / math.log(base) for turns in (2, 1))
+        first, last = max(math.floor(first), 0), min(math.ceil(last), 2 * half - 1)
+        part = numpy.clip((numpy.arange(half) - first) / (last - first), 0, 1)
+        frequencies = frequencies / 8 * part + frequencies * (1 - part)
+        x = x * (0.1 * math.log(8) + 1)
+    else:
+        waves = 2 * numpy.pi / frequencies
+        middle = (16 / waves - 1) / 3
+        frequencies = numpy.where(waves < 4, frequencies, numpy.where(waves > 16, frequencies / 8, (1 - middle) * frequencies / 8 + middle * frequencies))
     angles = numpy.arange(tokens)[:, None, None] * frequencies
     first, second = x[:, :, 0], x[:, :, 1]
     return numpy.concatenate([first * numpy.cos(angles) - second * numpy.sin(angles), second * numpy.cos(angles) + first * numpy.sin(angles)],
@@ -77,7 +85,7 @@ def gpt2(tokens):
     return {'model_type': 'gpt2', 'n_embd': width, 'n_head': heads, 'n_layer': 2}, w, [ids], w.layer_norm(x, 'transformer.ln_f', 1e-5) @ table.T
 
 
-def qwen3(tokens):
+def qwen3(tokens, yarn=False):
     """With Qwen 2's biases besides, which the names allow: what Llama has, and a normalisation of each head."""
     width, heads, kv_heads, each, vocabulary = 24, 4, 2, 10, 40
     w, ids = Weights(), random.integers(0, vocabulary, tokens)
@@ -89,7 +97,7 @@ def qwen3(tokens):
             z = w.linear(y, f'{name}self_attn.{part}_proj', count * each)
             if part != 'v':
                 z = w.rms_norm(z.reshape(tokens, count, each), f'{name}self_attn.{part}_norm', 1e-6).reshape(tokens, -1)
-                z = turned(z, count, 50000.0)
+                z = turned(z, count, 50000.0, yarn)
             parts.append(z)
         x = x + w.linear(attention(*parts, heads, causal(tokens)), name + 'self_attn.o_proj', width, False)
         y = w.rms_norm(x, name + 'post_attention_layernorm', 1e-6)
@@ -97,9 +105,14 @@ def qwen3(tokens):
         x = x + w.linear(gate / (1 + numpy.exp(-gate)) * up, name + 'mlp.down_proj', width, False)
     config = {'model_type': 'qwen3', 'hidden_size': width, 'num_attention_heads': heads, 'num_key_value_heads': kv_heads, 'head_dim': each,
               'num_hidden_layers': 2, 'intermediate_size': 56, 'rms_norm_eps': 1e-6, 'rope_theta': 50000.0, 'hidden_act': 'silu',
-              'rope_scaling': {'rope_type': 'llama3', 'factor': 8.0, 'low_freq_factor': 1.0, 'high_freq_factor': 4.0,
-                               'original_max_position_embeddings': 16}}
+              'rope_scaling': {'factor': 8.0, 'original_max_position_embeddings': 16, **(
+                  {'rope_type': 'yarn', 'beta_fast': 2.0, 'beta_slow': 1.0} if yarn else
+                  {'rope_type': 'llama3', 'low_freq_factor': 1.0, 'high_freq_factor': 4.0})}}
     return config, w, [ids], w.linear(w.rms_norm(x, 'model.norm', 1e-6), 'lm_head', vocabulary, False)
+
+
+def qwen3_yarn(tokens):
+    return qwen3(tokens, True)
 
 
 def encoder_layer(w, x, names, heads, first, mask=0.0, epsilon=1e-12):
@@ -227,7 +240,7 @@ def as_gguf(folder):
 
 def write_all(folder, tokens):
     """Of each model its name, inputs and what it computes; written to FOLDER/NAME."""
-    for make in (gpt2, qwen3, bert, vit, whisper):
+    for make in (gpt2, qwen3, qwen3_yarn, bert, vit, whisper):
         config, weights, inputs, output = make(tokens)
         (folder / make.__name__).mkdir(parents=True, exist_ok=True)
         (folder / make.__name__ / 'config.json').write_text(json.dumps(config))

@@ -124,6 +124,16 @@ class Rotary:
         else:
             require(shared.attend_rotary_init_scaled(*places, base, ctypes.byref(scaled[0])))
 
+    @property
+    def radians(self) -> list:
+        """How far each pair turns from one position to the next."""
+        return [turn * 2 * math.pi / 2.0**64 for turn in self._turns]
+
+    @property
+    def factor(self) -> float:
+        """What a scaling multiplies rotated numbers by; otherwise 1."""
+        return float(self.c.factor)
+
 
 def rotate(x: Any, rotary: Rotary, position: Any = 0, *, axes: Optional[Sequence[int]] = None, interleaved: bool = False) -> None:
     """Turns x, [heads, tokens, head_dim] float32, in place: at positions position, position + 1 and so on, where it is a number; or

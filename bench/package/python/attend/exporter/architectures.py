@@ -1,7 +1,7 @@
 """Graphs of known architectures from their published weights, by the names that these have there."""
 import math
 import re
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy
 
@@ -93,25 +93,15 @@ class Maker:
         return graph
 
 
-def rotary_frequencies(base: float, width: int, scaling: Dict[str, Any]) -> List[float]:
-    """Radians from one position to the next of each pair: plain, or scaled as Llama 3.1 does or linearly."""
-    frequencies = [base ** (-2 * i / width) for i in range(width // 2)]
+def rotary_frequencies(base: float, width: int, scaling: Dict[str, Any], tokens: int) -> Tuple[List[float], float]:
+    """Radians from one position to the next of each pair, and the factor of rotated numbers: by the library, scaled as a configuration says."""
+    from .. import Rotary
     kind = scaling.get('rope_type', scaling.get('type', 'default'))
-    if kind == 'default':
-        return frequencies
     try:
-        factor = float(scaling['factor'])
-        if kind == 'linear':
-            return [each / factor for each in frequencies]
-        if kind != 'llama3':
-            raise ExportError(f'config.json scales rotary positions by "{kind}"; expected default, linear or llama3')
-        slow, fast, positions = (float(scaling[name]) for name in ('low_freq_factor', 'high_freq_factor', 'original_max_position_embeddings'))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ExportError(f'config.json has a "rope_scaling" of {scaling}, of which {error} is wrong or missing') from None
-    # Pairs that turn often in the original positions stay, those that turn seldom are slower by the factor, in between is interpolated.
-    turns = [positions * each / (2 * math.pi) for each in frequencies]
-    part = [min(1.0, max(0.0, (each - slow) / (fast - slow))) for each in turns]
-    return [each * kept + each / factor * (1 - kept) for each, kept in zip(frequencies, part)]
+        rotary = Rotary(width, 'halves', base, scaling=scaling or None, positions=tokens if kind == 'longrope' else None)
+    except (TypeError, ValueError) as error:
+        raise ExportError(f'config.json has a "rope_scaling" of {scaling}: {error}') from None
+    return rotary.radians, rotary.factor
 
 
 def llama(m: Maker) -> Graph:
@@ -123,7 +113,9 @@ def llama(m: Maker) -> Graph:
     window = m.config.get('sliding_window') if m.config.get('model_type') == 'mistral' else None
     if window is not None and window < m.tokens:
         raise ExportError(f'config.json has a window of {window}; expected fewer tokens than that: --tokens {window}')
-    frequencies = rotary_frequencies(float(m.setting('rope_theta', default=10000.0)), each, m.config.get('rope_scaling') or {})
+    scaling = dict(m.config.get('rope_scaling') or {})
+    base = float(scaling.pop('rope_theta', None) or m.setting('rope_theta', default=10000.0))
+    frequencies, factor = rotary_frequencies(base, each, scaling, m.tokens)
     m.prefix = 'model.' if any(name.startswith('model.') for name in m.weights) else ''
     table = m.weight('embed_tokens.weight', None, width)
     x = m('Gather', table, 'tokens', name='embed_tokens')
@@ -136,7 +128,7 @@ def llama(m: Maker) -> Graph:
             if part != 'v' and m.has(f'{name}self_attn.{part}_norm.weight'):
                 z = m.rms_norm(z, f'{name}self_attn.{part}_norm', each, epsilon)
             parts.append(m('Rotate', z, name=f'{name}{part}', frequencies=frequencies, pairs=m.setting('rope_pairs', default='halves')) if part != 'v' else z)
-        y = m.joined(m.attention(*parts, True, name=name + 'attention'), heads * each)
+        y = m.joined(m.attention(*parts, True, name=name + 'attention', scale=factor * factor * each ** -0.5), heads * each)
         x = m('Add', x, m.linear(y, name + 'self_attn.o_proj', heads * each, width))
         y = m.rms_norm(x, name + 'post_attention_layernorm', width, epsilon)
         inner = m.setting('intermediate_size')
