@@ -93,7 +93,9 @@ package: lib
 ##               EXAMPLE=textbook  self-attention step by step
 ##               EXAMPLE=gestures  what an exported model makes of held-out gestures of a motion sensor, drawn to build/gestures.svg
 ##               EXAMPLE=anomaly   how much the vibration of two machines surprises another one, drawn to build/anomaly.svg
-##                                 of both with TARGET= the self-test on a board
+##               EXAMPLE=keywords  how often spoken words of held-out voices are understood, drawn to build/keywords.svg; with FILE=sound.wav the
+##                                 words in it (bench/exported/keywords/keywords.wav is one): 16,000 samples a second, one channel
+##                                 of these three with TARGET= the self-test on a board
 ##               MODEL=  a story by a Llama or a GPT-2 in a GGUF file, or with TOKENIZER= by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
 ##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
 ##               QUANTISED=1  computes attention and projections in integers of 8 bits
@@ -111,7 +113,7 @@ RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTE
 BOARD_COUNTS = $(if $(PROMPT)$(STEPS),,$(QUANTISED)$(filter cortex-m0plus m0plus,$(TARGET)))
 BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(BOARD_COUNTS),household_count,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household))))
 BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
-EXPORTED_EXAMPLES := gestures anomaly
+EXPORTED_EXAMPLES := gestures keywords anomaly
 EXPORTED := $(filter $(EXPORTED_EXAMPLES),$(EXAMPLE))
 ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(LIST)$(filter-out $(EXPORTED),$(EXAMPLE))),)
 $(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=, or EXAMPLE= $(EXPORTED_EXAMPLES); MODEL=, TOKENIZER=, HEATMAP= and LIST= are of this machine)
@@ -120,7 +122,7 @@ endif
 ifneq ($(EXPORTED),)
 ifeq ($(TARGET),)
 run: $(BUILD)/$(EXPORTED)
-	@$< bench/exported/$(EXPORTED)/held_out.bin build/$(EXPORTED).svg
+	@$< bench/exported/$(EXPORTED)/held_out.bin build/$(EXPORTED).svg $(if $(FILE),"$(FILE)")
 	@echo "drawn to build/$(EXPORTED).svg"
 else
 run:

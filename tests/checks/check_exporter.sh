@@ -128,10 +128,24 @@ else
     fi
   done
   # The trained examples: what they make of held-out data, and their self-tests.
-  for name in gestures anomaly; do
+  for name in gestures keywords anomaly; do
     succeeds "the example $name" make -j1 run EXAMPLE=$name CXX="$cxx" BUILD="$2"
     ln -sfn "$(pwd)/bench/exported/$name/model" "$build/models/example_$name"
     for target in ${ALL:+cortex-m0plus cortex-m55 rv32imafc} cortex-m4; do try "$target" example_$name; done
+  done
+  # Keywords from sound: those that are spoken in the recording, and the same bits of front end, model and likelihoods on boards.
+  succeeds "keywords of a recording" make -j1 run EXAMPLE=keywords FILE=bench/exported/keywords/keywords.wav CXX="$cxx" BUILD="$2"
+  nothing_in "$(awk '/ s  / { said = said " " $3 } END { if (said != " yes louder stop left go off") print "it heard" said }' "$build/log")" "it hears them in order"
+  hosted_keywords() {
+    "$cxx" -std=c++17 -O2 -Iinclude tests/firmware/keywords_main.cpp tests/firmware/hosted.cpp bench/exported/keywords/model/model.cpp "$2" \
+      -o "$build/keywords" && "$build/keywords" >"$build/keywords.txt"
+  }
+  succeeds "keywords of a sound that is made" hosted_keywords "$cxx" "$2/libattend.a"
+  keywords_on() {
+    sh $board build "$1" "$build/boards" keywords && sh $board run "$1" "$build/boards/$1.keywords" | tr -d '\r' | diff - "$build/keywords.txt"
+  }
+  for name in ${ALL:+cortex-m4 cortex-m55} cortex-m0plus; do
+    ! command -v arm-none-eabi-g++ >/dev/null 2>&1 || succeeds "the same likelihoods on $name" keywords_on "$name"
   done
   for name in ${ALL:+cortex-m55 rv32imac}; do
     for model in grouped_float32 cross_float32 front_end_float32 decoder_float32 encoder_int8 encoder_int4; do try "$name" $model; done

@@ -10,7 +10,7 @@
 #   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# Programs: chains, specials, digests, options, count, example, two_boards; exported, the self-test of the model in the folder EXPORTED=;
+# Programs: chains, specials, digests, options, count, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
@@ -156,6 +156,10 @@ build_program() {  # program image
       extra="$extra -DATTEND_SELF_TEST=$name_of_test"
       compile "$here/exported_main.cpp"
       ;;
+    keywords | keywords_count)
+      [ "$1" = keywords ] || extra="$extra -DATTEND_COUNT"
+      compile bench/exported/keywords/model/model.cpp "$here/keywords_main.cpp"
+      ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
     household_exported | household_exported_count)
@@ -167,7 +171,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, keywords, keywords_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }
