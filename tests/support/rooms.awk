@@ -31,13 +31,14 @@ BEGIN {
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
-  for (n = split("gestures anomaly", name, " "); n > 0; --n) {
+  for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
     example = "bench/exported/" name[n]
-    may[example] = may[example "/model"] = example "/model include/attend/attend.h"  # a model is what attend.export has written
+    may[example] = may[example "/model"] = example " " example "/model include/attend/attend.h"  # a model is what attend.export has written
   }
   may["tests/tiles"] = api
   shared = call " " api " src/c tests/support tests/conformance bench/app bench/hosted/attend"
   for (n = split("unit conformance app api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
+  may["tests/firmware"] = may["tests/firmware"] " bench/exported/keywords"  # whose sound boards hear
 }
 
 FNR == 1 {
