@@ -9,8 +9,8 @@
     additive_attention   with scores v . tanh(query + key)
     export               a trained model as C++ for a device, with a self-test of its bits (this one needs numpy and onnx)
 
-Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them: [heads, tokens, width],
-with a batch in front [batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose
+Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them, or with DLPack, as tensors
+of PyTorch, of bfloat16 too: [heads, tokens, width], with a batch in front [batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose
 arrays are [token][head][dim]: such an array, [tokens, heads, width], is passed as array.transpose(1, 0, 2), which copies nothing.
 Arrays are read where they are: any strides will do, as long as the last axis is contiguous. numpy is not needed: without it the
 output is a memoryview. No other thread waits while a call computes. This is Attend @VERSION@, over its C surface.

@@ -14,13 +14,13 @@ from ._shared import made, new, real, require, shared, whole
 
 
 class Weights:
-    """The weights of a projection y = W x + b: [outputs, inputs] of float32 or float16, or of int8 with scales [outputs], which an
+    """The weights of a projection y = W x + b: [outputs, inputs] of float32, float16 or bfloat16, or of int8 with scales [outputs], which an
     output's weights are multiplied by, or [outputs, inputs / 32 * 18] of uint8, which are 4-bit weights as GGUF files have them
     (Q4_0); bias [outputs]. The arrays are not copied: what is written into them changes the weights."""
 
     def __init__(self, weights: Any, bias: Any = None, scales: Any = None):
         self._held = Held()
-        array = Array('weights', weights, 'febB', 2, 2, self._held.buffers)
+        array = Array('weights', weights, 'feEbB', 2, 2, self._held.buffers)
         array.require_dense()
         outputs, inputs = array.shape
         if array.code == 'B':
