@@ -88,7 +88,29 @@ class Array:
             raise ValueError(f'{self.name} is not contiguous: pass {self._contiguous()}')
 
 
+class View:
+    """Numbers at an address, which Array reads as it reads a buffer: a part of another array, or one with other axes. It keeps nothing
+    alive. strides: in elements, or dense; like: what new arrays beside it are to be like."""
+    read_only = False
+
+    def __init__(self, address: int, code: str, shape: Sequence[int], strides: Optional[Sequence[int]] = None, like: Any = None):
+        self.address, self.format, self.axes, self.like = address, code.encode(), len(shape), like
+        self.item_bytes = 2 if code == BFLOAT16 else struct.calcsize(code)
+        self.shape = list(shape)
+        self.strides = _dense(shape, self.item_bytes) if strides is None else [stride * self.item_bytes for stride in strides]
+
+    def rows(self) -> List['View']:
+        """What the first axis counts."""
+        shape, strides, code = self.shape[1:], [stride // self.item_bytes for stride in self.strides[1:]], self.format.decode()
+        return [View(self.address + row * self.strides[0], code, shape, strides, self.like) for row in range(self.shape[0])]
+
+    def release(self) -> None:
+        """The array that it looks into is somebody else's."""
+
+
 def _buffer_of(name: str, source: Any) -> Any:
+    if isinstance(source, View):
+        return source
     buffer = _Buffer()
     try:
         _get_buffer(source, buffer, STRIDES_AND_FORMAT)
@@ -134,7 +156,7 @@ def release(held: List[Any]) -> None:
 def empty(like: Any, code: str, shape: Sequence[int]) -> Any:
     """A new array: numpy's, where `like` is one or a tensor and numpy is there, and otherwise a memoryview. Where `like` is of bfloat16,
     which neither has, it is of float32."""
-    code = 'f' if code == BFLOAT16 else code
+    code, like = 'f' if code == BFLOAT16 else code, like.like if isinstance(like, View) else like
     if hasattr(like, '__array_interface__') or hasattr(like, '__dlpack__'):
         try:
             import numpy
