@@ -249,6 +249,8 @@ if torch is not None:
             module = torch.nn.TransformerDecoderLayer(32, 4, 48, batch_first=True, **options).eval()
             layer = nn.TransformerDecoderLayer.from_state(module.state_dict(), heads=4, **options)
             compare('TransformerDecoderLayer', layer(inputs, encoded, causal=True), module, inputs, encoded, tgt_mask=masked)
+    module = torch.nn.TransformerEncoderLayer(32, 4, 48, batch_first=True, layer_norm_eps=0.1).eval()
+    compare('an epsilon', nn.TransformerEncoderLayer.from_state(module.state_dict(), heads=4, epsilon=0.1)(inputs, causal=True), module, inputs, src_mask=masked)
     brain = torch.nn.Linear(32, 20).to(torch.bfloat16)
     compare('Linear of bfloat16', nn.Linear.from_state(brain.state_dict())(inputs), brain, inputs)
     print(f'beside PyTorch in float64: at most {worst[0]:.1e} of the largest')
