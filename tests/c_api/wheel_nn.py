@@ -52,8 +52,8 @@ same('FeedForward', plain(x), project(attend.activate('gelu', project(x, gate, s
 rows = [draw(count * dim, width) / 4 for count in (heads, kv_heads, kv_heads)]
 biases, out = [draw(len(each)) for each in rows], (draw(width, heads * dim) / 4, draw(width))
 rotary = attend.Rotary(dim, 'halves')
-both = [nn.MultiheadAttention(*map(nn.Linear, rows, biases), nn.Linear(*out), heads=heads, kv_heads=kv_heads, rotary=turns) for turns in (None, rotary)]
-attention, turning = both
+attention, turning = both = [nn.MultiheadAttention(*map(nn.Linear, rows, biases), nn.Linear(*out), heads=heads, kv_heads=kv_heads, rotary=turns)
+                             for turns in (None, rotary)]
 apart = lambda y, count: np.ascontiguousarray(y.reshape(len(y), count, dim).transpose(1, 0, 2))
 together = lambda y: project(np.ascontiguousarray(y.transpose(1, 0, 2)).reshape(y.shape[1], -1), *out)
 
@@ -89,7 +89,7 @@ same('with weights', y, by_hand(x, memory[0]))
 check(weights.shape == (heads, tokens, 5) and np.abs(weights.sum(2) - 1).max() < 1e-5, 'weights of each head')
 third = draw(3, 5, width)
 same('values of their own', attention(x, memory[0], third[0]), together(attend.attention(
-    apart(project(x, rows[0], biases[0]), heads), apart(project(memory[0], rows[1], biases[1]), kv_heads), apart(project(third[0], rows[2], biases[2]), kv_heads))))
+    *(apart(project(y, *each), count) for y, *each, count in zip((x, memory[0], third[0]), rows, biases, (heads, kv_heads, kv_heads))))))
 state = {'in_proj_weight': np.concatenate(rows), 'in_proj_bias': np.concatenate(biases), 'out_proj.weight': out[0], 'out_proj.bias': out[1]}
 same('heads from a state', nn.MultiheadAttention.from_state(state, heads=heads, kv_heads=kv_heads)(x), attention(x))
 other = {'q_proj_weight': rows[0], 'k_proj_weight': rows[1], 'v_proj_weight': rows[2], **{name: state[name] for name in list(state)[1:]}}
@@ -200,8 +200,9 @@ no('multipliers of others', 'there are 3 multipliers', lambda: nn.IntegerLinear(
 no('a multiplier that is too large', 'below 2**29', lambda: nn.IntegerLinear(steps, 2.0**29))
 no('a bias that is too large', 'below 2**23', lambda: nn.IntegerLinear(steps, 0.1, np.full(32, 2**23, np.int32)))
 no('floats for integers', 'int8', lambda: nn.IntegerLinear(steps, 0.1)(x))
-no('int16 for queries', 'int16', lambda: nn.IntegerMultiheadAttention(linear, *parts[1:], last, heads=heads, kv_heads=kv_heads, quantisation=meanings))
-no('meanings of other heads', 'one for each', lambda: nn.IntegerMultiheadAttention(*parts, last, heads=heads, kv_heads=kv_heads, quantisation=meanings[:3]))
+build = lambda *parts, **options: lambda: nn.IntegerMultiheadAttention(*parts, last, heads=heads, kv_heads=kv_heads, **options)
+no('int16 for queries', 'int16', build(linear, *parts[1:], quantisation=meanings))
+no('meanings of other heads', 'one for each', build(*parts, quantisation=meanings[:3]))
 
 try:
     import torch
@@ -231,7 +232,8 @@ if torch is not None:
     compare('LayerNorm', nn.LayerNorm.from_state(norm.state_dict(), epsilon=1e-3)(inputs), norm, inputs)
     module = torch.nn.MultiheadAttention(32, 4, batch_first=True)
     torch.nn.init.normal_(module.in_proj_bias)
-    compare('MultiheadAttention', nn.MultiheadAttention.from_state(module.state_dict(), heads=4)(inputs, encoded), module, inputs, encoded, encoded)
+    layer = nn.MultiheadAttention.from_state(module.state_dict(), heads=4)
+    compare('MultiheadAttention', layer(inputs, encoded), module, inputs, encoded, encoded)
     module = torch.nn.MultiheadAttention(32, 4, kdim=20, vdim=12, batch_first=True)
     torch.nn.init.normal_(module.in_proj_bias)
     others = torch.randn(3, 5, 20), torch.randn(3, 5, 12)
@@ -240,17 +242,19 @@ if torch is not None:
         for kind in ('relu', 'gelu'):
             options = dict(norm_first=first, activation=kind)
             module = torch.nn.TransformerEncoderLayer(32, 4, 48, batch_first=True, **options).eval()
-            layer = nn.TransformerEncoderLayer.from_state({f'0.{name}': each for name, each in module.state_dict().items()}, '0.', heads=4, **options)
+            state = {f'0.{name}': each for name, each in module.state_dict().items()}
+            layer = nn.TransformerEncoderLayer.from_state(state, '0.', heads=4, **options)
             compare('TransformerEncoderLayer', layer(inputs, causal=True), module, inputs, src_mask=masked)
             hidden = torch.arange(tokens)[None] >= torch.tensor([7, 2, 5])[:, None]
-            module.train(), setattr(module, 'dropout', torch.nn.Identity()), setattr(module, 'dropout1', torch.nn.Identity())
-            module.dropout2, module.self_attn.dropout = torch.nn.Identity(), 0.0
+            module.train()  # eval() takes a path that leaves padded tokens out
+            module.dropout, module.dropout1, module.dropout2, module.self_attn.dropout = *[torch.nn.Identity()] * 3, 0.0
             compare('padding', layer(inputs, key_lengths=[7, 2, 5]), module, inputs, src_key_padding_mask=hidden)
             module = torch.nn.TransformerDecoderLayer(32, 4, 48, batch_first=True, **options).eval()
             layer = nn.TransformerDecoderLayer.from_state(module.state_dict(), heads=4, **options)
             compare('TransformerDecoderLayer', layer(inputs, encoded, causal=True), module, inputs, encoded, tgt_mask=masked)
     module = torch.nn.TransformerEncoderLayer(32, 4, 48, batch_first=True, layer_norm_eps=0.1).eval()
-    compare('an epsilon', nn.TransformerEncoderLayer.from_state(module.state_dict(), heads=4, epsilon=0.1)(inputs, causal=True), module, inputs, src_mask=masked)
+    layer = nn.TransformerEncoderLayer.from_state(module.state_dict(), heads=4, epsilon=0.1)
+    compare('an epsilon', layer(inputs, causal=True), module, inputs, src_mask=masked)
     brain = torch.nn.Linear(32, 20).to(torch.bfloat16)
     compare('Linear of bfloat16', nn.Linear.from_state(brain.state_dict())(inputs), brain, inputs)
     print(f'beside PyTorch in float64: at most {worst[0]:.1e} of the largest')

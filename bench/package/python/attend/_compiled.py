@@ -57,8 +57,10 @@ def _declared(text: str, function: str) -> List[List[Parameter]]:
     for parameters in re.findall(rf'attend::Status {function}\(([^;]*)\);', text):
         arrays = re.findall(r'(const )?(\w+) \(&(\w+)\)((?:\[\d+\])+)', parameters)
         if len(arrays) != parameters.count('(&') or not arrays or any(kind not in CODES for _, kind, _, _ in arrays):
-            raise AttendError(f'model.h declares {function}({parameters}), which this version of the package does not understand: export the model again')
-        found.append([Parameter(name, CODES[kind], tuple(map(int, re.findall(r'\d+', shape))), bool(const)) for const, kind, name, shape in arrays])
+            raise AttendError(f'model.h declares {function}({parameters}), which this version of the package does not understand: export the '
+                              'model again')
+        sizes = lambda shape: tuple(map(int, re.findall(r'\d+', shape)))
+        found.append([Parameter(name, CODES[kind], sizes(shape), bool(const)) for const, kind, name, shape in arrays])
     return found
 
 

@@ -98,17 +98,14 @@ class TensorBuffer:
 
 
 def _capsule_of(name: str, source: Any) -> Any:
+    """The device is not asked for before, which takes PyTorch longer than all the rest: the struct has it."""
     try:
-        if hasattr(source, '__dlpack_device__'):
-            _require_host(name, int(source.__dlpack_device__()[0]))
         if str(getattr(source, 'dtype', '')) == 'torch.bool':  # PyTorch 1 has no DLPack of it: its bytes are 0 and 1
             source = source.view(sys.modules['torch'].uint8)
         try:
             return source.__dlpack__(max_version=(1, 0))
         except TypeError:  # it was written before there was an argument
             return source.__dlpack__()
-    except AttendError:
-        raise
     except Exception as error:  # whatever a producer raises: gradients that are needed, layouts and devices that it cannot hand over
         raise AttendError(f'{name} is a {type(source).__name__} that cannot be read where it lies: {error}') from error
 

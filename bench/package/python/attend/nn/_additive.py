@@ -21,7 +21,8 @@ class AdditiveAttention:
     def from_state(cls, state: Any, prefix: str = '') -> 'AdditiveAttention':
         """Of query.weight, key.weight, their biases if they are there, and v [width]."""
         require_names(state, prefix, 'an AdditiveAttention', ('query.', 'key.', 'v'))
-        return cls(Linear.from_state(state, prefix + 'query.'), Linear.from_state(state, prefix + 'key.'), take(state, prefix + 'v', 'an AdditiveAttention'))
+        query, key = (Linear.from_state(state, f'{prefix}{name}.') for name in ('query', 'key'))
+        return cls(query, key, take(state, prefix + 'v', 'an AdditiveAttention'))
 
     def __call__(self, query: Any, key: Any, value: Any = None, **options: Any) -> Any:
         """query [queries, inputs], key [keys, inputs], value [keys, value_dim] or the key itself; options of attend.additive_attention."""

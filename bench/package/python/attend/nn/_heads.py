@@ -1,11 +1,9 @@
 """Heads of projected tokens: what both arithmetics share of multi-head attention over arrays."""
 from typing import Any, List, Optional, Sequence, Tuple
 
-from .. import attention
+from .. import _c, attention
 from .._arrays import Array, View, empty, release
 from .._shared import AttendError, whole
-
-MOST_HEADS = 32768
 
 
 def of_heads(name: str, rows: Any, code: str, heads: int, like: Any, held: List[Any], writable: bool = False) -> View:
@@ -19,8 +17,8 @@ def of_heads(name: str, rows: Any, code: str, heads: int, like: Any, held: List[
 
 def extents(heads: Any, kv_heads: Any, query: Any, key: Any, value: Any, output: Any) -> Tuple[int, int, int, int]:
     """heads, kv_heads, head_dim and value_dim of a layer whose projections go together."""
-    heads = whole('heads', heads, 1, MOST_HEADS)
-    kv_heads = heads if kv_heads is None else whole('kv_heads', kv_heads, 1, MOST_HEADS)
+    heads = whole('heads', heads, 1, _c.ATTEND_MAX_WIDTH)
+    kv_heads = heads if kv_heads is None else whole('kv_heads', kv_heads, 1, _c.ATTEND_MAX_WIDTH)
     if heads % kv_heads:
         raise AttendError(f'there are {heads} heads and {kv_heads} kv_heads; expected a multiple of kv_heads')
     for name, linear, count in (('query', query, heads), ('key', key, kv_heads), ('value', value, kv_heads)):

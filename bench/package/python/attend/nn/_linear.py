@@ -57,7 +57,8 @@ def _require_weight(weight: Any, scales: Any) -> None:
         array = Array('weight', weight, 'fe' + BFLOAT16 + 'bB', 2, 2, held)
         array.require_dense()
         if (array.code == 'b') != (scales is not None):
-            raise AttendError(f'weight is {NAMES[array.code]}, and scales are {"missing" if scales is None else "given"}; expected them with int8 alone')
+            found = 'missing' if scales is None else 'given'
+            raise AttendError(f'weight is {NAMES[array.code]}, and scales are {found}; expected them with int8 alone')
     finally:
         release(held)
 
