@@ -46,8 +46,6 @@ def interface_of(folder: pathlib.Path) -> Interface:
     if name is None or not run:
         raise AttendError(f'{folder}/model.h declares no run(); expected the file that `python3 -m attend export` has written')
     append = _declared(text, 'append')
-    if append and {each.is_input for each in append[-1]} == {True, False}:
-        append.reverse()
     return Interface(name[1], run[0], append[0] if append else [], len(append) > 1)
 
 
