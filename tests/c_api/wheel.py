@@ -71,6 +71,10 @@ def without_numpy():
     unit = attend.Weights(memoryview(array.array('f', [1, 0, 0, 1])).cast('B').cast('f', (2, 2)))
     vectors = buffer(3, 2)
     check(attend.project(vectors, unit).tobytes() == vectors.tobytes(), 'a projection of memoryviews')
+    parts = [attend.nn.Linear(buffer(4, 4)) for _ in range(4)]
+    module, rows = attend.nn.MultiheadAttention(*parts, heads=2, rotary=attend.Rotary(2, 'halves')), buffer(3, 4)
+    by_layer = attend.Layer(*(part.weights for part in parts), heads=2, rotary=attend.Rotary(2, 'halves'))
+    check(module(rows, causal=True).tobytes() == by_layer.self_attention(rows, causal=True).tobytes(), 'attend.nn over memoryviews')
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 
 

@@ -55,6 +55,15 @@ if [ -z "${TORCH:-}" ]; then
     "errors of the command are one sentence each"
 fi
 
+# ---- From Python
+if [ -z "${TORCH:-}" ]; then
+  "$python" tests/exporter/load.py "$cxx" "$build/loaded" "$2/libattend.a" >"$build/log" 2>&1
+  status=$?
+  cat "$build/log"
+  passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
+  [ $status -le 1 ] && grep -q '^ok ' "$build/log" || fail "attend.load" "$(tail -n 1 "$build/log")"
+fi
+
 # ---- On other processors: the same digests.
 board=tests/firmware/board.sh
 on_board() { # board model

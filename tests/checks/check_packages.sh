@@ -242,7 +242,9 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
     succeeds "the wheel is ONNX's Attention, 500 problems against float64, nothing copied" "$python" tests/c_api/wheel_onnx.py 500
     succeeds "the wheel's other options, caches and refusals" "$python" tests/c_api/wheel.py "$version"
     succeeds "the wheel's states, threads, remembered calls and sentences" "$python" tests/c_api/wheel_ways.py
+    succeeds "the wheel takes tensors by DLPack, and bfloat16" "$python" tests/c_api/wheel_dlpack.py
     succeeds "the wheel's layers" "$python" tests/c_api/wheel_layers.py
+    succeeds "the wheel's layers as objects, beside their calls and PyTorch" "$python" tests/c_api/wheel_nn.py
     succeeds "the wheel's rotary positions of published configurations" "$python" tests/c_api/wheel_rotary.py
     # A tenth of its 2,000 problems here, and all of them in rest.sh.
     succeeds "the wheel computes the families of the page beside float64" "$python" tests/c_api/wheel_families.py

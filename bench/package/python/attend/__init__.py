@@ -7,14 +7,18 @@
     Quantisation         what integers mean: attention without a float
     Layer, Weights, project, rms_norm, layer_norm, activate, add, hadamard, logarithmic_factors, Rotary, rotate    the rest of a transformer block
     additive_attention   with scores v . tanh(query + key)
+    nn                   layers as objects, from the state_dict of PyTorch's modules: attend.nn.TransformerEncoderLayer and others
     export               a trained model as C++ for a device, with a self-test of its bits (this one needs numpy and onnx)
+    load                 what export has written, compiled and called from here
 
-Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them: [heads, tokens, width],
-with a batch in front [batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose
-arrays are [token][head][dim]: such an array, [tokens, heads, width], is passed as array.transpose(1, 0, 2), which copies nothing.
+Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them, or with DLPack, as tensors
+of PyTorch, of bfloat16 too: [heads, tokens, width], with a batch in front [batch, heads, tokens, width], or of one head
+[tokens, width]. These are not the axes of the C++ surface, whose arrays are [token][head][dim]: such an array, [tokens, heads, width],
+is passed as array.transpose(1, 0, 2), which copies nothing.
 Arrays are read where they are: any strides will do, as long as the last axis is contiguous. numpy is not needed: without it the
 output is a memoryview. No other thread waits while a call computes. This is Attend @VERSION@, over its C surface.
 """
+import importlib
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._additive import additive_attention
@@ -32,7 +36,8 @@ from ._states import State
 
 __version__ = '@VERSION@'
 __all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
-           'hadamard', 'logarithmic_factors', 'Rotary', 'rotate', 'additive_attention', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
+           'hadamard', 'logarithmic_factors', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'backends', 'active_backend', 'use_backend',
+           'bits_version', 'AttendError']
 
 
 def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,
@@ -148,7 +153,12 @@ def _require_part(part: Any, threads: int, out: Any, return_lse: bool, return_sc
 
 
 def __getattr__(name: str) -> Any:
-    """What needs numpy is loaded when it is asked for."""
+    """What not every program needs is loaded when it is asked for."""
+    if name == 'load':
+        from ._load import load
+        return load
+    if name == 'nn':
+        return importlib.import_module('.nn', __name__)
     if name in ('export', 'ExportError'):
         from . import exporter
         return getattr(exporter, name)

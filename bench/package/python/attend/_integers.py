@@ -1,6 +1,7 @@
 """What integers of 8 bits mean."""
 import ctypes
-from typing import Any, Dict, Optional, Sequence, Union
+import math
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from . import _c
 from ._shared import new, real, require, shared, whole
@@ -54,3 +55,12 @@ def set_quantisation(problem: Any, meaning: Union[Quantisation, Sequence[Quantis
     all_heads = (_c.attend_integer_constants * len(meaning))(*(each.constants(problem.head_dim) for each in meaning))
     problem.head_constants = ctypes.addressof(all_heads)
     return all_heads
+
+
+def multiplier(number: float) -> Tuple[int, int]:
+    """factor and shift of number = factor / 2^shift, as attend_integer_multiplier_of of C makes them."""
+    if not 2.0**-32 <= number < 2.0**29:
+        raise ValueError(f'a ratio of scales is {number}; expected 2**-32 to below 2**29')
+    fraction, exponent = math.frexp(number)
+    factor, shift = math.floor(fraction * 2**31 + 0.5), 31 - exponent
+    return (factor // 2, shift - 1) if factor == 1 << 31 else (factor, shift)

@@ -1,5 +1,6 @@
 """Projections and whole layers, over vectors of float32: [tokens, width], side by side."""
 import ctypes
+import math
 import threading
 from typing import Any, List, Optional
 
@@ -14,13 +15,13 @@ from ._shared import made, new, real, require, shared, whole
 
 
 class Weights:
-    """The weights of a projection y = W x + b: [outputs, inputs] of float32 or float16, or of int8 with scales [outputs], which an
+    """The weights of a projection y = W x + b: [outputs, inputs] of float32, float16 or bfloat16, or of int8 with scales [outputs], which an
     output's weights are multiplied by, or [outputs, inputs / 32 * 18] of uint8, which are 4-bit weights as GGUF files have them
     (Q4_0); bias [outputs]. The arrays are not copied: what is written into them changes the weights."""
 
     def __init__(self, weights: Any, bias: Any = None, scales: Any = None):
         self._held = Held()
-        array = Array('weights', weights, 'febB', 2, 2, self._held.buffers)
+        array = Array('weights', weights, 'feEbB', 2, 2, self._held.buffers)
         array.require_dense()
         outputs, inputs = array.shape
         if array.code == 'B':
@@ -56,19 +57,20 @@ class Weights:
 
 
 def project(x: Any, *weights: Weights) -> Any:
-    """W x + b of each token, [tokens, outputs] float32; of several weights a tuple, which takes less time than one after another."""
+    """W x + b of each token, [tokens, outputs] float32, with a batch in front where x has one; of several weights a tuple, which takes less
+    time than one after another."""
     held: List[Any] = []
     try:
-        vectors = vectors_of('x', x, held)
+        vectors = vectors_of('x', x, held, 4)
         for each in weights:
-            if made('weights', each, Weights).inputs != vectors.shape[1]:
-                raise ValueError(f'x has vectors of {vectors.shape[1]} numbers where the weights have {each.inputs} inputs')
-        results = [empty(x, 'f', (vectors.shape[0], each.outputs)[2 - vectors.given_axes:]) for each in weights]
+            if made('weights', each, Weights).inputs != vectors.shape[3]:
+                raise ValueError(f'x has vectors of {vectors.shape[3]} numbers where the weights have {each.inputs} inputs')
+        results = [empty(x, 'f', (*vectors.shape[:3], each.outputs)[4 - vectors.given_axes:]) for each in weights]
         projections = (_c.attend_projection * len(weights))(*(
-            _c.attend_projection(each.c, vectors_of('y', result, held, 2, True).address) for each, result in zip(weights, results)))
+            _c.attend_projection(each.c, vectors_of('y', result, held, 4, True).address) for each, result in zip(weights, results)))
         size = shared.attend_projection_workspace_size()
         memory = workspaces(1, size)[0]
-        require(shared.attend_project(vectors.address, vectors.shape[0], projections, len(weights), memory.address, size))
+        require(shared.attend_project(vectors.address, math.prod(vectors.shape[:3]), projections, len(weights), memory.address, size))
         return results[0] if len(results) == 1 else tuple(results)
     finally:
         release(held)

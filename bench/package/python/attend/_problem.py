@@ -11,6 +11,7 @@ from ._options import STAGES, Options, set_options
 from ._shared import new, require, shared, whole
 
 OUTPUTS = {name: code for code, name in NAMES.items() if code in FORMATS}
+SMALL_FLOATS = 'eE'  # float16 and bfloat16, by their codes
 MOST_THREADS = 1024
 
 
@@ -19,11 +20,11 @@ class Problem:
 
     def __init__(self, query: Any, options: Options, held: List[Any]):
         self.held, self.integers, self.options = held, options.quantisation is not None, options
-        self.query = q = Array('query', query, 'b' if self.integers else 'fe', 2, 4, held)
+        self.query = q = Array('query', query, 'b' if self.integers else 'feE', 2, 4, held)
         self.c = c = new(_c.attend_problem, shared.attend_integer_problem_init if self.integers else shared.attend_problem_init)
         c.batch, c.query_heads, c.queries, c.head_dim = q.shape
         q.place(c.query)
-        if q.code == 'e':
+        if q.code in SMALL_FLOATS:
             c.query_format = c.output_format = q.format
         self.keep = [set_options(c, options, q.shape[:3], held)]
         if self.integers:
@@ -48,7 +49,7 @@ class Problem:
         """Columns of masks."""
         c, q = self.c, self.query
         least = q.given_axes if pages is None else 4
-        codes = 'b' if self.integers else 'feb'
+        codes = 'b' if self.integers else 'feEb'
         k, v = (Array(name, source, codes, least, 4, self.held) for name, source in (('key', key), ('value', value)))
         if pages is None and not q.given_axes == k.given_axes == v.given_axes:
             raise ValueError('query, key and value have different numbers of axes')
@@ -90,7 +91,7 @@ class Problem:
 
     def set_output(self, like: Any, out: Any, output: Optional[str]) -> Any:
         c, q = self.c, self.query
-        codes = 'bhf' if self.integers else 'fe'
+        codes = 'bhf' if self.integers else 'fe' if out is None else 'feE'
         if output is not None and (out is not None or OUTPUTS.get(output) not in tuple(codes)):
             known = ', '.join(NAMES[code] for code in codes)
             raise ValueError(f'output is {output!r}; expected one of {known}, and no `out`, which has a type')
@@ -104,7 +105,7 @@ class Problem:
         self.output_code = o.code
         if self.integers:
             c.output_format = o.format
-        elif 'e' in (q.code, o.code):
+        elif q.code in SMALL_FLOATS or o.code in SMALL_FLOATS:
             c.query_format, c.output_format = q.format, o.format
         return out
 

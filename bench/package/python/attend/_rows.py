@@ -7,7 +7,7 @@ from . import _c
 from ._arrays import Array, empty, release
 from ._shared import made, real, require, shared, whole
 
-_ACTIVATIONS = {name: getattr(_c, 'ATTEND_' + name.upper()) for name in
+ACTIVATIONS = {name: getattr(_c, 'ATTEND_' + name.upper()) for name in
                 ('relu', 'silu', 'gelu', 'gelu_tanh', 'sigmoid', 'tanh', 'exp', 'erf')}
 
 
@@ -76,7 +76,7 @@ def hadamard(x: Any) -> Any:
 def activate(activation: str, x: Any, by: Any = None) -> Any:
     """f(x), and times `by` where that is given: relu, silu, gelu, gelu_tanh, sigmoid, tanh, exp or erf."""
     held = Held()
-    kind = chosen('activation', activation, _ACTIVATIONS)
+    kind = chosen('activation', activation, ACTIVATIONS)
     vectors = vectors_of('x', x, held.buffers, 4)
     factor = None if by is None else vectors_of('by', by, held.buffers, 4)
     if factor and factor.shape != vectors.shape:

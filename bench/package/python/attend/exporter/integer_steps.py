@@ -3,6 +3,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy
 
+from .._integers import multiplier
 from .program import Step, View, Visible
 
 ROUND = 12582912.0  # 1.5 * 2^23: a float of this size has no digits after the point
@@ -18,15 +19,6 @@ class Scale:
     def of_all(self) -> float:
         assert numpy.ndim(self.scale) == 0
         return float(self.scale)
-
-
-def multiplier(number: float) -> Tuple[int, int]:
-    """factor and shift of number = factor / 2^shift, as core::integer_multiplier makes them."""
-    if not 2.0**-32 <= number < 2.0**29:
-        raise ValueError(f'a ratio of scales of {number}')
-    fraction, exponent = numpy.frexp(number)
-    factor, shift = int(numpy.floor(fraction * 2**31 + 0.5)), 31 - int(exponent)
-    return (factor // 2, shift - 1) if factor == 1 << 31 else (factor, shift)
 
 
 def sum_factors(a: Tuple[int, int], b: Tuple[int, int]) -> Tuple[int, int, int]:

@@ -1,0 +1,147 @@
+"""attend.load: what was exported, compiled and called from Python: tests/exporter/load.py CXX FOLDER ARCHIVE
+
+The library is not compiled once more for each model: a stand-in for the compiler takes ARCHIVE, libattend.a of the same sources, where it is
+to compile attend/attend.cpp, and notes what it was asked for.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy
+import onnx
+
+import attend
+from attend.exporter import export
+from models import MODELS, Builder
+
+cxx, folder, archive = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+shutil.rmtree(folder, ignore_errors=True)
+folder.mkdir(parents=True)
+failed = 0
+
+
+def ok(what, right, why=''):
+    global failed
+    failed += not right
+    print(f'ok   {what}' if right else f'FAIL {what}: {why}', flush=True)
+
+
+def refused(what, text, call):
+    try:
+        call()
+        ok(what, False, 'it was taken')
+    except attend.AttendError as error:
+        ok(what, text in str(error), f'expected "{text}", found "{error}"')
+
+
+library, notes, stand_in = (folder / each for each in ('library.o', 'notes', 'compiler'))
+subprocess.run(['ld', '-r', '--whole-archive', archive, '-o', str(library)], check=True)
+stand_in.write_text(f'''#!/bin/sh
+echo "$*" >> '{notes}'
+case "$*" in
+  *attend/attend.cpp*) for last; do :; done; cp '{library}' "$last" ;;
+  *) exec {cxx} "$@" ;;
+esac
+''')
+stand_in.chmod(0o755)
+os.environ['CXX'] = f'{stand_in} -DATTEND_NOTED'
+
+
+def compiled():
+    """How often the compiler was called since it was asked last."""
+    lines = notes.read_text().splitlines() if notes.exists() else []
+    notes.unlink(missing_ok=True)
+    return len(lines)
+
+
+def exported(name, model, **options):
+    onnx.save(model, str(folder / f'{name}.onnx'))
+    return export(folder / f'{name}.onnx', folder / name, name=name, **options)
+
+
+def drawn(model):
+    random = numpy.random.default_rng(5)
+    return [random.standard_normal(each.shape).astype('float32') if each.code == 'f' else random.integers(0, 2, each.shape).astype('int32')
+            for each in model.inputs]
+
+
+same = lambda a, b: a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+# ---- Whole models
+two = Builder()
+two.output(two('Relu', two.input('x', 1, 4, 8)), two('Tanh', 'x'))
+for name, graph, options in (('decoder', MODELS['decoder'](), {'decoder': True}), ('cross', MODELS['cross'](), {}), ('two', two.model(), {}),
+                             ('cross_int8', MODELS['cross'](), {'weights': 'int8'})):
+    report = exported(name, graph, **options)
+    model = attend.load(str(folder / name))
+    inputs = drawn(model)
+    outputs = model.run(*inputs)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    wanted = report.program.run(inputs)
+    ok(f'{name}: run() has the bits of the program', len(outputs) == len(wanted) and all(
+        same(found, right.reshape(each.shape)) for found, right, each in zip(outputs, wanted, model.outputs)), f'{outputs} {wanted}')
+    ok(f'{name}: its self-test', model.self_test() is None)
+    ok(f'{name}: it is compiled once', compiled() == 2 and attend.load(folder / name) is not None and compiled() == 0)
+crossed, model = model, attend.load(folder / 'two')
+one = drawn(model)
+ok('axes of one element do not count', all(map(same, model.run(one[0][None, :, None]), model.run(one[0]))))
+ok('several inputs and outputs', len(crossed.inputs) == 2 and len(model.outputs) == 2)
+
+# ---- Token by token
+model, other = attend.load(folder / 'decoder'), attend.load(folder / 'decoder')
+tokens, = drawn(model)
+rows = model.run(tokens)
+ok('append() has the bits of run()', all(same(model.append(tokens[i:i + 1]), rows[i]) for i in range(len(tokens))))
+refused('one token more than there is room for', 'decoder: append: ', lambda: model.append(tokens[:1]))
+ok('each model has memory of its own', same(other.append(tokens[:1]), rows[0]))
+model.clear()
+ok('tokens whose outputs nobody reads', all(model.append(tokens[i:i + 1], outputs=False) is None for i in range(5)) and
+   same(model.append(tokens[5:6]), rows[5]))
+model.self_test()
+ok('clear() and self_test() begin anew', same(model.append(tokens[:1]), rows[0]))
+ok('memory', model.memory_bytes > 0 and model.token_memory_bytes > 17 * 2 * 32 * 4 and attend.load(folder / 'two').token_memory_bytes == 0)
+refused('append() of no decoder', 'decoder=True', lambda: attend.load(folder / 'two').append(one[0]))
+refused('clear() of no decoder', 'has no clear()', lambda: attend.load(folder / 'two').clear())
+
+# ---- What does not fit
+model = attend.load(folder / 'two')
+x, = drawn(model)
+refused('another shape', "expected [4, 8]", lambda: model.run(x[:3]))
+refused('another type', 'astype(numpy.float32)', lambda: model.run(x.astype(float)))
+refused('gaps', 'ascontiguousarray', lambda: model.run(x.repeat(2, 0)[::2]))
+refused('no array', 'expected 1: x_x [4, 8]', lambda: model.run())
+refused('a list', 'numpy.asarray', lambda: model.run([1.0]))
+refused('int64 for int32', 'astype(numpy.int32)', lambda: other.run(tokens.astype('int64')))
+
+# ---- Sources that change, and folders that are none
+source = folder / 'cross/model.cpp'
+text = source.read_text()
+place = text.index('{', text.index('const float bias_')) + 1
+end = text.index('f', place)
+source.write_text(text[:place] + f'{numpy.nextafter(numpy.float32(text[place:end]), numpy.float32(9)):.9g}' + text[end:])
+compiled()
+changed = attend.load(folder / 'cross')
+ok('a changed source is compiled, the library not', compiled() == 1)
+refused('a bias that is off by one bit', 'other bits from step', changed.self_test)
+source.write_text('int wrong = "this";\n' + text)
+refused('an error of the compiler', 'exit code 1', lambda: attend.load(folder / 'cross'))
+refused('its first lines', 'model.cpp:1', lambda: attend.load(folder / 'cross'))
+ok('nothing half is left', not list((folder / 'cross/build').glob('*.so.*')))
+source.write_text(text)
+attend.load(folder / 'cross').self_test()
+os.environ['CXX'] = 'no-such-compiler'
+refused('a CXX that is not there', "CXX is 'no-such-compiler'", lambda: (source.touch(), attend.load(folder / 'cross')))
+del os.environ['CXX']
+path, os.environ['PATH'] = os.environ['PATH'], ''
+refused('no compiler', 'there is no C++ compiler', lambda: attend.load(folder / 'cross'))
+os.environ['PATH'] = path
+refused('no folder', 'is no folder', lambda: attend.load(folder / 'nothing'))
+refused('another folder', 'has no model.h', lambda: attend.load(folder))
+header = folder / 'two/model.h'
+header.write_text(header.read_text().replace('const float', 'const double'))
+refused('a header that is not understood', 'export the model again', lambda: attend.load(folder / 'two'))
+header.write_text('namespace two {\n}\n')
+refused('a header without run()', 'declares no run()', lambda: attend.load(folder / 'two'))
+sys.exit(failed > 0)
