@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from typing import Any, Dict, List, Optional, Tuple
 
-from .cpp import Writer
+from .cpp import CppWriter
 from .errors import ExportError
 from .integer_steps import IntegerAttention, IntegerLinear
 from .program import Program
@@ -71,7 +71,7 @@ class Board:
         build = folder / f'size-{self.name}'
         build.mkdir()
         source, image = build / 'size.cpp', build / 'size.elf'
-        parts = [f'{Writer.element_type(view)} argument_{i}{Writer.extents(view.shape)};\n' for i, view in enumerate(program.inputs + program.outputs)]
+        parts = [f'{CppWriter.element_type(view)} argument_{i}{CppWriter.extents(view.shape)};\n' for i, view in enumerate(program.inputs + program.outputs)]
         arguments = ', '.join(f'argument_{i}' for i in range(len(parts)))
         loops = ''.join(f'void* {name}(void* to, {second}, size_t count) {{\n  for (size_t i = 0; i < count; ++i) static_cast<volatile char*>(to)[i] = {value};\n'
                         '  return to;\n}\n' for name, second, value in

@@ -9,7 +9,7 @@ import numpy
 
 from .architectures import graph_of
 from .boards import Board
-from .cpp import write_cpp
+from .cpp import CppWriter
 from .errors import ExportError
 from .gguf import read_gguf
 from .graph import Graph
@@ -26,13 +26,14 @@ from .self_test import write_self_test
 from .steps import Linear
 from .streaming import by_token
 
+SURFACES = {'cpp': CppWriter}
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
 
 
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
-           samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
+           surface: str = 'cpp', samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
            targets: Sequence[str] = ()) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
 
@@ -44,6 +45,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     arithmetic  float32, or int8: integers throughout, with scales from the samples, which must then be given; normalisations compute in
              floats between them
     decoder  append() besides, which computes a token at a time over caches, for models whose attention is causal
+    surface  cpp: C++17 over the typed surface; or c: C99 over the C surface, model.c and self_test.c, with the same bits
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
              the path of an .npy or .npz file; tokens of -1 after the end of a text that is shorter. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
@@ -58,6 +60,8 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         raise ExportError(f'weights are {weights!r}; expected one of {", ".join(FORMATS)}')
     if arithmetic not in ('float32', 'int8'):
         raise ExportError(f'arithmetic is {arithmetic!r}; expected float32 or int8')
+    if surface not in SURFACES:
+        raise ExportError(f'the surface is {surface!r}; expected cpp or c')
     if isinstance(targets, str) or not all(isinstance(target, str) for target in targets or ()):
         raise ExportError(f'targets are {targets!r}; expected a list of boards')
     boards = [Board(target) for target in targets or ()]
@@ -85,8 +89,11 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
                           'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
-    files = {**write_cpp(program, path.name, tokenwise), 'self_test.cpp': write_self_test(program, [used(sample)[1] for sample in inputs[:SELF_TEST_INPUTS]], tokenwise)}
-    files.update(project_files(program, files))
+    writer = SURFACES[surface](program, path.name)
+    if tokenwise:
+        writer.by_token = SURFACES[surface](tokenwise, path.name, writer)
+    files = {**writer.write(), f'self_test{writer.suffix}': write_self_test(writer, [used(sample)[1] for sample in inputs[:SELF_TEST_INPUTS]])}
+    files.update(project_files(program, files, surface))
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
     try:
         for each, text in files.items():

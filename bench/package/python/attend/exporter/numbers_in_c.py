@@ -17,7 +17,7 @@ delete do double else enum explicit export extern false float for friend goto if
 nullptr operator or or_eq private protected public register return short signed sizeof static struct switch template this throw true try
 typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 at attend std main memory memory_bytes token_memory token_memory_bytes caches run run_observed append clear detail aligned largest larger
-softmax place_of_largest to_integers to_floats observe context status options rotary position work row sum""".split())
+softmax place_of_largest to_integers to_floats observe context status options rotary position work row sum gate scaled restrict problem""".split())
 
 
 def identifier(name: str) -> str:
@@ -27,13 +27,15 @@ def identifier(name: str) -> str:
     return 'x_' + text if taken else text
 
 
-def identifiers(names: Any) -> Any:
-    """One for each, all different."""
+def identifiers(names: Any, prefix: str = '') -> Any:
+    """One for each, all different. prefix: of names that the written program has itself; none begins with it."""
     found: Any = []
     for name in names:
-        text, count = identifier(name), 2
+        own = identifier(name)
+        own = 'x_' + own if prefix and own.startswith(prefix) else own
+        text, count = own, 2
         while text in found:
-            text, count = f'{identifier(name)}_{count}', count + 1
+            text, count = f'{own}_{count}', count + 1
         found.append(text)
     return found
 

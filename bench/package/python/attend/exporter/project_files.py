@@ -9,7 +9,7 @@ from .program import Program
 SOURCE = pathlib.Path(_c.__file__).parent / 'source'  # the library, in the wheel
 
 
-def project_files(program: Program, model: Dict[str, str]) -> Dict[str, str]:
+def project_files(program: Program, model: Dict[str, str], surface: str) -> Dict[str, str]:
     if not (SOURCE / 'attend.cpp').is_file():
         raise ExportError(f'the package has no {SOURCE}: it is not complete; make it by `make package`, or install the wheel')
     name = program.name
