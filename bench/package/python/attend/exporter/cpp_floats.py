@@ -2,7 +2,7 @@
 from typing import Any, List
 
 from .integer_steps import IntegerAttention
-from .numbers_in_c import braced, number, weights_in_c
+from .numbers_in_c import braced, number, weight_arrays
 from .passes import root
 from .steps import Activate, Attention, Linear, Norm, Rotate
 from .streaming import CacheAppend, CachedAttention
@@ -13,8 +13,10 @@ class FloatCalls:
 
     def _linear(self: Any, index: int, step: Linear) -> List[str]:
         outputs, inputs = step.weight.shape
-        kind, numbers = weights_in_c(step)
-        weights = self.constant('weights', kind, numbers)
+        made = weight_arrays(step)
+        format = '' if step.format == 'float32' else f', attend::{step.format}'
+        kind = f'attend::{"Packed" if made.packed else ""}Weights<{outputs}, {inputs}{format}>'
+        weights = self.constant('weights', kind, f'{{{made.numbers}' + (f',\n{made.scales}}}' if made.scales else '}'))
         bias = '' if step.bias is None else self.float_constant('bias', step.bias) + ', '
         work = ''
         if step.tokens > 1:

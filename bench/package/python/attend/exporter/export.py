@@ -1,4 +1,4 @@
-"""From a model's file to a folder of C++: reads, lowers, checks and writes, and reports what came of it."""
+"""From a model's file to a folder of C++ or C: reads, lowers, checks and writes, and reports what came of it."""
 import pathlib
 import re
 import shutil
@@ -9,6 +9,7 @@ import numpy
 
 from .architectures import graph_of
 from .boards import Board
+from .c_surface import CWriter
 from .cpp import CppWriter
 from .errors import ExportError
 from .gguf import read_gguf
@@ -26,7 +27,7 @@ from .self_test import write_self_test
 from .steps import Linear
 from .streaming import by_token
 
-SURFACES = {'cpp': CppWriter}
+SURFACES = {'cpp': CppWriter, 'c': CWriter}
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
@@ -35,17 +36,17 @@ MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is wri
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
            surface: str = 'cpp', samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
            targets: Sequence[str] = ()) -> Report:
-    """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
+    """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as one source.
 
     model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit, whisper); or of
              a GGUF file (llama, gpt2)
-    name     of the C++ namespace; that of the folder if it is left out
+    name     of the C++ namespace, or what names in C begin with; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
              other projections stay float32)
     arithmetic  float32, or int8: integers throughout, with scales from the samples, which must then be given; normalisations compute in
              floats between them
     decoder  append() besides, which computes a token at a time over caches, for models whose attention is causal
-    surface  cpp: C++17 over the typed surface; or c: C99 over the C surface, model.c and self_test.c, with the same bits
+    surface  cpp: C++17 over the typed surface. c: C99 over the C surface, model.c and self_test.c in their stead, with the same bits
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
              the path of an .npy or .npz file; tokens of -1 after the end of a text that is shorter. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
@@ -99,7 +100,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         for each, text in files.items():
             (temporary / each).parent.mkdir(parents=True, exist_ok=True)
             (temporary / each).write_text(text)
-        report.measure(boards, temporary, tokenwise)
+        report.measure(boards, temporary, tokenwise, surface)
         (temporary / 'report.txt').write_text(report.text())
         temporary.chmod(0o755)
         folder.mkdir(parents=True, exist_ok=True)

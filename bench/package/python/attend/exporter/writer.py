@@ -161,7 +161,7 @@ class Writer:
         lines = []
         for line in text.split('\n'):
             indent = len(line) - len(line.lstrip()) + 4
-            while len(line) > WIDTH and not line.lstrip().startswith('//'):
+            while len(line) > WIDTH and not line.lstrip().startswith(('//', '/*', '* ')):
                 at = line.rfind(', ', indent, WIDTH)
                 if at < 0:
                     break
