@@ -105,6 +105,10 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         temporary.chmod(0o755)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copytree(temporary, folder, dirs_exist_ok=True)
+        for each in (folder, folder / f'arduino/{name}'):  # an earlier one over the other surface
+            for other in SURFACES.values():
+                for source in ('model', 'self_test') if other is not SURFACES[surface] else ():
+                    (each / f'{source}{other.suffix}').unlink(missing_ok=True)
     finally:
         shutil.rmtree(temporary)
     return report
