@@ -53,16 +53,15 @@ class CIntegerCalls:
     def _integersum(self: Any, index: int, step: IntegerSum) -> List[str]:
         """Loops: the C surface has no sums of integers. Those of 8 bits do not leave 32, as core::integer_sum_factors are made."""
         of_a, of_b, shift = step.factors
-        y, narrow = step.writes, 'int32_t' if all(view.type == 'int8' for view in step.reads) else 'int64_t'
-        if isinstance(step.b, numpy.ndarray) and step.b.dtype != numpy.int8 or getattr(step.b, 'dtype', numpy.int8) == numpy.int16:
-            narrow = 'int64_t'
-        product = lambda element, zero, factor: f'({narrow})({element}{f" - {zero}" if zero > 0 else f" + {-zero}" if zero else ""}) * {factor}'
+        y, types = step.writes, {step.a.type, getattr(step.b, 'type', None) or str(getattr(step.b, 'dtype', 'int8'))}
+        wide = 'int64_t' if 'int16' in types else 'int32_t'
+        product = lambda element, zero, factor: f'({wide})({element}{f" - {zero}" if zero > 0 else f" + {-zero}" if zero else ""}) * {factor}'
         lowest, most = LIMITS[y.type]
         zero = y.buffer.scale.zero
 
         def expression(elements: Any) -> str:
             total = product(elements[0], step.a.buffer.scale.zero, of_a)
-            if step.b is not None:
+            if step.b_scale is not None:
                 total += f' + {product(elements[1], step.b_scale.zero, of_b)}'
             return f'({y.type}_t)clamped((({total} + {1 << (shift - 1)}) >> {shift}) + {zero}, {lowest}, {most})'
 

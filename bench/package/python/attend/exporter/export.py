@@ -3,7 +3,7 @@ import pathlib
 import re
 import shutil
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Type
 
 import numpy
 
@@ -26,8 +26,9 @@ from .safetensors import read_folder
 from .self_test import write_self_test
 from .steps import Linear
 from .streaming import by_token
+from .writer import Writer
 
-SURFACES = {'cpp': CppWriter, 'c': CWriter}
+SURFACES: Dict[str, Type[Writer]] = {'cpp': CppWriter, 'c': CWriter}
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
@@ -105,10 +106,10 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         temporary.chmod(0o755)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copytree(temporary, folder, dirs_exist_ok=True)
-        for each in (folder, folder / f'arduino/{name}'):  # an earlier one over the other surface
-            for other in SURFACES.values():
-                for source in ('model', 'self_test') if other is not SURFACES[surface] else ():
-                    (each / f'{source}{other.suffix}').unlink(missing_ok=True)
+        for other in {each.suffix for each in SURFACES.values()} - {writer.suffix}:  # of an earlier export to the same folder
+            for source in ('model', 'self_test'):
+                for place in (folder, folder / f'arduino/{name}'):
+                    (place / f'{source}{other}').unlink(missing_ok=True)
     finally:
         shutil.rmtree(temporary)
     return report
