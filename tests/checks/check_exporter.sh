@@ -1,5 +1,5 @@
 #!/bin/sh
-# Models become C++ that computes what they compute, and their self-tests find the same bits on this machine's backends and on boards:
+# Models become C++, or C, that computes what they compute, and their self-tests find the same bits on this machine's backends and on boards:
 # tests/checks/check_exporter.sh CXX BUILD_DIR
 #
 # ALL=1: more boards and processors, and a thousand damaged files. TORCH=1: the models of PyTorch's own exporter, in place of those of
@@ -50,8 +50,18 @@ if [ -z "${TORCH:-}" ]; then
       / about / && /^cortex-m4 / { print "instructions were not counted" }
       END { if (!steps) print "no instructions of a projection"; if (!advised) print "no advice" }' "$build/sized/report.txt")" "instructions of each step are counted on a board"
   fi
+  # In C, with the object of the same library.
+  by_hand_in_c() {
+    "$python" -m attend export "$build/models/sensor_float32.onnx" --out "$build/in_c" --weights int8 --surface c >"$build/report" &&
+      mkdir -p "$build/in_c/build" && cp "$build/gesture/build/attend.o" "$build/in_c/build" &&
+      make -C "$build/in_c" CC="$(echo "$cxx" | sed 's/clang++/clang/; s/g++/gcc/')" CXX="$cxx" FLAGS=-O0 test
+  }
+  succeeds "python3 -m attend export --surface c, then make test" by_hand_in_c
+  grep -q 'in_c: 2 inputs, .* steps each: the same bits' "$build/log" || fail "the self-test in C says so" "$(tail -n 1 "$build/log")"
+  nothing_in "$(ls "$build/in_c" "$build/in_c/arduino/in_c" | sort | tr '\n' ' ' | grep '\.cpp')" "a folder in C has no C++ but the library"
   said() { "$python" -m attend export "$@" 2>&1 | grep -v '^attend export: '; }
-  nothing_in "$(said "$build/none.onnx" --out "$build/none"; said "$build/models/sensor_float32.onnx" --out "$build/none" --shape x=a)" \
+  nothing_in "$(said "$build/none.onnx" --out "$build/none"; said "$build/models/sensor_float32.onnx" --out "$build/none" --shape x=a
+    said "$build/models/sensor_float32.onnx" --out "$build/none" --surface rust)" \
     "errors of the command are one sentence each"
 fi
 
@@ -100,6 +110,10 @@ else
   try cortex-m0plus vision_float32
   try cortex-m4 sensor_float32
   try cortex-m0plus windowed_integers
+  # In C; and whether the sizes of work memory that are written there are enough on a board.
+  try cortex-m0plus windowed_integers_in_c
+  try cortex-m4 decoder_float32_in_c
+  try cortex-m0plus work_sizes
   # A real model, where there is one.
   models=${MODELS:-../shared/models}
   if [ -r "$models/stories260K.bin" ]; then
@@ -157,7 +171,8 @@ else
     ! command -v arm-none-eabi-g++ >/dev/null 2>&1 || succeeds "the same likelihoods on $name" keywords_on "$name"
   done
   for name in ${ALL:+cortex-m55 rv32imac}; do
-    for model in grouped_float32 cross_float32 front_end_float32 decoder_float32 encoder_int8 encoder_int4; do try "$name" $model; done
+    for model in grouped_float32 cross_float32 front_end_float32 decoder_float32 encoder_int8 encoder_int4 \
+      cross_float32_in_c encoder_int4_in_c qwen3_published_in_c work_sizes; do try "$name" $model; done
   done
 fi
 finish

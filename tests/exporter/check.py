@@ -7,6 +7,7 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,9 +22,13 @@ from attend.exporter.gguf import _array as block_array
 from chunks import check_chunks
 from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, other_statistics
+from work_sizes import write_work_sizes
 
 BOUND = 1e-5
 DECODERS = ('decoder', 'windowed', 'rotary_node')
+# What is exported as C too: each kind of step, in floats, in integers, and as decoders over caches and rings.
+IN_C = ('encoder', 'rotary_node', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations')
+IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 
 
@@ -47,10 +52,16 @@ class Checks:
 checks = Checks()
 
 
-def compile_and_run(arguments, folder, name):
+def compile_and_run(arguments, folder):
     """The self-test, on each backend of this machine; its lines."""
-    source = ' '.join(str(folder / each) for each in ('model.cpp', 'self_test.cpp'))
-    command = f'{arguments.cxx} -std=c++17 -O1 {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN {source} {arguments.archive} -o {folder}/test'
+    sources = [folder / each for each in ('model', 'self_test')]
+    options = f'-O1 {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN'
+    if (folder / 'model.c').exists():
+        cc = arguments.cxx.replace('clang++', 'clang').replace('g++', 'gcc')
+        command = ' && '.join(f'{cc} -std=c99 {options} -c {each}.c -o {each}.o' for each in sources) + \
+            f' && {arguments.cxx} {sources[0]}.o {sources[1]}.o {arguments.archive} -o {folder}/test'
+    else:
+        command = f'{arguments.cxx} -std=c++17 {options} {sources[0]}.cpp {sources[1]}.cpp {arguments.archive} -o {folder}/test'
     # The headers of the project, not the copy beside the model: it is the same text, which other tests look at.
     shutil.rmtree(folder / 'attend')
     made = subprocess.run(command, shell=True, capture_output=True, text=True)
@@ -63,13 +74,29 @@ def compile_and_run(arguments, folder, name):
     return ''
 
 
+def export_as(model, folder, name, weights, samples, surface='cpp'):
+    onnx.save(model, f'{folder}.onnx')
+    options = {'arithmetic': 'int8', 'samples': random_samples(model)} if weights == 'integers' else {'weights': weights, 'samples': samples}
+    return export(f'{folder}.onnx', folder, name=name, decoder=name in DECODERS, surface=surface, **options)
+
+
+def check_model_in_c(arguments, name, model, weights='float32'):
+    """The same digests as in C++, and bits."""
+    folder = arguments.folder / f'{name}_{weights}_in_c'
+    export_as(model, folder, name, weights, None, 'c')
+    same = digests_in(folder / 'self_test.c') == digests_in(arguments.folder / f'{name}_{weights}/self_test.cpp')
+    yield f'{name}, {weights}, in C: its digests are those in C++', same, 'they differ'
+    wrong = compile_and_run(arguments, folder)
+    yield f'{name}, {weights}, in C: its self-test finds the same bits', not wrong, wrong
+
+
+def digests_in(path):
+    return re.findall('0x[0-9a-f]{16}u', path.read_text())
+
+
 def check_model(arguments, name, model, weights='float32', samples=None, expected=None):
     folder = arguments.folder / f'{name}_{weights}'
-    onnx.save(model, f'{folder}.onnx')
-    if weights == 'integers':
-        report = export(f'{folder}.onnx', folder, name=name, arithmetic='int8', samples=random_samples(model), decoder=name in DECODERS)
-    else:
-        report = export(f'{folder}.onnx', folder, name=name, weights=weights, samples=samples, decoder=name in DECODERS)
+    report = export_as(model, folder, name, weights, samples)
     bound = {'float32': BOUND, 'float16': 2e-2, 'bfloat16': 0.1, 'int8': 0.15, 'int4': 1.5, 'integers': 0.15}[weights]
     yield f'{name}, {weights}: within {bound} of float64', report.error <= bound, f'{report.error}'
     if weights == 'float32':
@@ -78,7 +105,7 @@ def check_model(arguments, name, model, weights='float32', samples=None, expecte
         outputs = report.program.run([array[0] for array in samples.values()])
         errors = [abs(numpy.asarray(y).reshape(-1) - right.reshape(-1)).max() / (abs(right).max() or 1) for y, right in zip(outputs, expected)]
         yield f'{name}: within {BOUND} of PyTorch', max(errors) <= BOUND, f'{max(errors)}'
-    wrong = compile_and_run(arguments, folder, name)
+    wrong = compile_and_run(arguments, folder)
     yield f'{name}, {weights}: its self-test finds the same bits', not wrong, wrong
 
 
@@ -89,9 +116,9 @@ def random_samples(model):
             random.integers(0, 2 if 'mask' in each.name else 9, shape(each)) for each in model.graph.input}
 
 
-def check_models(arguments, jobs):
+def check_models(arguments, jobs, check=check_model):
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('JOBS', '2'))) as threads:
-        for done in [threads.submit(lambda job=job: list(check_model(arguments, *job))) for job in jobs]:
+        for done in [threads.submit(lambda job=job: list(check(arguments, *job))) for job in jobs]:
             try:
                 for what, right, why in done.result():
                     checks.ok(what, right, why)
@@ -110,8 +137,15 @@ def check_published(arguments):
         found, = report.program.run(inputs)
         error = abs(found.reshape(output.shape) - output).max() / abs(output).max()
         checks.ok(f'{name} from its published files: within {BOUND} of numpy', error <= BOUND, f'{error}')
-        wrong = compile_and_run(arguments, folder, name)
+        wrong = compile_and_run(arguments, folder)
         checks.ok(f'{name} from its published files: its self-test finds the same bits', not wrong, wrong)
+    # In C: rotary positions in floats, and in integers rows that share a projection's weights.
+    for name, arithmetic in (('qwen3', 'float32'), ('gpt2', 'int8')):
+        folder = arguments.folder / f'{name}_published_in_c'
+        samples = numpy.random.default_rng(9).integers(0, 40, (16, tokens)).astype('int32')
+        export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=True, arithmetic=arithmetic, samples=samples, surface='c')
+        wrong = compile_and_run(arguments, folder)
+        checks.ok(f'{name} from its published files, {arithmetic}, in C: its self-test finds the same bits', not wrong, wrong)
     for name, folder, path in as_gguf(arguments.folder / 'published'):
         outputs = []
         for source in (folder, path):
@@ -172,16 +206,17 @@ def check_published(arguments):
 
 def check_wrong_bits(arguments):
     """A self-test finds a weight that differs in its last bit."""
-    folder = arguments.folder / 'encoder_float32'
-    text = (folder / 'model.cpp').read_text()
-    place = text.index('const float bias_')
-    place = text.index('{', place) + 1
-    end = text.index('f', place)
-    other = numpy.nextafter(numpy.float32(text[place:end]), numpy.float32(9))
-    (folder / 'model.cpp').write_text(text[:place] + f'{other:.9g}' + text[end:])
-    (folder / 'attend').mkdir()
-    wrong = compile_and_run(arguments, folder, 'encoder')
-    checks.ok('a bias that is off by one bit is found by the self-test', 'other bits from step' in wrong, wrong)
+    for source in ('encoder_float32/model.cpp', 'encoder_float32_in_c/model.c'):
+        path = arguments.folder / source
+        text = path.read_text()
+        place = text.index('const float bias_')
+        place = text.index('{', place) + 1
+        end = text.index('f', place)
+        other = numpy.nextafter(numpy.float32(text[place:end]), numpy.float32(9))
+        path.write_text(text[:place] + f'{other:.9g}' + text[end:])
+        (path.parent / 'attend').mkdir()
+        wrong = compile_and_run(arguments, path.parent)
+        checks.ok(f'a bias that is off by one bit is found by the self-test of {path.name}', 'other bits from step' in wrong, wrong)
 
 
 def check_wrong_position(arguments):
@@ -191,8 +226,17 @@ def check_wrong_position(arguments):
         text = (folder / 'model.cpp').read_text()
         (folder / 'model.cpp').write_text(text.replace('const int position = caches.position;', 'const int position = caches.position + 1;'))
         (folder / 'attend').mkdir()
-        wrong = compile_and_run(arguments, folder, 'decoder')
+        wrong = compile_and_run(arguments, folder)
         checks.ok(f'a wrong position of a token, {arithmetic}, is found by the self-test', 'one token after another' in wrong, wrong)
+
+
+def check_work_sizes(arguments):
+    """What programs in C reserve for calls is what the library asks for on hosts; boards look at the same folder."""
+    folder = arguments.folder / 'work_sizes'
+    write_work_sizes(folder)
+    (folder / 'attend').mkdir()
+    wrong = compile_and_run(arguments, folder)
+    checks.ok('work memory and caches in C have the sizes that the library tells', not wrong, wrong)
 
 
 def check_refusals(arguments):
@@ -240,6 +284,7 @@ def check_refusals(arguments):
     refuse('tokens that the table does not have', 'of a table that has 9', lambda b: b.output(b('Gather', b.normal(9, 8), b.input('t', 1, 4, kind=onnx.TensorProto.INT64))), samples=numpy.array([[0, 1, 2, 9]]))
     refuse('weights that float16 does not hold', 'which float16 does not hold', one('MatMul', numpy.full((8, 3), 1e6, 'float32')), weights='float16')
     refuse('numbers that float32 does not hold', 'please report', lambda b: b.output(b('Div', *[b('Exp', b('Mul', b.input('x', 1, 4) if i == 0 else 'x', numpy.float32(200))) for i in range(2)])))
+    refuse('a surface that is not known', "the surface is 'rust'; expected cpp or c", one('Relu'), surface='rust')
     refuse('a namespace of C++', 'is no namespace', one('Relu'), name='std')
     refuse('a shape that is no list', 'expected whole numbers', one('Relu'), shapes={'x': None})
     refuse('an output that is constant', 'depends on no input', lambda b: (b.output(b('Add', numpy.ones(3, 'float32'), numpy.ones(3, 'float32'))), b.input('x', 1)))
@@ -299,10 +344,14 @@ def main():
         jobs += [(name, make(), 'integers') for name, make in MODELS.items() if name not in IN_FLOATS]
         jobs += [('encoder', MODELS['encoder'](), weights) for weights in ('float16', 'bfloat16', 'int8', 'int4')]
         check_models(arguments, [job for job in jobs if not arguments.names or job[0] in arguments.names])
+        in_c = [('encoder', MODELS['encoder'](), weights) for weights in ('float16', 'bfloat16', 'int8', 'int4')]
+        in_c += [(name, MODELS[name]()) for name in IN_C] + [(name, MODELS[name](), 'integers') for name in IN_C_INTEGERS]
+        check_models(arguments, [job for job in in_c if not arguments.names or job[0] in arguments.names], check_model_in_c)
         if not arguments.names:
             check_published(arguments)
             check_chunks(checks, compile_and_run, arguments)
             check_wrong_bits(arguments)
+            check_work_sizes(arguments)
             check_wrong_position(arguments)
             check_refusals(arguments)
             check_damages(arguments, arguments.damages)

@@ -26,7 +26,7 @@ def check_chunks(checks, compile_and_run, arguments):
             name = f'chunk_{chunk or "none"}_{arithmetic}'
             report = export(path, arguments.folder / name, name=name, arithmetic=arithmetic, samples=samples, chunk=chunk)
             found[chunk] = report.program.run([samples[0]])[0], max(report.program.tops), len(report.program.steps)
-            said = compile_and_run(arguments, arguments.folder / name, name)
+            said = compile_and_run(arguments, arguments.folder / name)
             checks.ok(f'{name} has the bits of its self-test', said == '', said)
         whole, parts = found[None], found[5]
         checks.ok(f'chunks in {arithmetic}: the same bits, less memory', whole[0].tobytes() == parts[0].tobytes() and parts[1] < whole[1] and parts[2] > whole[2],

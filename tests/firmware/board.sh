@@ -65,8 +65,10 @@ describe() {  # board; cortex- may be left out
 compile() {  # sources; objects end up in $objects
   for source in "$@"; do
     object=$work/$(echo "$source" | tr / _).o
+    compiler=$cxx standard=c++17
+    case $source in *.c) compiler=$(echo "$cxx" | sed 's/clang++/clang/; s/g++/gcc/') standard=c99 ;; esac
     # shellcheck disable=SC2086
-    $cxx $flags ${OPT:--Os} -std=c++17 -ffunction-sections -fdata-sections -Iinclude $extra -c "$source" -o "$object" || exit 1
+    $compiler $flags ${OPT:--Os} -std=$standard -ffunction-sections -fdata-sections -Iinclude $extra -c "$source" -o "$object" || exit 1
     objects="$objects $object"
   done
 }
@@ -150,10 +152,12 @@ build_program() {  # program image
   case $1 in
     digests | options | count | chains | outputs | specials | example | two_boards) compile "$here/$1_main.cpp" ;;
     exported)
-      name_of_test=$(sed -n 's/^int \([a-z0-9_]*_self_test\)() {$/\1/p' "$EXPORTED/self_test.cpp")
-      [ -n "$name_of_test" ] || fail "EXPORTED=$EXPORTED has no self_test.cpp"
-      compile "$EXPORTED/model.cpp" "$EXPORTED/self_test.cpp"
-      extra="$extra -DATTEND_SELF_TEST=$name_of_test"
+      language=cpp
+      [ ! -e "$EXPORTED/self_test.c" ] || language=c
+      name_of_test=$(sed -n 's/^int \([a-z0-9_]*_self_test\)(\(void\)*) {$/\1/p' "$EXPORTED/self_test.$language")
+      [ -n "$name_of_test" ] || fail "EXPORTED=$EXPORTED has neither self_test.cpp nor self_test.c"
+      compile "$EXPORTED/model.$language" "$EXPORTED/self_test.$language"
+      extra="$extra -DATTEND_SELF_TEST=$name_of_test -DATTEND_SELF_TEST_IN_$language"
       compile "$here/exported_main.cpp"
       ;;
     keywords | keywords_count)

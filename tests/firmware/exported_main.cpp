@@ -1,6 +1,9 @@
 // The self-test of an exported model, ATTEND_SELF_TEST.
 #include "platform.h"
 
+#ifdef ATTEND_SELF_TEST_IN_c
+extern "C"
+#endif
 int ATTEND_SELF_TEST();
 
 int firmware::run() {

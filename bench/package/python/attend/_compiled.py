@@ -38,6 +38,8 @@ class Interface(NamedTuple):
 
 def interface_of(folder: pathlib.Path) -> Interface:
     """What model.h declares."""
+    if (folder / 'model.c').is_file():
+        raise AttendError(f'{folder} is a model in C; attend.load takes one that was exported without --surface c')
     missing = [each for each in FILES if not (folder / each).is_file()]
     if missing:
         raise AttendError(f'{folder} has no {missing[0]}; expected a folder that `python3 -m attend export` has written, with {", ".join(FILES)}')

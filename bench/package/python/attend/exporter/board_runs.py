@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from typing import Dict, List, Optional
 
-from .cpp import Writer
+from .cpp import CppWriter
 from .program import Program
 
 FOLDER = pathlib.Path(__file__).parent.parent / 'board'  # tests/firmware of the project, in the wheel: what starts a board and prints
@@ -20,7 +20,7 @@ class Counted:
         self.token: Optional[int] = None
 
 
-def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optional[Program]) -> Optional[Counted]:
+def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optional[Program], surface: str) -> Optional[Counted]:
     """Of the model in a folder, compiled with -O2. None: there is no emulator or compiler, or the board has too little memory."""
     script = ['sh', 'tests/firmware/board.sh']
     if not FOLDER.is_dir():
@@ -33,13 +33,13 @@ def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optiona
     build = (folder / f'count-{board}').resolve()
     build.mkdir()
     try:
-        (build / 'count.cpp').write_text(counting(program, tokenwise))
+        (build / 'count.cpp').write_text(counting(program, tokenwise, surface))
         objects = []
-        for source in (build / 'count.cpp', folder / 'model.cpp', folder / 'attend/attend.cpp'):
+        for source in (build / 'count.cpp', folder / ('model.c' if surface == 'c' else 'model.cpp'), folder / 'attend/attend.cpp'):
             objects.append(str(build / (source.stem + '.o')))
-            made = subprocess.run([compiler, *flags, '-O2', '-std=c++17', '-ffp-contract=off', '-ffunction-sections', '-fdata-sections', '-ffreestanding',
-                                   '-fno-exceptions', '-fno-rtti', f'-I{FOLDER}/tests/firmware', '-c', str(source.resolve()), '-o', objects[-1]],
-                                  capture_output=True, text=True)
+            language = [compiler.replace('g++', 'gcc'), '-std=c99'] if source.suffix == '.c' else [compiler, '-std=c++17', '-fno-exceptions', '-fno-rtti']
+            made = subprocess.run([*language, *flags, '-O2', '-ffp-contract=off', '-ffunction-sections', '-fdata-sections', '-ffreestanding',
+                                   f'-I{FOLDER}/tests/firmware', '-c', str(source.resolve()), '-o', objects[-1]], capture_output=True, text=True)
             if made.returncode:
                 return None
         image = str(build / 'count.elf')
@@ -58,13 +58,14 @@ def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optiona
     return counted if ran.returncode == 0 and counted.steps else None
 
 
-def counting(program: Program, tokenwise: Optional[Program]) -> str:
-    name = program.name
+def counting(program: Program, tokenwise: Optional[Program], surface: str) -> str:
+    begin, no_error = (f'{program.name}_', 'ATTEND_OK') if surface == 'c' else (f'{program.name}::', 'attend::Status::ok')
     arrays: List[str] = []
 
     def arguments(of: Program, prefix: str) -> str:
         views = of.inputs + of.outputs
-        arrays.extend(f'{Writer.element_type(view)} {prefix}_{i}{Writer.extents(view.shape)};\n' for i, view in enumerate(views))
+        extents = lambda view: CppWriter.extents([view.count] if surface == 'c' else view.shape)
+        arrays.extend(f'{CppWriter.element_type(view)} {prefix}_{i}{extents(view)};\n' for i, view in enumerate(views))
         return ', '.join(f'{prefix}_{i}' for i in range(len(views)))
 
     whole = arguments(program, 'argument')
@@ -72,8 +73,8 @@ def counting(program: Program, tokenwise: Optional[Program]) -> str:
     if tokenwise is not None:
         tokens = program.inputs[0].count // tokenwise.inputs[0].count
         token = f'''
-  for (int token = 0; token < {tokens - 1}; ++token) (void){name}::append({arguments(tokenwise, 'token')});
-  const uint64_t last = firmware::count_instructions([] {{ (void){name}::append({', '.join(f'token_{i}' for i in range(len(tokenwise.inputs + tokenwise.outputs)))}); }});
+  for (int token = 0; token < {tokens - 1}; ++token) (void){begin}append({arguments(tokenwise, 'token')});
+  const uint64_t last = firmware::count_instructions([] {{ (void){begin}append({', '.join(f'token_{i}' for i in range(len(tokenwise.inputs + tokenwise.outputs)))}); }});
   firmware::print("token ");
   firmware::print_number(last);
   firmware::print("\\n");'''
@@ -98,7 +99,7 @@ void seen(void*, int step, const void*, size_t, size_t) {{
 int firmware::run() {{
   if (!start_counting()) return 1;
   begin = counting::ticks();
-  if ({name}::run_observed({whole}, seen, nullptr) != attend::Status::ok) return 1;{token}
+  if ({begin}run_observed({whole}, seen, nullptr) != {no_error}) return 1;{token}
   return 0;
 }}
 '''

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .board_runs import count
 from .chunks import in_chunks
-from .cpp import Writer
+from .cpp import CppWriter
 from .errors import ExportError
 from .integer_steps import IntegerAttention, IntegerLinear
 from .passes import assign_memory
@@ -67,11 +67,11 @@ class Board:
         self.stack: Optional[int] = None
         self.arrays, self.steps, self.token, self.counted = 0, {}, None, False  # type: int, Dict[int, float], Any, bool
 
-    def measure(self, folder: pathlib.Path, whole: Program, tokenwise: Optional[Program]) -> None:
+    def measure(self, folder: pathlib.Path, whole: Program, tokenwise: Optional[Program], surface: str) -> None:
         """Sizes of run(), or of append() of a decoder, whose program takes a token at a time; instructions of both."""
         program, decoder = tokenwise or whole, tokenwise is not None
         self.arrays = max(program.tops or [0])
-        found = count(self.name, folder, whole, tokenwise)
+        found = count(self.name, folder, whole, tokenwise, surface)
         self.counted = found is not None
         self.steps = found.steps if found else {index: self._instructions(step) for index, step in enumerate(whole.steps)}  # type: ignore[assignment]
         self.token = found.token if found else sum(map(self._instructions, tokenwise.steps)) if tokenwise else None
@@ -80,29 +80,36 @@ class Board:
         build = folder / f'size-{self.name}'
         build.mkdir()
         source, image = build / 'size.cpp', build / 'size.elf'
-        parts = [f'{Writer.element_type(view)} argument_{i}{Writer.extents(view.shape)};\n' for i, view in enumerate(program.inputs + program.outputs)]
+        parts = [f'{CppWriter.element_type(view)} argument_{i}{CppWriter.extents(view.shape if surface == "cpp" else [view.count])};\n' for i, view in enumerate(program.inputs + program.outputs)]
         arguments = ', '.join(f'argument_{i}' for i in range(len(parts)))
         loops = ''.join(f'void* {name}(void* to, {second}, size_t count) {{\n  for (size_t i = 0; i < count; ++i) static_cast<volatile char*>(to)[i] = {value};\n'
                         '  return to;\n}\n' for name, second, value in
                         (('memcpy', 'const void* from', 'static_cast<const char*>(from)[i]'), ('memset', 'int value', 'char(value)')))
-        source.write_text(f'#include "../model.h"\n{"".join(parts)}extern "C" {{\nvoid start() {{ (void){program.name}::{"append" if decoder else "run"}({arguments}); }}\n'
-                          f'{loops if self.kind.compiler == RISCV else ""}}}\n'
-                          'extern const unsigned char stack_bytes[attend::prefill_stack_bytes] = {};\n')
-        command = [self.kind.compiler, *self.kind.flags.split(), '-Os', '-std=c++17', '-ffp-contract=off', '-ffunction-sections', '-fdata-sections',
-                   '-fno-exceptions', '-fno-rtti', '-nostartfiles', '-Wl,--gc-sections', '-Wl,-e,start', '-Wl,-u,stack_bytes',
-                   *(['-nostdlib'] if self.kind.compiler == RISCV else ['--specs=nosys.specs']), str(source), str(folder / 'model.cpp'),
+        begin, stack = (f'{program.name}_', '') if surface == 'c' else \
+            (f'{program.name}::', 'extern const unsigned char stack_bytes[attend::prefill_stack_bytes] = {};\n')
+        source.write_text(f'#include "../model.h"\n{"".join(parts)}extern "C" {{\nvoid start() {{ (void){begin}{"append" if decoder else "run"}({arguments}); }}\n'
+                          f'{loops if self.kind.compiler == RISCV else ""}}}\n{stack}')
+        flags = [*self.kind.flags.split(), '-Os', '-ffp-contract=off', '-ffunction-sections', '-fdata-sections']
+        model = build / 'model.o' if surface == 'c' else folder / 'model.cpp'
+        in_c = [self.kind.compiler.replace('g++', 'gcc'), *flags, '-std=c99', '-c', str(folder / 'model.c'), '-o', str(model)]
+        command = [self.kind.compiler, *flags, '-std=c++17',
+                   '-fno-exceptions', '-fno-rtti', '-nostartfiles', '-Wl,--gc-sections', '-Wl,-e,start', *(['-Wl,-u,stack_bytes'] if stack else []),
+                   *(['-nostdlib'] if self.kind.compiler == RISCV else ['--specs=nosys.specs']), str(source), str(model),
                    str(folder / 'attend/attend.cpp'), *(['-lgcc'] if self.kind.compiler == RISCV else []), '-o', str(image)]
         try:
-            made = subprocess.run(command, capture_output=True, text=True)
+            made = subprocess.run(in_c, capture_output=True, text=True) if surface == 'c' else None
+            if made is None or not made.returncode:
+                made = subprocess.run(command, capture_output=True, text=True)
             if made.returncode:
                 raise ExportError(f'{self.kind.compiler} does not compile the model for {self.name}: {made.stderr[-500:]}')
             symbols = subprocess.run([self.kind.compiler.replace('g++', 'nm'), '-S', '-C', str(image)], capture_output=True, text=True).stdout
             sizes = subprocess.run([self.kind.compiler.replace('g++', 'size'), '-B', str(image)], capture_output=True, text=True).stdout
             size_of = lambda name: int(re.search(rf'^\w+ (\w+) \w {re.escape(name)}$', symbols, re.M)[1], 16)  # type: ignore[index]
             blocks = ['token_memory', 'caches'] if decoder else ['memory']
-            self.ram, self.stack = sum(size_of(f'{program.name}::{block}') for block in blocks), size_of('stack_bytes')
+            self.ram = sum(size_of(begin + block) for block in blocks)
+            self.stack = size_of('stack_bytes') if stack else None  # of the C surface the library has no constant for boards
             text, data = map(int, sizes.splitlines()[1].split()[:2])
-            self.flash = text + data - self.stack
+            self.flash = text + data - (self.stack or 0)
         finally:
             shutil.rmtree(build)
 
@@ -123,7 +130,7 @@ class Board:
         return step.writes.count * (20 if self.kind.attention < 10 else 200)
 
     def row(self) -> List[str]:
-        show = lambda number: 'no compiler' if number is None else f'{number:,}'
+        show = lambda number: ('no compiler' if self.flash is None else '-') if number is None else f'{number:,}'
         work = None if self.ram is None else self.ram - self.arrays
         about = '' if self.counted else 'about '
         token = '' if self.token is None else f'{about}{self.token / 1e6:.2f}'

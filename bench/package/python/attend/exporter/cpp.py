@@ -1,135 +1,112 @@
 """Writes a program as C++ over the typed surface of the library: model.h and model.cpp."""
 import re
-from typing import Any, Dict, List, Optional, Set, Tuple
-
-import numpy
+from typing import Any, Dict, List, Set, Tuple
 
 from .cpp_floats import FloatCalls
-from .cpp_integers import CONVERSIONS, GATE, IntegerCalls
-from .cpp_text import ARG_MAX, LARGER, SOFTMAX, WITH_OUTPUT
-from .numbers_in_c import braced, comment, identifiers
-from .passes import root
-from .program import Program, Step, View
+from .cpp_integers import IntegerCalls
+from .cpp_text import ARG_MAX, CONVERSIONS, GATE, LARGER, SOFTMAX, WITH_OUTPUT
+from .numbers_in_c import number
+from .program import View
+from .step_loops import LoopSteps
 from .streaming import capacity
+from .writer import Words, Writer
+
+HELPERS = {'to_integers|to_floats': CONVERSIONS, 'gate': GATE, 'softmax': SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER}
 
 
-WIDTH = 120
+class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
+    suffix, refused_row = '.cpp', 'attend::Status::bad_count'
 
-
-def write_cpp(program: Program, origin: str, tokenwise: Optional[Program] = None) -> Dict[str, str]:
-    """tokenwise: the program for a token at a time, if there is one."""
-    writer = Writer(program, origin)
-    if tokenwise is not None:
-        writer.by_token = Writer(tokenwise, origin, writer)
-    return {'model.h': writer.wrapped(writer.header()), 'model.cpp': writer.source()}
-
-
-class Writer(FloatCalls, IntegerCalls):
-    def __init__(self, program: Program, origin: str, whole: Optional['Writer'] = None):
-        """whole: the writer of the program over all tokens, whose constants this one shares."""
-        self.program, self.origin, self.by_token = program, comment(origin), None  # type: Any, str, Optional[Writer]
-        self.constants: List[str] = whole.constants if whole else []   # definitions
-        self.names: Dict[Any, str] = whole.names if whole else {}      # of constants, by their definitions
-        self.shapes: Dict[Tuple[int, ...], str] = whole.shapes if whole else {}
-        ends = program.inputs + program.outputs
-        self.parameter_names = {id(view.buffer): name for view, name in zip(ends, identifiers([view.buffer.name for view in ends]))}
+    def begin(self, whole: Any) -> None:
         self.memory_name = 'token_memory' if whole else 'memory'
         self.caches: List[str] = []
         self.rings: Set[int] = whole.rings if whole else set()
         self.works: List[Tuple[int, str]] = []
-        self.calls = [self.call(index, step) for index, step in enumerate(program.steps)]
 
-    # Types and arrays
-
-    @staticmethod
-    def extents(shape: Any) -> str:
-        sizes = [size for size in shape if size != 1] or [1]
-        return ''.join(f'[{size}]' for size in sizes)
-
-    @staticmethod
-    def element_type(view: View) -> str:
-        return {'float32': 'float'}.get(view.type, view.type + '_t')
+    # The language
 
     def parameters(self, inputs_only: bool = False) -> str:
-        """Of run(), inputs first."""
         of = lambda view: f'{self.element_type(view)} (&{self.parameter_names[id(view.buffer)]}){self.extents(view.shape)}'
         return ', '.join([f'const {of(view)}' for view in self.program.inputs] + [of(view) for view in self.program.outputs if not inputs_only])
 
-    def arguments(self, inputs_only: bool = False) -> str:
-        views = self.program.inputs + ([] if inputs_only else self.program.outputs)
-        return ', '.join(self.parameter_names[id(view.buffer)] for view in views)
-
-    def unused(self, calls: str, inputs_only: bool = False) -> str:
-        """Statements that name the parameters that no call names."""
-        names = [*self.arguments(inputs_only).split(', '), *(['observe', 'context'] if self.memory_name == 'memory' else [])]
-        return ''.join(f'  (void){name};\n' for name in names if not re.search(rf'\b{name}\b', re.sub('//.*', '', calls)))
-
-    def array(self, view: View, kind: str, offset: int = 0, at: str = '') -> str:
-        """An expression: the array of that type where the view begins, `offset` elements after it, and `at`, an expression, after that."""
-        place = root(view.buffer)
-        size = view.array.itemsize
-        begin = size * (view.offset + offset) + (place.offset if place.kind == 'memory' else 0)
-        where = self.memory_name if place.kind == 'memory' else self.parameter_names[id(place)]
-        place_in = f'{begin}' + (f' + {size} * size_t({at})' if at else '')
-        return f'at<{kind}>({where}, {place_in})'
+    def array(self, view: View, kind: str, at: str = '') -> str:
+        """An expression: the array of that type where the view begins, and `at`, an expression, after that."""
+        parameter, begin = self.place(view)
+        place_in = f'{begin}' + (f' + {view.array.itemsize} * size_t({at})' if at else '')
+        return f'at<{kind}>({parameter or self.memory_name}, {place_in})'
 
     def floats(self, view: View, *extents: int) -> str:
         return self.array(view, f'{self.element_type(view)}{"".join(f"[{size}]" for size in extents)}')
 
-    def constant(self, prefix: str, kind: str, numbers: str, extents: str = '') -> str:
-        key = (kind, extents, numbers)
-        if key not in self.names:
-            self.names[key] = f'{prefix}_{len(self.names)}'
-            begin = '\n' if len(numbers) > WIDTH else ' '
-            self.constants.append(f'const {kind} {self.names[key]}{extents} ={begin}{numbers};\n')
-        return self.names[key]
+    def numbers(self, view: View, count: int, at: str = '') -> str:
+        return self.array(view, f'{self.element_type(view)}[{count}]', at)
 
-    def float_constant(self, prefix: str, array: Any) -> str:
-        return self.constant(prefix, 'float', braced(numpy.asarray(array).reshape(-1)), f'[{numpy.asarray(array).size}]')
+    def constant_numbers(self, name: str, count: int, at: str) -> str:
+        return f'at<const float[{count}]>({name}, {f"4 * size_t({at})" if at else 0})'
+
+    def address(self, view: View) -> str:
+        return f'&{self.array(view, self.element_type(view))}'
+
+    def element(self, numbers: str, index: str) -> str:
+        return f'{numbers}[{index}]'
+
+    @staticmethod
+    def cast(kind: str, text: str) -> str:
+        return f'{kind}({text})'
+
+    @staticmethod
+    def checked(call: str) -> List[str]:
+        return [f'status = {call};', 'if (status != attend::Status::ok) return status;']
+
+    def definition(self, kind: str, name: str, extents: str, numbers: str) -> str:
+        return f'const {kind} {name}{extents} ={numbers};\n'
 
     def shape(self, step: Any, capacity: int = 0) -> str:
         """The name of a shape. capacity: of a cache of it; 0 where there is none."""
         key = (step.heads, step.kv_heads, step.head_dim, step.value_dim, capacity)
         return self.shapes.setdefault(key, f'Heads{len(self.shapes)}')
 
-    # Calls
-
-    def call(self, index: int, step: Step) -> str:
-        text = getattr(self, '_' + type(step).__name__.lower())(index, step)
-        lines = text if isinstance(text, list) else [text]
-        y = step.writes
-        seen = self.array(y, f'{self.element_type(y)}[{y.count}]')
-        about = f'  // {index}: {step.text()} ({comment(step.name)})'
-        if self.memory_name == 'token_memory':
-            return '\n'.join([about, *('  ' + line for line in lines)])
-        seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count}, {y.array.itemsize});'] if y.is_dense() else []
-        return '\n'.join([about, *('  ' + line for line in lines), *seen_by])
-
-    @staticmethod
-    def wrapped(text: str) -> str:
-        """Calls that are too long go on in the next lines, between arguments."""
-        lines = []
-        for line in text.split('\n'):
-            indent = len(line) - len(line.lstrip()) + 4
-            while len(line) > WIDTH and not line.lstrip().startswith('//'):
-                at = line.rfind(', ', indent, WIDTH)
-                if at < 0:
-                    break
-                lines.append(line[:at + 1])
-                line = ' ' * indent + line[at + 2:]
-            lines.append(line)
-        return '\n'.join(lines)
-
-    @staticmethod
-    def checked(call: str) -> List[str]:
-        return [f'status = {call};', 'if (status != attend::Status::ok) return status;']
-
     def work(self, index: int, kind: str) -> str:
         top = self.program.tops[index]
         self.works.append((top, kind))
         return f'at<{kind}>({self.memory_name}, aligned({top}))'
 
+    def add(self, x: str, y: str, count: int, factor: Any) -> str:
+        return f'attend::add({x}, {y}{"" if factor == 1 else ", " + number(factor)});'
+
+    def softmax(self, x: str, y: str, width: int) -> str:
+        return f'softmax({x}, {y});'
+
+    def place_of_largest(self, x: str, width: int) -> str:
+        return f'place_of_largest({x})'
+
+    # Self-tests
+
+    @property
+    def words(self) -> Words:
+        name = self.program.name
+        return Words('\nnamespace {\n', '\n}  // namespace\n', '', '', 'attend::Status', 'attend::Status::ok', f'{name}::clear()')
+
+    @staticmethod
+    def pointer_cast(kind: str, text: str) -> str:
+        return f'static_cast<{kind}>({text})'
+
+    def result(self, name: str, kind: str, extents: str, count: int) -> str:
+        return f'{kind} {name}{extents};\n'
+
+    def test_call(self, function: str, inputs: List[str], results: List[str], more: Any = ()) -> str:
+        given = [f'*reinterpret_cast<const {self.element_type(view)} (*){extents}>({each})' for each, view, extents in
+                 zip(inputs, self.program.inputs, self.test_extents(function))]
+        return f'{self.program.name}::{function}({", ".join([*given, *results, *more])})'
+
+    def test_extents(self, function: str) -> List[str]:
+        program = self.by_token.program if function == 'append' else self.program
+        return [self.extents(view.shape) for view in program.inputs]
+
     # Files
+
+    def write(self) -> Dict[str, str]:
+        return {'model.h': self.wrapped(self.header()), 'model.cpp': self.source()}
 
     def memory(self) -> str:
         """The size of the block, in bytes, as a constant expression."""
@@ -263,8 +240,7 @@ void clear() {{
     def source(self) -> str:
         name, calls = self.program.name, self.wrapped('\n\n'.join(self.calls))
         all_calls = calls + (''.join(self.by_token.calls) if self.by_token else '')
-        helpers = {'to_integers|to_floats': CONVERSIONS, 'gate': GATE, 'softmax': SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER}
-        used = ''.join(text for names, text in helpers.items() if re.search(rf'(?<![\w:])({names})\(', all_calls))
+        used = self.helpers(all_calls, HELPERS)
         status = '  attend::Status status = attend::Status::ok;\n\n' if 'status = ' in calls else ''
         return f'''// The model {name}, made from {self.origin} by `python3 -m attend export`: do not edit.
 #include "model.h"

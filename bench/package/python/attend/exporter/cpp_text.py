@@ -1,4 +1,6 @@
-"""Functions that written programs hold where they call them."""
+"""Functions that programs in C++ hold where they call them."""
+from .integer_steps import LIMITS, ROUND
+from .numbers_in_c import number
 
 WITH_OUTPUT = '''
 template <class Shape, int queries, int keys>
@@ -32,5 +34,43 @@ int32_t place_of_largest(const float (&x)[width]) {
   }
   return place;
 }
+
+'''
+GATE = '''// y = f(x) * by: f by interpolation between 257 numbers, products times factor / 2^shift, to the nearest.
+template <int count>
+void gate(const int16_t (&x)[count], const int16_t (&by)[count], const int16_t (&f)[257], int32_t factor, int shift, int zero, int8_t (&y)[count]) {
+  for (int i = 0; i < count; ++i) {
+    const int place = (x[i] >> 8) + 128, part = x[i] & 255;
+    const int32_t between = (f[place] * 256 + (f[place + 1] - f[place]) * part + 128) >> 8;
+    const int64_t product = int64_t(between * by[i]) * factor + (int64_t(1) << (shift - 1));
+    const int64_t found = (product >> shift) + zero;
+    y[i] = int8_t(found < -128 ? -128 : found > 127 ? 127 : found);
+  }
+}
+
+'''
+CONVERSIONS = f'''// number = x / scale + zero, to the nearest, ties to even, clamped. The library's multiply-add rounds at the last digit before the
+// point, whatever the compiler would make of a product and a sum.
+template <int count, class Number>
+void to_integers(const float (&x)[count], float factor, int zero, Number (&y)[count]) {{
+  constexpr int lowest = sizeof(Number) == 1 ? {LIMITS["int8"][0]} : {LIMITS["int16"][0]}, most = -1 - lowest;
+  constexpr float point = {number(ROUND)};
+  for (int first = 0; first < count; first += 8) {{
+    float given[8] = {{}}, moved[8];
+    const int here = count - first < 8 ? count - first : 8;
+    for (int i = 0; i < 8; ++i) moved[i] = point;
+    for (int i = 0; i < here; ++i) given[i] = x[first + i];
+    attend::add(given, moved, factor);
+    for (int i = 0; i < here; ++i) {{
+      const float low = point + float(lowest - zero), high = point + float(most - zero);
+      const float number = moved[i] > low ? moved[i] < high ? moved[i] : high : low;
+      y[first + i] = Number(int(number - point) + zero);
+    }}
+  }}
+}}
+template <int count, class Number>
+void to_floats(const Number (&x)[count], int zero, float scale, float (&y)[count]) {{
+  for (int i = 0; i < count; ++i) y[i] = float(x[i] - zero) * scale;
+}}
 
 '''

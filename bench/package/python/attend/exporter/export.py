@@ -1,16 +1,17 @@
-"""From a model's file to a folder of C++: reads, lowers, checks and writes, and reports what came of it."""
+"""From a model's file to a folder of C++ or C: reads, lowers, checks and writes, and reports what came of it."""
 import pathlib
 import re
 import shutil
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Type
 
 import numpy
 
 from .architectures import graph_of
 from .boards import Board
+from .c_surface import CWriter
 from .chunks import in_chunks
-from .cpp import write_cpp
+from .cpp import CppWriter
 from .errors import ExportError
 from .gguf import read_gguf
 from .graph import Graph
@@ -26,25 +27,28 @@ from .safetensors import read_folder
 from .self_test import write_self_test
 from .steps import Linear
 from .streaming import by_token
+from .writer import Writer
 
+SURFACES: Dict[str, Type[Writer]] = {'cpp': CppWriter, 'c': CWriter}
 FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
 
 
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
-           samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
+           surface: str = 'cpp', samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
            chunk: Optional[int] = None, targets: Sequence[str] = ()) -> Report:
-    """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as two files.
+    """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as one source.
 
     model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit, whisper); or of
              a GGUF file (llama, gpt2)
-    name     of the C++ namespace; that of the folder if it is left out
+    name     of the C++ namespace, or what names in C begin with; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
              other projections stay float32)
     arithmetic  float32, or int8: integers throughout, with scales from the samples, which must then be given; normalisations compute in
              floats between them
     decoder  append() besides, which computes a token at a time over caches, for models whose attention is causal
+    surface  cpp: C++17 over the typed surface. c: C99 over the C surface, model.c and self_test.c in their stead, with the same bits
     samples  what the error is measured on and the self-test has: an array [samples, ...] of the only input, a dict of them by names, or
              the path of an .npy or .npz file; tokens of -1 after the end of a text that is shorter. Otherwise random numbers
     shapes   of inputs whose file leaves dimensions open, by name; a first one that is open is 1
@@ -60,6 +64,8 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
         raise ExportError(f'weights are {weights!r}; expected one of {", ".join(FORMATS)}')
     if arithmetic not in ('float32', 'int8'):
         raise ExportError(f'arithmetic is {arithmetic!r}; expected float32 or int8')
+    if surface not in SURFACES:
+        raise ExportError(f'the surface is {surface!r}; expected cpp or c')
     if isinstance(targets, str) or not all(isinstance(target, str) for target in targets or ()):
         raise ExportError(f'targets are {targets!r}; expected a list of boards')
     boards = [Board(target) for target in targets or ()]
@@ -90,18 +96,25 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
                           'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
-    files = {**write_cpp(program, path.name, tokenwise), 'self_test.cpp': write_self_test(program, [used(sample)[1] for sample in inputs[:SELF_TEST_INPUTS]], tokenwise)}
-    files.update(project_files(program, files))
+    writer = SURFACES[surface](program, path.name)
+    if tokenwise:
+        writer.by_token = SURFACES[surface](tokenwise, path.name, writer)
+    files = {**writer.write(), f'self_test{writer.suffix}': write_self_test(writer, [used(sample)[1] for sample in inputs[:SELF_TEST_INPUTS]])}
+    files.update(project_files(program, files, surface))
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
     try:
         for each, text in files.items():
             (temporary / each).parent.mkdir(parents=True, exist_ok=True)
             (temporary / each).write_text(text)
-        report.measure(boards, temporary, tokenwise)
+        report.measure(boards, temporary, tokenwise, surface)
         (temporary / 'report.txt').write_text(report.text())
         temporary.chmod(0o755)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copytree(temporary, folder, dirs_exist_ok=True)
+        for other in {each.suffix for each in SURFACES.values()} - {writer.suffix}:  # of an earlier export to the same folder
+            for source in ('model', 'self_test'):
+                for place in (folder, folder / f'arduino/{name}'):
+                    (place / f'{source}{other}').unlink(missing_ok=True)
     finally:
         shutil.rmtree(temporary)
     return report

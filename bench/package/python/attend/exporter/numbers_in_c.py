@@ -1,7 +1,7 @@
 """Names and numbers as C and C++ have them."""
 import ctypes
 import re
-from typing import Any, Tuple
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
@@ -17,23 +17,27 @@ delete do double else enum explicit export extern false float for friend goto if
 nullptr operator or or_eq private protected public register return short signed sizeof static struct switch template this throw true try
 typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 at attend std main memory memory_bytes token_memory token_memory_bytes caches run run_observed append clear detail aligned largest larger
-softmax place_of_largest to_integers to_floats observe context status options rotary position work row sum""".split())
+softmax place_of_largest to_integers to_floats observe context status options rotary position work row sum gate scaled restrict problem
+project rotate clamped set_shape float_problem integer_problem make_cache append_floats append_integers to_whole to_int8 to_int16
+floats_of_int8 floats_of_int16 floats_of_int32 remember caches_are_made""".split())
 
 
 def identifier(name: str) -> str:
-    """A name for C++ that is none of the names above, nor of constants that written programs have."""
+    """A name for C and C++ that is none of the names above, nor of constants that written programs have."""
     text = re.sub(r'_+', '_', re.sub(r'[^A-Za-z0-9_]', '_', name)).strip('_') or 'value'
     taken = text in RESERVED or len(text) == 1 or text.endswith('_t') or not text[0].islower() or re.search(r'_\d+$', text)
     return 'x_' + text if taken else text
 
 
-def identifiers(names: Any) -> Any:
-    """One for each, all different."""
+def identifiers(names: Any, prefix: str = '') -> Any:
+    """One for each, all different. prefix: of names that the written program has itself; none begins with it."""
     found: Any = []
     for name in names:
-        text, count = identifier(name), 2
+        own = identifier(name)
+        own = 'x_' + own if prefix and own.startswith(prefix) else own
+        text, count = own, 2
         while text in found:
-            text, count = f'{identifier(name)}_{count}', count + 1
+            text, count = f'{own}_{count}', count + 1
         found.append(text)
     return found
 
@@ -77,13 +81,19 @@ def is_packed(step: Linear) -> bool:
     return -(-outputs // PANEL) * PANEL <= 1.13 * outputs
 
 
-def weights_in_c(step: Linear) -> Tuple[str, str]:
-    """The type of a projection's weights and their initialiser."""
+class WeightArrays(NamedTuple):
+    """A projection's weights as they lie in memory."""
+
+    packed: bool
+    numbers: str           # an initialiser
+    extents: str           # of it; those of int4 are of groups
+    scales: Optional[str]  # an initialiser, of int8
+
+
+def weight_arrays(step: Linear) -> WeightArrays:
     outputs, inputs = step.weight.shape
     weights = step.weights()
     packed = is_packed(step)
-    format = '' if step.format == 'float32' else f', attend::{step.format}'
-    kind = f'attend::{"Packed" if packed else ""}Weights<{outputs}, {inputs}{format}>'
     if packed:
         weights = weights.packed()
     size = {'float32': 4, 'float16': 2, 'bfloat16': 2, 'int8': 1, 'int4': 1}[step.format]
@@ -91,13 +101,14 @@ def weights_in_c(step: Linear) -> Tuple[str, str]:
     count = rows * inputs // 32 * 18 if step.format == 'int4' else rows * inputs * size
     data = ctypes.string_at(weights.c.data, count)
     if step.format == 'int4':
-        return kind, '{' + int4_in_c(data, rows, inputs, packed) + '}'
-    numbers = numpy.frombuffer(data, {4: 'float32', 2: 'uint16', 1: 'int8'}[size])
-    text = braced(numbers.reshape((rows // PANEL, inputs, PANEL) if packed else (rows, inputs)))
+        extents = f'[{rows // PANEL if packed else rows}][{inputs // 32}]'
+        return WeightArrays(packed, int4_in_c(data, rows, inputs, packed), extents, None)
+    shape = (rows // PANEL, inputs, PANEL) if packed else (rows, inputs)
+    numbers = numpy.frombuffer(data, {4: 'float32', 2: 'uint16', 1: 'int8'}[size]).reshape(shape)
+    scales = None
     if step.format == 'int8':
-        scales = numpy.frombuffer(ctypes.string_at(weights.c.scales, 4 * outputs), 'float32')
-        return kind, f'{{{text},\n{braced(scales)}}}'
-    return kind, f'{{{text}}}'
+        scales = braced(numpy.frombuffer(ctypes.string_at(weights.c.scales, 4 * outputs), 'float32'))
+    return WeightArrays(packed, braced(numbers), ''.join(f'[{each}]' for each in shape), scales)
 
 
 def int4_in_c(data: bytes, rows: int, inputs: int, packed: bool) -> str:

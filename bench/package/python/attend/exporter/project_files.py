@@ -9,13 +9,17 @@ from .program import Program
 SOURCE = pathlib.Path(_c.__file__).parent / 'source'  # the library, in the wheel
 
 
-def project_files(program: Program, model: Dict[str, str]) -> Dict[str, str]:
+def project_files(program: Program, model: Dict[str, str], surface: str) -> Dict[str, str]:
     if not (SOURCE / 'attend.cpp').is_file():
         raise ExportError(f'the package has no {SOURCE}: it is not complete; make it by `make package`, or install the wheel')
     name = program.name
     sketch = {f'arduino/{name}/{each}': text for each, text in model.items()}
+    if surface == 'c':
+        begin, makefile = SKETCH_BEGIN_C, MAKEFILE_C
+    else:
+        begin, makefile = SKETCH_BEGIN, MAKEFILE
     library = {f'attend/{each}': (SOURCE / each).read_text() for each in ('attend.h', 'attend_c.h', 'attend.cpp')}
-    return {**library, **sketch, f'arduino/{name}/{name}.ino': SKETCH.replace('NAME', name), 'Makefile': MAKEFILE.replace('NAME', name)}
+    return {**library, **sketch, f'arduino/{name}/{name}.ino': (begin + SKETCH).replace('NAME', name), 'Makefile': makefile.replace('NAME', name)}
 
 
 MAKEFILE = '''# make         the model and the library as build/libNAME.a
@@ -46,14 +50,55 @@ clean:
 \trm -rf build
 '''
 
-SKETCH = '''// The self-test of the model NAME on a board: put this folder where sketches are, and install the library Attend (make package).
+MAKEFILE_C = '''# make         the model and the library as build/libNAME.a
+# make test    the self-test on this computer: every step has the bits that the exporting computer had
+# The model is C99, which CC compiles, the library C++, which CXX compiles and links; FLAGS= are the options of both, for a processor too:
+# make CC=arm-none-eabi-gcc CXX=arm-none-eabi-g++ FLAGS='-mcpu=cortex-m4 -mfloat-abi=hard -Os'
+CC ?= cc
+CXX ?= c++
+FLAGS ?= -O2
+OPTIONS = -ffp-contract=off -ffunction-sections -fdata-sections $(FLAGS)
+AR ?= ar
+
+build/libNAME.a: build/model.o build/attend.o
+\trm -f $@
+\t$(AR) rcs $@ $^
+
+build/model.o: model.c model.h attend/attend_c.h
+\tmkdir -p build
+\t$(CC) -std=c99 $(OPTIONS) -c $< -o $@
+build/self_test.o: self_test.c model.h attend/attend_c.h
+\tmkdir -p build
+\t$(CC) -std=c99 $(OPTIONS) -DATTEND_SELF_TEST_MAIN -c $< -o $@
+build/attend.o: attend/attend.cpp attend/attend.h
+\tmkdir -p build
+\t$(CXX) -std=c++17 -fno-exceptions -fno-rtti $(OPTIONS) -c $< -o $@
+build/self_test: build/self_test.o build/libNAME.a
+\t$(CXX) $(OPTIONS) $^ -o $@
+
+.PHONY: test clean
+test: build/self_test
+\t./build/self_test
+clean:
+\trm -rf build
+'''
+
+SKETCH_BEGIN = '''// The self-test of the model NAME on a board: put this folder where sketches are, and install the library Attend (make package).
 // Arduino compiles with -Os and C++17 where the core allows it; see the library's README for older ones.
 #include <Attend.h>
 
 #include "model.h"
 
 int NAME_self_test();
+'''
 
+SKETCH_BEGIN_C = '''// The self-test of the model NAME on a board: put this folder where sketches are, and install the library Attend (make package).
+#include <attend_c.h>
+
+#include "model.h"
+'''
+
+SKETCH = '''
 void setup() {
   Serial.begin(115200);
   while (!Serial) {

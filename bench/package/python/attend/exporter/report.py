@@ -18,6 +18,7 @@ class Report:
     def __init__(self, program: Program, graph: Graph, inputs: Sequence[List[Any]]):
         self.program, self.boards = program, []  # type: ignore[var-annotated]
         self.errors: Dict[str, float] = {}
+        self.memory_bytes = 'memory_bytes'
         self.agreeing, self.decisions, self.samples = 0, 0, len(inputs)
         self.written = {id(step.writes.buffer) for step in program.steps}
         for sample in inputs:
@@ -42,11 +43,13 @@ class Report:
         self.agreeing += int(same.sum())
         self.decisions += same.size
 
-    def measure(self, boards: Sequence[Board], folder: pathlib.Path, tokenwise: Optional[Program]) -> None:
+    def measure(self, boards: Sequence[Board], folder: pathlib.Path, tokenwise: Optional[Program], surface: str = 'cpp') -> None:
         with concurrent.futures.ThreadPoolExecutor() as threads:
-            for done in [threads.submit(board.measure, folder, self.program, tokenwise) for board in boards]:
+            for done in [threads.submit(board.measure, folder, self.program, tokenwise, surface) for board in boards]:
                 done.result()
         self.boards, self.decoder = list(boards), tokenwise is not None
+        if surface == 'c':
+            self.memory_bytes = f'{self.program.name.upper()}_MEMORY_BYTES'
 
     def worst(self) -> Any:
         names = {step.name for step in self.program.steps}
@@ -66,7 +69,7 @@ class Report:
                  f'float64; the largest is at {self.worst()[1]}, {self.worst()[0]:.1e}. The largest output is at the same place in '
                  f'{self.agreeing} of {self.decisions} decisions.',
                  f'Arrays between the steps take {max(self.program.tops or [0]):,} bytes, and work memory what the target needs beside them: '
-                 'memory_bytes in model.h.']
+                 f'{self.memory_bytes} in model.h.']
         kept = [step for step in self.program.steps if isinstance(step, Linear) and step.format == 'float32']
         converted = [step for step in self.program.steps if isinstance(step, Linear) and step.format != 'float32']
         if converted and kept:

@@ -1,0 +1,175 @@
+"""What the written programs have in common, in whichever language: their steps in order, their constants, where arrays lie.
+
+A surface is a subclass, cpp.CppWriter and c.CWriter: it has the calls of its library, _stepname(index, step) for each kind of step that
+step_loops does not write, and how the language spells what both have.
+"""
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy
+
+from .numbers_in_c import braced, comment, identifiers
+from .passes import root
+from .program import Program, Step, View
+
+WIDTH = 120
+
+
+class Words(NamedTuple):
+    """How a language spells what self-tests have."""
+
+    begin: str   # of what other files do not see
+    end: str
+    static: str  # before each of that
+    none: str    # for parameters
+    status: str  # the type of what calls return
+    ok: str
+    clear: str   # a call
+
+
+class Writer:
+    suffix = ''        # of the source files
+    refused_row = ''   # the status of a number that is no row of a table
+
+    def __init__(self, program: Program, origin: str, whole: Any = None):
+        """whole: the writer of the program over all tokens, whose constants this one shares."""
+        self.program, self.origin, self.by_token = program, comment(origin), None  # type: Any, str, Any
+        self.constants: List[str] = whole.constants if whole else []   # definitions
+        self.names: Dict[Any, str] = whole.names if whole else {}      # of constants, by their definitions
+        self.shapes: Dict[Tuple[int, ...], str] = whole.shapes if whole else {}
+        ends = program.inputs + program.outputs
+        names = identifiers([view.buffer.name for view in ends], self.prefix())
+        self.parameter_names = {id(view.buffer): name for view, name in zip(ends, names)}
+        self.tokenwise = whole is not None
+        self.begin(whole)
+        self.calls = [self.call(index, step) for index, step in enumerate(program.steps)]
+
+    # What the language spells
+
+    def prefix(self) -> str:
+        """Of names in files that are not in a namespace."""
+        return ''
+
+    def begin(self, whole: Any) -> None:
+        """What a surface notes while steps are written."""
+        raise NotImplementedError
+
+    def parameters(self, inputs_only: bool = False) -> str:
+        """Of run(), inputs first."""
+        raise NotImplementedError
+
+    def numbers(self, view: View, count: int, at: str = '') -> str:
+        """An expression: so many numbers where the view begins and, with `at`, an expression, so many elements after that."""
+        raise NotImplementedError
+
+    def address(self, view: View) -> str:
+        """An expression: the pointer to the first number."""
+        raise NotImplementedError
+
+    def element(self, numbers: str, index: str) -> str:
+        """An expression: one of numbers()."""
+        raise NotImplementedError
+
+    @staticmethod
+    def cast(kind: str, text: str) -> str:
+        raise NotImplementedError
+
+    @staticmethod
+    def checked(call: str) -> List[str]:
+        """A call that returns a status, and the end of the function where it is not ok."""
+        raise NotImplementedError
+
+    def definition(self, kind: str, name: str, extents: str, numbers: str) -> str:
+        """Of a constant."""
+        raise NotImplementedError
+
+    def write(self) -> Dict[str, str]:
+        """The model's files by their names."""
+        raise NotImplementedError
+
+    # For self-tests
+
+    @property
+    def words(self) -> Words:
+        raise NotImplementedError
+
+    @staticmethod
+    def pointer_cast(kind: str, text: str) -> str:
+        """Of a pointer to void."""
+        raise NotImplementedError
+
+    def result(self, name: str, kind: str, extents: str, count: int) -> str:
+        """The definition of an array for an output."""
+        raise NotImplementedError
+
+    def test_call(self, function: str, inputs: List[str], results: List[str], more: Any = ()) -> str:
+        """A call of run_observed or append. inputs: pointers to their first numbers; results: names of arrays."""
+        raise NotImplementedError
+
+    # Arrays and constants
+
+    @staticmethod
+    def element_type(view: View) -> str:
+        return {'float32': 'float'}.get(view.type, view.type + '_t')
+
+    @staticmethod
+    def extents(shape: Any) -> str:
+        sizes = [size for size in shape if size != 1] or [1]
+        return ''.join(f'[{size}]' for size in sizes)
+
+    def arguments(self, inputs_only: bool = False) -> str:
+        views = self.program.inputs + ([] if inputs_only else self.program.outputs)
+        return ', '.join(self.parameter_names[id(view.buffer)] for view in views)
+
+    def unused(self, calls: str, inputs_only: bool = False) -> str:
+        """Statements that name the parameters that no call names."""
+        names = [*self.arguments(inputs_only).split(', '), *([] if self.tokenwise else ['observe', 'context'])]
+        return ''.join(f'  (void){name};\n' for name in names if not re.search(rf'\b{name}\b', re.sub('//.*', '', calls)))
+
+    def place(self, view: View) -> Tuple[Optional[str], int]:
+        """Where a view begins: the name of the parameter, None for the program's memory; and how many bytes after its beginning."""
+        place = root(view.buffer)
+        begin = view.array.itemsize * view.offset
+        return (None, begin + place.offset) if place.kind == 'memory' else (self.parameter_names[id(place)], begin)
+
+    def constant(self, prefix: str, kind: str, numbers: str, extents: str = '') -> str:
+        key = (kind, extents, numbers)
+        if key not in self.names:
+            self.names[key] = f'{prefix}_{len(self.names)}'
+            self.constants.append(self.definition(kind, self.names[key], extents, ('\n' if len(numbers) > WIDTH else ' ') + numbers))
+        return self.names[key]
+
+    def float_constant(self, prefix: str, array: Any) -> str:
+        return self.constant(prefix, 'float', braced(numpy.asarray(array).reshape(-1)), f'[{numpy.asarray(array).size}]')
+
+    # Calls
+
+    def call(self, index: int, step: Step) -> str:
+        text = getattr(self, '_' + type(step).__name__.lower())(index, step)
+        lines = text if isinstance(text, list) else [text]
+        y = step.writes
+        about = f'  // {index}: {step.text()} ({comment(step.name)})'
+        if self.tokenwise:
+            return '\n'.join([about, *('  ' + line for line in lines)])
+        seen = self.numbers(y, y.count)
+        seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count}, {y.array.itemsize});'] if y.is_dense() else []
+        return '\n'.join([about, *('  ' + line for line in lines), *seen_by])
+
+    @staticmethod
+    def wrapped(text: str) -> str:
+        """Calls that are too long go on in the next lines, between arguments."""
+        lines = []
+        for line in text.split('\n'):
+            indent = len(line) - len(line.lstrip()) + 4
+            while len(line) > WIDTH and not line.lstrip().startswith(('//', '/*', '* ')):
+                at = line.rfind(', ', indent, WIDTH)
+                if at < 0:
+                    break
+                lines.append(line[:at + 1])
+                line = ' ' * indent + line[at + 2:]
+            lines.append(line)
+        return '\n'.join(lines)
+
+    def helpers(self, calls: str, texts: Dict[str, str]) -> str:
+        """The functions that calls call, of all by their names."""
+        return ''.join(text for names, text in texts.items() if re.search(rf'(?<![\w:])({names})\(', calls))
