@@ -56,7 +56,8 @@ def token_test(writer: Writer, sample: List[Any]) -> str:
     unused = '' if silent else '  (void)every;\n'
     compared = ' ||\n        '.join(f'digest_of({name}, {count}, 4) != token_digests[{which}][token]' for which, (name, (_, _, count)) in
                                     enumerate(zip(names, results)))
-    return f'''{static}const uint64_t token_digests[{len(outputs)}][{tokens}] = {{
+    return f'''
+{static}const uint64_t token_digests[{len(outputs)}][{tokens}] = {{
 {table}}};
 {defined}
 // every: of how many tokens the outputs of one are read.
@@ -71,7 +72,6 @@ def token_test(writer: Writer, sample: List[Any]) -> str:
   {writer.words.clear};
   return true;
 }}
-
 '''
 
 
@@ -88,7 +88,7 @@ def write_self_test(writer: Writer, samples: List[List[Any]]) -> str:
                             [f'result_{which}' for which in range(len(program.outputs))], ['compare', '&check'])
     steps = ',\n'.join(f'    "{step.text()} ({comment(step.name)})"' for step in program.steps)
     tokens = token_test(writer, samples[0]) if writer.by_token else ''
-    of_bytes = lambda kind: cast('uint32_t', cast('int32_t', f'({writer.pointer_cast(f"const {kind}*", "numbers")})[i]'))
+    of_bytes = lambda kind: cast('uint32_t', f'({writer.pointer_cast(f"const {kind}*", "numbers")})[i]')
     check = f'struct Check* const check = {writer.pointer_cast("struct Check*", "context")};'
     return f'''// Whether this processor, this compiler and these flags compute the model {name} with the bits that the computer had which exported
 // it: {len(samples)} inputs, and a digest of what each step writes. Call {name}_self_test(), or define ATTEND_SELF_TEST_MAIN for a program that prints.

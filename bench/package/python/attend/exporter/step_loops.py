@@ -13,12 +13,17 @@ from .streaming import ByPosition
 
 
 class LoopSteps:
-    """What a Writer takes for these steps: _stepname(index, step), lines of the program. Of the surface it takes
+    """What a Writer takes for these steps: _stepname(index, step), lines of the program. Of the surface it takes, where x and y are numbers(),
 
-    add(x, y, count, factor)  y += x * factor in one rounding each, one statement
-    softmax(x, y, width); to_integers(x, view, y, count) and to_floats: calls of such functions
-    norm(step, rows, x, y)    a normalisation, lines
-    local(index, name, width) a row of floats in work memory, as a definition
+    add(x, y, count, factor)            y += x * factor in one rounding each: one statement
+    softmax(x, y, width)                likewise; and gate(arguments, count)
+    place_of_largest(x, width)          an expression
+    to_integers(x, view, y, count)      lines; x are floats, y those of the view
+    to_floats(x, view, y, count)        one statement; x are of the view, y floats
+    norm(step, rows, x, y)              a normalisation: lines
+    local(index, name, width)           a row of floats in work memory: a definition
+    constant_numbers(name, count, at)   as numbers(), of a constant
+    integer_weight_rows(weight, bias)   an expression, [row][column]
     """
 
     def _elementwise(self: Any, index: int, step: Elementwise) -> List[str]:
