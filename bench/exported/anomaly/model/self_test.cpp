@@ -184,8 +184,8 @@ uint64_t digest_of(const void* numbers, size_t count, size_t bytes) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t word = 0;
     if (bytes == 4) __builtin_memcpy(&word, static_cast<const unsigned char*>(numbers) + 4 * i, 4);
-    if (bytes == 2) word = uint32_t(int32_t(static_cast<const int16_t*>(numbers)[i]));
-    if (bytes == 1) word = uint32_t(int32_t(static_cast<const int8_t*>(numbers)[i]));
+    if (bytes == 2) word = uint32_t((static_cast<const int16_t*>(numbers))[i]);
+    if (bytes == 1) word = uint32_t((static_cast<const int8_t*>(numbers))[i]);
     if (word == 0x80000000u) word = 0;
     if ((word & 0x7fffffffu) > 0x7f800000u) word = 0x7fc00000u;
     for (int shift = 0; shift < 32; shift += 8) digest = (digest ^ (word >> shift & 255u)) * 0x100000001b3u;
@@ -199,20 +199,16 @@ struct Check {
 };
 
 void compare(void* context, int step, const void* numbers, size_t count, size_t bytes) {
-  Check& check = *static_cast<Check*>(context);
-  if (check.first_wrong < 0 && digest_of(numbers, count, bytes) != check.digests[step]) check.first_wrong = step;
+  struct Check* const check = static_cast<struct Check*>(context);
+  if (check->first_wrong < 0 && digest_of(numbers, count, bytes) != check->digests[step]) check->first_wrong = step;
 }
-
-}  // namespace
-
-namespace {
 
 const uint64_t token_digests[1][64] = {
 {0xc2e75b4e8b90729bu, 0x8a2abf9b0cffc16eu, 0xd3a630c5468a9932u, 0x6dba062074ba1e4fu, 0x8ad4f07a29421decu, 0x526e20da2d18388bu, 0xcdae0f00a416c77du, 0x711903da51bc8b35u, 0x7cbb7a6dc65c267du, 0x2463b5eed330381bu, 0x5b73a27d845dd93fu, 0xf7b14f159efe6baau, 0x3d3be36ed3ff8f91u, 0x7a0898092a9d1ddeu, 0xf424098c5d08771du, 0x56908e6318c4d437u, 0xf55c8372bed1c60cu, 0xd3e510a8dbbcdbfdu, 0xefea1ba3593da6d3u, 0x722b685187db5129u, 0xa4e5001147a00d0du, 0x95aa5cddb3a68ad4u, 0x705cb778a0c3dd91u, 0xab077cd1d327fbcdu, 0x5ae16a39cf9a6155u, 0xdf0e04f1dc4fede1u, 0x19eceebc6a005bf9u, 0xfdf4d7078f31fa44u, 0x1b0a3b45a823a40du, 0x25aa0704af325a41u, 0x27d2ff03a86119ceu, 0x327b77d3e0c22e4fu, 0x0f7007f32b6b1f3cu, 0x5935fc44320cc4cdu, 0xa4a015bca50342d7u, 0xa69c65488df79d8au, 0x7828a57381fd6280u, 0x436c8ce6657cae71u, 0xb50c820d873694b7u, 0x3f19059c71b86baau, 0x2e2acbfebf15a83eu, 0xff41d7f9594fcb91u, 0xe5372dc2b3062c88u, 0x161cd87f509be1d9u, 0x5c34b28f7531f582u, 0xd3cc9ce20528f4d1u, 0xdaf1d0faa084274du, 0x90f1589fdc2247eau, 0x9ad7ef48f3a6c9cau, 0x3de013b995fc370cu, 0xb14c83313b99071au, 0xcb2fe11cc5cc6db6u, 0xc0296fbdae654725u, 0x69c1692398960afdu, 0xc5eb86f0f39a2854u, 0xb890f87c32921a0fu, 0x604d7f68d0e84a03u, 0xacf786d29efb41e4u, 0xe64681322493be4cu, 0xc99195dbe92ad8adu, 0x99c928913bc94a51u, 0xc5e6e12c7b2cfd2eu, 0xf9a08171244155cau, 0x6fc49f52065c68eau}};
 float token_result_0[16];
 
 // every: of how many tokens the outputs of one are read.
-bool same_token_by_token([[maybe_unused]] int every) {
+bool same_token_by_token(int every) {
   anomaly::clear();
   for (int token = 0; token < 64; ++token) {
     if (every > 1 && token % every != 0) {  // nobody reads its outputs
@@ -233,7 +229,7 @@ bool same_token_by_token([[maybe_unused]] int every) {
 // -1: all bits are the same. Otherwise the first step whose are not, or 29 where a call was refused.
 int anomaly_self_test() {
   for (int sample = 0; sample < 2; ++sample) {
-    Check check = {digests[sample], -1};
+    struct Check check = {digests[sample], -1};
     const attend::Status status = anomaly::run_observed(*reinterpret_cast<const float (*)[64][16]>(input_0[sample]), result_0, compare, &check);
     if (check.first_wrong >= 0) return check.first_wrong;
     if (status != attend::Status::ok) return 29;

@@ -1455,7 +1455,7 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 2: copy of 768 integers (/first/Conv_output_0)
   {
     int8_t* const y = &at<int8_t>(memory, 1922);
-    const int8_t* const a = &at<const int8_t>(memory, 0);
+    const int8_t* const a = &at<int8_t>(memory, 0);
     for (int i = 0; i < 6; ++i) {
       for (int j = 0; j < 128; ++j) y[i * 132 + j] = a[i * 128 + j];
     }
@@ -1464,7 +1464,7 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 3: copy of 1920 integers (/first/Conv_output_0)
   {
     int8_t* const y = &at<int8_t>(memory, 0);
-    const int8_t* const a = &at<const int8_t>(memory, 1920);
+    const int8_t* const a = &at<int8_t>(memory, 1920);
     for (int i = 0; i < 64; ++i) {
       for (int j = 0; j < 6; ++j) {
         for (int k = 0; k < 5; ++k) y[i * 30 + j * 5 + k] = a[i * 2 + j * 132 + k];
@@ -1489,7 +1489,7 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 6: copy of 1536 integers (/second/Conv_output_0)
   {
     int8_t* const y = &at<int8_t>(memory, 1922);
-    const int8_t* const a = &at<const int8_t>(memory, 3552);
+    const int8_t* const a = &at<int8_t>(memory, 3552);
     for (int i = 0; i < 24; ++i) {
       for (int j = 0; j < 64; ++j) y[i * 68 + j] = a[i + j * 24];
     }
@@ -1498,7 +1498,7 @@ attend::Status run_observed(const float (&motion)[6][128], float (&logits)[8], O
   // 7: copy of 1920 integers (/second/Conv_output_0)
   {
     int8_t* const y = &at<int8_t>(memory, 0);
-    const int8_t* const a = &at<const int8_t>(memory, 1920);
+    const int8_t* const a = &at<int8_t>(memory, 1920);
     for (int i = 0; i < 16; ++i) {
       for (int j = 0; j < 24; ++j) {
         for (int k = 0; k < 5; ++k) y[i * 120 + j * 5 + k] = a[i * 4 + j * 68 + k];

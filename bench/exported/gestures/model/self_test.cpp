@@ -204,8 +204,8 @@ uint64_t digest_of(const void* numbers, size_t count, size_t bytes) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t word = 0;
     if (bytes == 4) __builtin_memcpy(&word, static_cast<const unsigned char*>(numbers) + 4 * i, 4);
-    if (bytes == 2) word = uint32_t(int32_t(static_cast<const int16_t*>(numbers)[i]));
-    if (bytes == 1) word = uint32_t(int32_t(static_cast<const int8_t*>(numbers)[i]));
+    if (bytes == 2) word = uint32_t((static_cast<const int16_t*>(numbers))[i]);
+    if (bytes == 1) word = uint32_t((static_cast<const int8_t*>(numbers))[i]);
     if (word == 0x80000000u) word = 0;
     if ((word & 0x7fffffffu) > 0x7f800000u) word = 0x7fc00000u;
     for (int shift = 0; shift < 32; shift += 8) digest = (digest ^ (word >> shift & 255u)) * 0x100000001b3u;
@@ -219,8 +219,8 @@ struct Check {
 };
 
 void compare(void* context, int step, const void* numbers, size_t count, size_t bytes) {
-  Check& check = *static_cast<Check*>(context);
-  if (check.first_wrong < 0 && digest_of(numbers, count, bytes) != check.digests[step]) check.first_wrong = step;
+  struct Check* const check = static_cast<struct Check*>(context);
+  if (check->first_wrong < 0 && digest_of(numbers, count, bytes) != check->digests[step]) check->first_wrong = step;
 }
 
 }  // namespace
@@ -228,7 +228,7 @@ void compare(void* context, int step, const void* numbers, size_t count, size_t 
 // -1: all bits are the same. Otherwise the first step whose are not, or 39 where a call was refused.
 int gestures_self_test() {
   for (int sample = 0; sample < 2; ++sample) {
-    Check check = {digests[sample], -1};
+    struct Check check = {digests[sample], -1};
     const attend::Status status = gestures::run_observed(*reinterpret_cast<const float (*)[6][128]>(input_0[sample]), result_0, compare, &check);
     if (check.first_wrong >= 0) return check.first_wrong;
     if (status != attend::Status::ok) return 39;

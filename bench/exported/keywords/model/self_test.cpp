@@ -1569,8 +1569,8 @@ uint64_t digest_of(const void* numbers, size_t count, size_t bytes) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t word = 0;
     if (bytes == 4) __builtin_memcpy(&word, static_cast<const unsigned char*>(numbers) + 4 * i, 4);
-    if (bytes == 2) word = uint32_t(int32_t(static_cast<const int16_t*>(numbers)[i]));
-    if (bytes == 1) word = uint32_t(int32_t(static_cast<const int8_t*>(numbers)[i]));
+    if (bytes == 2) word = uint32_t((static_cast<const int16_t*>(numbers))[i]);
+    if (bytes == 1) word = uint32_t((static_cast<const int8_t*>(numbers))[i]);
     if (word == 0x80000000u) word = 0;
     if ((word & 0x7fffffffu) > 0x7f800000u) word = 0x7fc00000u;
     for (int shift = 0; shift < 32; shift += 8) digest = (digest ^ (word >> shift & 255u)) * 0x100000001b3u;
@@ -1584,20 +1584,16 @@ struct Check {
 };
 
 void compare(void* context, int step, const void* numbers, size_t count, size_t bytes) {
-  Check& check = *static_cast<Check*>(context);
-  if (check.first_wrong < 0 && digest_of(numbers, count, bytes) != check.digests[step]) check.first_wrong = step;
+  struct Check* const check = static_cast<struct Check*>(context);
+  if (check->first_wrong < 0 && digest_of(numbers, count, bytes) != check->digests[step]) check->first_wrong = step;
 }
-
-}  // namespace
-
-namespace {
 
 const uint64_t token_digests[1][64] = {
 {0x5893b27de774b850u, 0xd849de11384a65c5u, 0xc4c8582ddf0a1275u, 0x9b9a938dd4f79a00u, 0xe7819fc738334c78u, 0x0293e05101aa5d71u, 0x920ead3491457308u, 0x0c0b8842a8809896u, 0x57cebb4a3997e6ffu, 0x28bf114e33ca76efu, 0x830704b20d8d31a9u, 0xd254e00d215aadf0u, 0x87b72790b9c35241u, 0xefd3d28e20150082u, 0x837616e47ec15271u, 0xef0c2ce29f7d3cb3u, 0xe432377b795ab3d2u, 0xed9035ed6003310fu, 0x008764b00a21e3dcu, 0xa71d1e8d33ed5cc4u, 0xdab0ac2ce8910500u, 0xede1a94aa73a936du, 0x22f38b518b27e6bcu, 0xfecfaff064212ea2u, 0x9e3421a637410a5au, 0x144c56234d1ee752u, 0x79c169838e7fa10eu, 0x2e5ee8af18472609u, 0xc866dafe4809d8e5u, 0x08414ee1f3252f43u, 0xf9016afdba1eb06fu, 0x5cc54e419c2cca67u, 0x214ce611522504ecu, 0xc3fc8d413c856876u, 0x8b4aaf2e2de4270fu, 0xd8bd92588c68cc0bu, 0xacda256c86ce23f7u, 0xa45d49323756dab3u, 0x13ae43666f894027u, 0x4c08cea82f2ad3fbu, 0x953ae8698f2d845au, 0xb30683539e9137f5u, 0x68d3a26d4f877b9fu, 0xf1a111bb6b78684fu, 0xb27b5602768f34eau, 0xe8533a8dd0235cd3u, 0xd1ca8af5e0e14274u, 0x5101ab0f6f1bcb58u, 0x75c0bfdc1f5843d5u, 0x187d18fb496ce61du, 0xd0840e943ed27f76u, 0x51af685950d814b1u, 0x2e1896b996ea63dbu, 0x89bc620f941fa4d4u, 0x1a81519137be8aecu, 0xc450e805c5d6db03u, 0x7b136d8b539717f5u, 0x3f6c7579b5203d1au, 0x93234b34f3b32b9eu, 0xbb3fbaf4662f7f4au, 0x3fdfcb112b61b5f5u, 0x8fff112359ae2937u, 0x22768487a9b470c4u, 0x3ed3bc9825d4b962u}};
 float token_result_0[13];
 
 // every: of how many tokens the outputs of one are read.
-bool same_token_by_token([[maybe_unused]] int every) {
+bool same_token_by_token(int every) {
   keywords::clear();
   for (int token = 0; token < 64; ++token) {
     if (every > 1 && token % every != 0) {  // nobody reads its outputs
@@ -1618,7 +1614,7 @@ bool same_token_by_token([[maybe_unused]] int every) {
 // -1: all bits are the same. Otherwise the first step whose are not, or 29 where a call was refused.
 int keywords_self_test() {
   for (int sample = 0; sample < 2; ++sample) {
-    Check check = {digests[sample], -1};
+    struct Check check = {digests[sample], -1};
     const attend::Status status = keywords::run_observed(*reinterpret_cast<const float (*)[64][144]>(input_0[sample]), result_0, compare, &check);
     if (check.first_wrong >= 0) return check.first_wrong;
     if (status != attend::Status::ok) return 29;
