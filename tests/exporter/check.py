@@ -21,11 +21,11 @@ from attend.exporter.export import load
 from attend.exporter.gguf import _array as block_array
 from chunks import check_chunks
 from published import as_gguf, q8, write_all
-from models import IN_FLOATS, MODELS, Builder, other_statistics
+from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
 from work_sizes import write_work_sizes
 
 BOUND = 1e-5
-DECODERS = ('decoder', 'windowed', 'rotary_node')
+DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns')
 # What is exported as C too: each kind of step, in floats, in integers, and as decoders over caches and rings.
 IN_C = ('encoder', 'rotary_node', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations')
 IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end')
@@ -272,6 +272,13 @@ def check_refusals(arguments):
     refuse('a format of weights that is none', 'expected one of float32', one('Relu'), weights='int7')
     refuse('a name that is no namespace', 'is no namespace', one('Relu'), name='Attend')
     refuse('angles of other positions', 'not those of positions 0, 1', lambda b: b.output(b('RotaryEmbedding', b.input('x', 1, 2, 5, 4), *[numpy.ones((1, 5, 2), 'float32')] * 2)))
+    def mixing(b):
+        x = b.input('x', 1, 8, 8)
+        y = b('Add', x, b.self_attention(x, 8, 8, 2, causal(8)))
+        b.output(b('Mul', y, b('Transpose', y, perm=[0, 2, 1])))
+    refuse('a decoder that mixes tokens, as many as a token has numbers', 'moves elements between tokens', mixing, decoder=True)
+    refuse('a text that goes on after its end', 'only after the end of a text', lambda b: b.output(b('Gather', b.normal(9, 4), b.input('ids', 1, 3, kind=onnx.TensorProto.INT64))),
+           samples=numpy.array([[1, -1, 2]]))
     refuse('a chunk of none', 'expected 1 or more tokens', one('Relu'), chunk=0)
     refuse('a board that is unknown', 'expected one of cortex-m0plus', one('Relu'), targets=['cortex-m99'])
     refuse('what looks like a normalisation', 'known for constants only', other_statistics)

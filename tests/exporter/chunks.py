@@ -16,6 +16,14 @@ def feed_forward():
     return b.model()
 
 
+def regrouped(width, outputs):
+    """What lies between the projections is read in rows of other tokens."""
+    b = Builder()
+    x = b('Relu', b.linear(b.input('x', 1, 8, 16), 16, 64))
+    b.output(b.linear(b('Reshape', x, numpy.array([1, 512 // width, width])), width, outputs))
+    return b.model()
+
+
 def check_chunks(checks, compile_and_run, arguments):
     path = arguments.folder / 'in_chunks.onnx'
     path.write_bytes(feed_forward().SerializeToString())
@@ -31,3 +39,7 @@ def check_chunks(checks, compile_and_run, arguments):
         whole, parts = found[None], found[5]
         checks.ok(f'chunks in {arithmetic}: the same bits, less memory', whole[0].tobytes() == parts[0].tobytes() and parts[1] < whole[1] and parts[2] > whole[2],
                   f'{whole[1:]} and {parts[1:]}')
+    for width, outputs in ((512, 8), (128, 16)):
+        path.write_bytes(regrouped(width, outputs).SerializeToString())
+        steps = [len(export(path, arguments.folder / 'in_chunks', chunk=chunk).program.steps) for chunk in (None, 3)]
+        checks.ok(f'rows of {width} numbers are not those of a chunk', steps[0] == steps[1], f'{steps}')

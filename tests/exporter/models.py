@@ -369,6 +369,43 @@ def rotary(tokens=11, width=32, heads=4):
     return b.model()
 
 
+def two_outputs(tokens=6, width=16):
+    """A decoder whose first output a later layer reads, so that caches cannot be filled without outputs."""
+    b = Builder()
+    x = b.input('x', 1, tokens, width)
+    y = b('Add', x, b.self_attention(x, tokens, width, 2, causal(tokens)))
+    b.output(b('Add', y, b.self_attention(y, tokens, width, 2, causal(tokens))), y)
+    return b.model()
+
+
+def columns(tokens=5, width=16, heads=2):
+    """A decoder whose tokens are computed in parts: rotary positions of neighbours by hand, a constant for each token and pair, halves."""
+    b, each = Builder(), width // heads
+    x = b.input('x', 1, tokens, width)
+    angles = numpy.arange(tokens)[:, None] * 100.0 ** (-numpy.arange(each // 2) / (each // 2))
+    cosine, sine = (function(angles)[:, None].astype('float32') for function in (numpy.cos, numpy.sin))
+    turned = []
+    for _ in range(2):
+        y = b('Reshape', b.linear(x, width, width), numpy.array([1, tokens, heads, each]))
+        first, second = (b('Slice', y, numpy.array([at]), numpy.array([each]), numpy.array([3]), numpy.array([2])) for at in (0, 1))
+        parts = (b('Sub', b('Mul', first, cosine), b('Mul', second, sine)), b('Add', b('Mul', second, cosine), b('Mul', first, sine)))
+        pairs = [b('Unsqueeze', part, numpy.array([4])) for part in parts]
+        turned.append(b('Transpose', b('Reshape', b('Concat', *pairs, axis=4), numpy.array([1, tokens, heads, each])), perm=[0, 2, 1, 3]))
+    y = b.attention(turned[0], b('Transpose', turned[1], perm=[0, 1, 3, 2]), b.heads(b.linear(x, width, width), tokens, heads, each), each ** -0.5, causal(tokens))
+    x = b('Add', x, b.joined(y, tokens, width))
+    b.output(b('Mul', *b('Split', b.layer_norm(x, width), numpy.array([width // 2] * 2), outputs=2, axis=-1)))
+    return b.model()
+
+
+def apart_joined():
+    """Two arrays side by side whose scales are far apart: both or neither are integers."""
+    b = Builder()
+    x = b.layer_norm(b.input('x', 1, 6, 8), 8)
+    joined = b('Concat', *(b('MatMul', x, b.normal(8, 8) * numpy.float32(2.0 ** power)) for power in (-30, 20)), axis=-1)
+    b.output(b.linear(b('Max', joined, b('Mul', joined, numpy.float32(0.5))), 16, 4))
+    return b.model()
+
+
 def far_apart():
     """A sum whose parts differ by 2^50: no integers of 32 bits bring them to one scale, so it is computed in floats."""
     b = Builder()
@@ -385,6 +422,6 @@ MODELS = {
     'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
     'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
-    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'rotary_node': rotary,
+    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'apart_joined': apart_joined, 'two_outputs': two_outputs, 'columns': columns, 'rotary_node': rotary,
 }
 IN_FLOATS = ('rows_of_biases', 'parts_mul')  # 8 bits do not hold their quotients and differences

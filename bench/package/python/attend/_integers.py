@@ -57,10 +57,14 @@ def set_quantisation(problem: Any, meaning: Union[Quantisation, Sequence[Quantis
     return all_heads
 
 
+class ScalesApart(ValueError):
+    """Scales that are too far from each other for the library's multipliers."""
+
+
 def multiplier(number: float) -> Tuple[int, int]:
     """factor and shift of number = factor / 2^shift, as attend_integer_multiplier_of of C makes them."""
     if not 2.0**-32 <= number < 2.0**29:
-        raise ValueError(f'a ratio of scales is {number}; expected 2**-32 to below 2**29')
+        raise ScalesApart(f'a ratio of scales is {number}; expected 2**-32 to below 2**29')
     fraction, exponent = math.frexp(number)
     factor, shift = math.floor(fraction * 2**31 + 0.5), 31 - exponent
     return (factor // 2, shift - 1) if factor == 1 << 31 else (factor, shift)

@@ -93,14 +93,14 @@ class Maker:
         return graph
 
 
-def rotary_frequencies(base: float, width: int, scaling: Dict[str, Any], tokens: int) -> Tuple[List[float], float]:
+def rotary_frequencies(base: Any, width: int, scaling: Dict[str, Any], tokens: int) -> Tuple[List[float], float]:
     """Radians from one position to the next of each pair, and the factor of rotated numbers: by the library, scaled as a configuration says."""
     from .. import Rotary
     kind = scaling.get('rope_type', scaling.get('type', 'default'))
     try:
         rotary = Rotary(width, 'halves', base, scaling=scaling or None, positions=tokens if kind == 'longrope' else None)
-    except (TypeError, ValueError) as error:
-        raise ExportError(f'config.json has a "rope_scaling" of {scaling}: {error}') from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ExportError(f'config.json asks for rotary positions of {width} numbers, a base of {base!r} and the scaling {scaling}: {error}') from None
     return rotary.radians, rotary.factor
 
 
@@ -113,9 +113,11 @@ def llama(m: Maker) -> Graph:
     window = m.config.get('sliding_window') if m.config.get('model_type') == 'mistral' else None
     if window is not None and window < m.tokens:
         raise ExportError(f'config.json has a window of {window}; expected fewer tokens than that: --tokens {window}')
-    scaling = dict(m.config.get('rope_scaling') or {})
-    base = float(scaling.pop('rope_theta', None) or m.setting('rope_theta', default=10000.0))
-    frequencies, factor = rotary_frequencies(base, each, scaling, m.tokens)
+    scaling = m.config.get('rope_scaling') or m.config.get('rope_parameters') or {}
+    if not isinstance(scaling, dict) or m.config.get('partial_rotary_factor', 1.0) != 1.0:
+        raise ExportError('config.json has a "rope_scaling" that is no object, or a "partial_rotary_factor", which these architectures do not have')
+    base = scaling.get('rope_theta') or m.setting('rope_theta', default=10000.0)
+    frequencies, factor = rotary_frequencies(base, each, {name: value for name, value in scaling.items() if name != 'rope_theta'}, m.tokens)
     m.prefix = 'model.' if any(name.startswith('model.') for name in m.weights) else ''
     table = m.weight('embed_tokens.weight', None, width)
     x = m('Gather', table, 'tokens', name='embed_tokens')

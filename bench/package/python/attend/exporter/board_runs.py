@@ -1,8 +1,10 @@
 """Instructions of a model on a board, counted by an emulator whose clock moves with them."""
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 from typing import Dict, List, Optional
 
 from .cpp import CppWriter
@@ -13,7 +15,7 @@ SECONDS = 120
 
 
 class Counted:
-    """Instructions of run() by the index of a step, what it does besides counted with the next one; of append() after all other tokens."""
+    """steps: instructions of run(), by the index of a step. token: those of append() for the last token that the caches take."""
 
     def __init__(self) -> None:
         self.steps: Dict[int, int] = {}
@@ -23,15 +25,14 @@ class Counted:
 def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optional[Program], surface: str) -> Optional[Counted]:
     """Of the model in a folder, compiled with -O2. None: there is no emulator or compiler, or the board has too little memory."""
     script = ['sh', 'tests/firmware/board.sh']
-    if not FOLDER.is_dir():
+    if not FOLDER.is_dir() or shutil.which('sh') is None:
         return None
     ask = lambda *arguments: subprocess.run([*script, *arguments], cwd=FOLDER, capture_output=True, text=True)
     compiler, flags = ask('compiler', board).stdout.strip(), ask('flags', board).stdout.split()
     emulator = 'qemu-system-riscv32' if board.startswith('rv') else 'qemu-system-arm'
     if not compiler or shutil.which(compiler) is None or shutil.which(emulator) is None:
         return None
-    build = (folder / f'count-{board}').resolve()
-    build.mkdir()
+    build = pathlib.Path(tempfile.mkdtemp(prefix='count-', dir=folder)).resolve()
     try:
         (build / 'count.cpp').write_text(counting(program, tokenwise, surface))
         objects = []
@@ -45,9 +46,8 @@ def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optiona
         image = str(build / 'count.elf')
         if ask('link', board, image, *objects).returncode:
             return None
-        ran = subprocess.run([*script, 'count', board, image], cwd=FOLDER, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return None
+        ran = subprocess.run([*script, 'count', board, image], cwd=FOLDER, capture_output=True, text=True,
+                             env={**os.environ, 'SECONDS_TO_LIVE': str(SECONDS)})
     finally:
         shutil.rmtree(build)
     counted = Counted()

@@ -3,6 +3,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 from typing import Any, Dict, List, Optional, Tuple
 
 from .board_runs import count
@@ -77,8 +78,7 @@ class Board:
         self.token = found.token if found else sum(map(self._instructions, tokenwise.steps)) if tokenwise else None
         if shutil.which(self.kind.compiler) is None:
             return
-        build = folder / f'size-{self.name}'
-        build.mkdir()
+        build = pathlib.Path(tempfile.mkdtemp(prefix='size-', dir=folder))
         source, image = build / 'size.cpp', build / 'size.elf'
         parts = [f'{CppWriter.element_type(view)} argument_{i}{CppWriter.extents(view.shape if surface == "cpp" else [view.count])};\n' for i, view in enumerate(program.inputs + program.outputs)]
         arguments = ', '.join(f'argument_{i}' for i in range(len(parts)))
@@ -136,18 +136,17 @@ class Board:
         token = '' if self.token is None else f'{about}{self.token / 1e6:.2f}'
         return [self.name, show(self.flash), show(self.ram), show(work), show(self.stack), f'{about}{sum(self.steps.values()) / 1e6:.2f}', token]
 
-    def advice(self, program: Program, decoder: bool) -> str:
-        """Where the RAM does not suffice: what takes the most, and which chunk would make it fit."""
+    def advice(self, program: Program, whole: Program, decoder: bool) -> str:
+        """Where the RAM does not suffice: what takes the most, and which chunk would make it fit. whole: the program without chunks."""
         if self.limit is None or self.ram is None or self.ram <= self.limit:
             return ''
         kilobytes = lambda size: f'{size / 1024:.0f} KB'
         text = f'{self.name}: RAM {kilobytes(self.ram)} of {kilobytes(self.limit)}'
         if decoder:
             return f'{text}; fewer --tokens make shorter caches.'
-        top = max(program.tops)
-        step = program.steps[program.tops.index(top)]
-        text += f', the most at step {program.tops.index(top)}, {step.text()}'
-        sizes = {chunk: self.ram - top + max(in_chunks(program, chunk).tops) for chunk in CHUNKS}
+        index = max(range(len(program.live)), key=program.live.__getitem__)
+        text += f', the most at step {index}, {program.steps[index].text()}'
+        sizes = {chunk: self.ram - max(program.tops) + max(in_chunks(whole, chunk).tops) for chunk in CHUNKS}
         assign_memory(program)
         fitting = [chunk for chunk, size in sizes.items() if size <= self.limit]
         best = fitting[0] if fitting else min(sizes, key=lambda chunk: (sizes[chunk], -chunk))

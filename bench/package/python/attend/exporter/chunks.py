@@ -13,7 +13,8 @@ BETWEEN = (*PROJECTIONS, Norm, IntegerNorm, Activate, IntegerGate, Table, Elemen
 
 
 def in_chunks(program: Program, tokens: int) -> Program:
-    """The same steps, with the same bits; blocks of more tokens come apart. The program itself stays as it is, but for its memory."""
+    """A program with the same bits, in which each such block of more tokens is computed in several parts. The old program keeps its steps,
+    and its arrays lose their places in memory."""
     steps: List[Step] = []
     at = 0
     while at < len(program.steps):
@@ -25,13 +26,14 @@ def in_chunks(program: Program, tokens: int) -> Program:
         steps += _parts(program.steps[at:end], program.steps[at].tokens, tokens)  # type: ignore[attr-defined]
         at = end
     made = Program(program.name, program.inputs, program.outputs, steps)
-    made.views = program.views
+    made.views, made.text = program.views, program.text
     assign_memory(made)
     return made
 
 
 def _block(program: Program, at: int) -> Optional[int]:
-    """Where a block ends that begins with this step: after the first narrower projection to which all goes that was computed since."""
+    """Where a block ends that begins with this projection to more numbers: after the next projection, where nothing else reads what was
+    computed in between."""
     first: Any = program.steps[at]
     if not isinstance(first, PROJECTIONS) or first.writes.count <= first.reads[0].count:
         return None
@@ -51,6 +53,10 @@ def _block(program: Program, at: int) -> Optional[int]:
 def _row_by_row(step: Any, tokens: int) -> bool:
     constants = [each for name in ('operands', 'b') for each in _listed(getattr(step, name, None)) if each is not None and not isinstance(each, View)]
     whole = all(view.is_whole() and view.count % tokens == 0 for view in step.reads + [step.writes])
+    if isinstance(step, (Norm, IntegerNorm)) and (step.writes.count // tokens) % step.width:
+        return False
+    if isinstance(step, PROJECTIONS) and step.tokens != tokens:
+        return False
     return whole and not constants and (isinstance(step, PROJECTIONS) or all(view.count == step.writes.count for view in step.reads))
 
 

@@ -19,7 +19,6 @@ from .lower import lower
 from .numbers_in_c import RESERVED
 from .onnx_file import read_onnx
 from .passes import assign_memory, simplify
-from .program import used
 from .project_files import project_files
 from .quantise import quantise
 from .report import Report
@@ -91,15 +90,16 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     tokenwise = by_token(program) if decoder else None
     if tokenwise:
         assign_memory(tokenwise)
-    program = program if chunk is None else in_chunks(program, chunk)
+    whole, program = program, program if chunk is None else in_chunks(program, chunk)
     report = Report(program, graph, inputs)
+    report.whole = whole
     if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
                           'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
     writer = SURFACES[surface](program, path.name)
     if tokenwise:
         writer.by_token = SURFACES[surface](tokenwise, path.name, writer)
-    files = {**writer.write(), f'self_test{writer.suffix}': write_self_test(writer, [used(sample)[1] for sample in inputs[:SELF_TEST_INPUTS]])}
+    files = {**writer.write(), f'self_test{writer.suffix}': write_self_test(writer, [program.used(sample)[2] for sample in inputs[:SELF_TEST_INPUTS]])}
     files.update(project_files(program, files, surface))
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
     try:
@@ -127,12 +127,15 @@ def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weight
     if path.suffix not in ('.onnx', '.gguf') and not path.is_dir():
         raise ExportError(f'{path}: expected an ONNX file, model.onnx, a GGUF file, or a folder with config.json and model.safetensors')
     published = path.is_dir() or path.suffix == '.gguf'
-    graph = graph_of(*(read_folder(path) if path.is_dir() else read_gguf(path)), tokens) if published else read_onnx(path, shapes)
+    files = (read_folder(path) if path.is_dir() else read_gguf(path)) if published else None
     try:
+        graph = graph_of(*files, tokens) if files else read_onnx(path, shapes)
         graph.resolve()
         graph.require_finite()
         program = lower(graph, name)
         simplify(program)
+        rows = table_rows(graph)
+        program.text = next((index for index, each in enumerate(graph.inputs) if each in rows), None)
     except ExportError as error:
         raise ExportError(f'{path}: {error}') from None
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, MemoryError) as error:
@@ -178,6 +181,9 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
             array = array.astype('float32' if array.dtype.kind == 'f' else 'int32')
         if array.dtype.kind == 'f' and not numpy.isfinite(array).all():
             raise ExportError(f'samples of input "{name}" have numbers that are not finite')
+        flat = array.reshape(len(array), -1)
+        if name in rows and (flat[:, :1].min() < 0 or ((flat[:, :-1] < 0) & (flat[:, 1:] >= 0)).any()):
+            raise ExportError(f'samples of input "{name}" have -1 before a token; expected at least one token, and -1 only after the end of a text')
         if array.min() < -1 and name in rows or array.max() >= rows.get(name, numpy.inf):
             raise ExportError(f'samples of input "{name}" have rows {array.min()} to {array.max()} of a table that has {rows[name]}; expected these, '
                               'and -1 after the end of a text that is shorter')

@@ -3,7 +3,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy
 
-from .._integers import multiplier
+from .._integers import ScalesApart, multiplier
 from .program import Step, View, Visible
 
 ROUND = 12582912.0  # 1.5 * 2^23: a float of this size has no digits after the point
@@ -32,7 +32,7 @@ def sum_factors(a: Tuple[int, int], b: Tuple[int, int]) -> Tuple[int, int, int]:
         shift -= 1
         of_a, of_b = shifted(a, shift), shifted(b, shift)
     if not 8 <= shift <= 30:
-        raise ValueError('scales of a sum that are too far from each other')
+        raise ScalesApart('scales of a sum that are too far from each other')
     return of_a, of_b, shift
 
 

@@ -12,7 +12,7 @@ WIDTH = 120
 
 
 # Of C++, of what written programs use, and of numbers' types.
-RESERVED = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr continue decltype default
+RESERVED = set("""remember gate alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr continue decltype default
 delete do double else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
 nullptr operator or or_eq private protected public register return short signed sizeof static struct switch template this throw true try
 typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq

@@ -118,12 +118,14 @@ def assign_memory(program: Program) -> None:
             at = max(at, high)
         buffer.offset = at
         placed.append(buffer)
+    program.live = [sum(_rounded(place.bytes) for place in buffers if lives[id(place)][0] <= index <= lives[id(place)][1])
+                    for index in range(len(program.steps))]
     program.tops = [max([place.offset + _rounded(place.bytes) for place in buffers
                          if lives[id(place)][0] <= index <= lives[id(place)][1]] or [0]) for index in range(len(program.steps))]
 
 
 def _put_in_place(index: int, step: Step, born: Dict[int, int], dies: Dict[int, int], split: int) -> None:
-    """split: from this step on there are outputs to write to."""
+    """split: the first step that may write to an output, because the steps before it are called without outputs."""
     y = step.writes.buffer
     if not step.writes.is_whole() or born[id(y)] != index:
         return

@@ -25,18 +25,6 @@ class Visible(NamedTuple):
         return options if self.window is None else {**options, 'window': (self.window, None)}
 
 
-def used(sample: List[Any]) -> Any:
-    """How many tokens of a text a sample has, and the sample itself: whole numbers below 0 come after its end, where any will do."""
-    first = numpy.asarray(sample[0]).reshape(-1)
-    count = int((first >= 0).sum()) if first.dtype.kind == 'i' else first.size
-    return count, [numpy.maximum(array, 0) if array.dtype.kind == 'i' else array for array in map(numpy.asarray, sample)]
-
-
-def used_part(array: Any, count: int, sample: List[Any]) -> Any:
-    """Flat, what an array has of the first tokens."""
-    return array.reshape(-1)[:array.size * count // sample[0].size]
-
-
 class Buffer:
     """An array of the program: 'input', 'output', or 'memory', which may share its place with others. type: float32, int32, int16 or int8."""
 
@@ -125,8 +113,10 @@ class Program:
     def __init__(self, name: str, inputs: List[View], outputs: List[View], steps: List[Step]):
         self.name, self.inputs, self.outputs, self.steps = name, inputs, outputs, steps
         self.views: Dict[str, View] = {}  # by the names of the graph
-        self.split = 0  # of a token: from this step on only outputs are computed
-        self.tops: List[int] = []  # of the arrays that live at each step, in bytes from the beginning of memory
+        self.split = 0  # of a program for a token: the steps before this one fill caches, those from it on compute outputs
+        self.text: Optional[int] = None  # which input has tokens, rows of a table, of which a sample may have fewer than the model takes
+        self.tops: List[int] = []  # where the last array ends that lives at each step, in bytes from the beginning of memory
+        self.live: List[int] = []  # bytes of all arrays that live at each step
 
     def run(self, arrays: List[Any], after: Optional[Callable[[int, Step], None]] = None) -> List[Any]:
         """The outputs for arrays of the inputs, as the exported program computes them. after: called with each step."""
@@ -144,5 +134,19 @@ class Program:
             found += [view.buffer for view in step.reads + [step.writes]]
         return list({id(buffer): buffer for buffer in found}.values())
 
+    def used(self, sample: List[Any]) -> Any:
+        """How many tokens a sample has of how many, and its arrays: after the end of a text, where it has -1, they have row 0."""
+        if self.text is None:
+            return 1, 1, sample
+        tokens = numpy.asarray(sample[self.text]).reshape(-1)
+        arrays = [numpy.maximum(array, 0) if index == self.text else array for index, array in enumerate(map(numpy.asarray, sample))]
+        return int((tokens >= 0).sum()), tokens.size, arrays
+
     def multiply_adds(self) -> int:
         return sum(step.multiply_adds() for step in self.steps)
+
+
+def used_part(array: Any, shape: Any, used: int, tokens: int) -> Any:
+    """Flat, what an array of this shape has of the tokens that a text has; all, where its first axis is not that of tokens."""
+    flat, sizes = array.reshape(-1), [size for size in shape if size != 1]
+    return flat[:flat.size // tokens * used] if sizes[:1] == [tokens] else flat

@@ -1,11 +1,12 @@
 """From a program in floats to one in integers, with scales from samples."""
-from typing import Any, Dict, List, Optional, Sequence
+import copy
+from typing import Any, Dict, List, Optional, Sequence, Set
 
 import numpy
 
 from .integer_steps import (LIMITS, Dequantise, IntegerAttention, IntegerCopy, IntegerGate, IntegerLinear, IntegerMean, IntegerNorm,
-                            IntegerRows, IntegerSum, Quantise, Scale, Table)
-from .program import Buffer, Program, Step, View, used, used_part
+                            IntegerRows, IntegerSum, Quantise, Scale, ScalesApart, Table)
+from .program import Buffer, Program, Step, View, used_part
 from .steps import Activate, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rotate, Rows
 
 MOST_SAMPLES = 1 << 18  # numbers of an array that are kept for its scale
@@ -21,10 +22,12 @@ class Quantiser:
     def __init__(self, program: Program, inputs: Sequence[List[Any]]):
         self.program = program
         self.samples: Dict[int, Any] = {}
+        self.scales: Dict[Any, Scale] = {}
         self.whole: Dict[int, bool] = {}  # whether these are all numbers of an array
         self._calibrate(inputs)
         self.steps: List[Step] = []
         self.versions: Dict[Any, Buffer] = {}  # by the buffer of the program in floats, and the type
+        self.in_floats: Set[int] = set()  # buffers that no step may write in integers, because one of their writers cannot
         self.readers: Dict[int, List[Step]] = {}
         for step in program.steps:
             for view in step.reads:
@@ -34,12 +37,13 @@ class Quantiser:
         """What each array has, over all samples: all of its numbers, or some of them at random."""
         random, found = numpy.random.default_rng(1), {}  # type: ignore[var-annotated]
         each = max(256, MOST_SAMPLES // max(1, len(inputs)))
+        shapes = {id(view.buffer): view.shape for view in [*self.program.inputs, *(step.writes for step in self.program.steps)] if view.is_whole()}
         for sample in inputs:
-            count, arrays = used(sample)
+            count, tokens, arrays = self.program.used(sample)
             self.program.run(arrays)
             for buffer in self.program.buffers():
-                numbers = used_part(buffer.base, count, arrays)
-                self.whole[id(buffer)] = numbers.size <= each
+                numbers = used_part(buffer.base, shapes.get(id(buffer), ()), count, tokens)
+                self.whole[id(buffer)] = self.whole.get(id(buffer), True) and numbers.size <= each
                 chosen = numbers if numbers.size <= each else numbers[numpy.sort(random.choice(numbers.size, each, False))]
                 found.setdefault(id(buffer), []).append(chosen.copy())
         self.samples = {key: numpy.concatenate(arrays) for key, arrays in found.items()}
@@ -48,7 +52,10 @@ class Quantiser:
 
     def scale(self, buffer: Buffer, type: str, symmetric: bool = False) -> Scale:
         """Of least squared error, over ranges that leave out more and more of the largest numbers."""
-        return best_scale(self.samples[id(buffer)], type, symmetric)
+        key = (id(buffer), type, symmetric)
+        if key not in self.scales:
+            self.scales[key] = best_scale(self.samples[id(buffer)], type, symmetric)
+        return self.scales[key]
 
     def scale_by_head(self, buffer: Buffer, width: int, heads: int) -> Scale:
         """Of rows of so many numbers."""
@@ -111,30 +118,42 @@ class Quantiser:
     # Steps
 
     def run(self) -> None:
-        for step in self.program.steps:
-            handler = getattr(self, '_' + type(step).__name__.lower(), None)
-            made, versions = len(self.steps), dict(self.versions)
-            try:
-                done = handler is not None and handler(step)
-            except ValueError:  # scales that are too far from each other for the library's multipliers
-                done = False
-            if not done:
-                del self.steps[made:]
-                self.versions = versions
-                self._in_floats(step)
+        while not self._all_steps():
+            self.steps, self.versions = [], {}
         for index, view in enumerate(self.program.outputs):
             if view.type != 'float32':
                 continue
             self.program.outputs[index] = found = self.take(view, 'float32')
             found.buffer.kind = 'output'
-        self.program.steps = self.steps
         for name, view in list(self.program.views.items()):
             for kind in ('float32', 'int16', 'int8'):
                 if (id(view.buffer), kind) in self.versions:
                     self.program.views[name] = self.like(view, self.versions[id(view.buffer), kind])
                     break
+        self.program.steps = self.steps
+
+
+    def _all_steps(self) -> bool:
+        """False: a step turned out to have no integers, and others depend on that. They all are to be made again."""
+        for step in self.program.steps:
+            handler, buffer = getattr(self, '_' + type(step).__name__.lower(), None), step.writes.buffer
+            made, versions = len(self.steps), dict(self.versions)
+            try:
+                done = handler is not None and id(buffer) not in self.in_floats and handler(step)
+            except ScalesApart:
+                done = False
+            if not done:
+                depend = isinstance(step, Attention) or sum(other.writes.buffer is buffer for other in self.program.steps) > 1
+                if depend and done is False and handler is not None and id(buffer) not in self.in_floats:
+                    self.in_floats.add(id(buffer))
+                    return False
+                del self.steps[made:]
+                self.versions = versions
+                self._in_floats(step)
+        return True
 
     def _in_floats(self, step: Step) -> None:
+        step = copy.copy(step)
         views = {id(view): self.take(view, 'float32') if view.type == 'float32' else view for view in step.reads}
         if step.writes.type == 'float32':
             step.writes = self.result(step, 'float32')
@@ -150,7 +169,7 @@ class Quantiser:
     def _linear(self, step: Linear) -> bool:
         x, readers = self.take(step.reads[0], 'int8'), self.readers.get(id(step.writes.buffer), [])
         only = readers[0] if len(readers) == 1 and not self.is_output(step) else None
-        if isinstance(only, Attention) and not only.weights and not only.masked and only.bias is None and \
+        if isinstance(only, Attention) and id(only.writes.buffer) not in self.in_floats and not only.weights and not only.masked and only.bias is None and \
                 any(view.buffer is step.writes.buffer and view.is_whole() for view in only.reads[:2]):
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
             by_head = step.weight.shape[0] == heads * only.head_dim  # otherwise heads are rows, which share a scale
@@ -162,7 +181,8 @@ class Quantiser:
                 del self.program.views[name]
             y = self.result(step, 'int8', self.scale(only.writes.buffer, 'int8'))
         else:
-            y = self.result(step, 'int16' if self.is_output(step) or self.feeds(step, Rotate, Norm) or self.feeds_gate(step) else 'int8')
+            in_floats = isinstance(only, Attention) and id(only.writes.buffer) in self.in_floats
+            y = self.result(step, 'int16' if self.is_output(step) or self.feeds(step, Rotate, Norm) or self.feeds_gate(step) or in_floats else 'int8')
         weight, scales, bias = quantised_weights(step, x.buffer.scale.of_all())
         rows = View(y.buffer, shape=(step.tokens, -1))
         self.steps.append(IntegerLinear(step.name, x, rows, weight, scales, bias))
@@ -182,8 +202,11 @@ class Quantiser:
         self.steps.append(Table(step.function, step.name, x, self.result(step, 'int8')))
         return True
 
-    def _attention(self, step: Attention) -> bool:
-        if step.weights or step.masked or step.bias is not None or step.head_dim > 4096 or step.keys > 65535 or step.scale < 0:
+    def _attention(self, step: Attention) -> Optional[bool]:
+        """None: such attention has no integers, whatever the scales are."""
+        if step.weights or step.masked or step.bias is not None or step.head_dim > 4096 or step.keys > 65535:
+            return None
+        if step.scale < 0:
             return False
         query, key = (self._symmetric(view) for view in step.reads[:2])
         value = self.take(step.reads[2], 'int8')
@@ -322,7 +345,7 @@ def best_scale(numbers: Any, type: str, symmetric: bool) -> Scale:
 def quantised_weights(step: Linear, of_input: float) -> Any:
     """Weights of int8, their scales by output, and the bias in steps of input scale * weight scale."""
     most = numpy.abs(step.weight).max(1).astype(numpy.float64)
-    scales = numpy.maximum(most, 1e-12) / 127
+    scales = numpy.where(most > 0, most, most.max() or 1.0) / 127  # any scale does for an output whose weights are all 0
     bias = numpy.zeros(len(step.weight)) if step.bias is None else step.bias.astype(numpy.float64)
     scales = numpy.maximum(scales, numpy.abs(bias) / (of_input * MOST_BIAS))
     weight = numpy.clip(numpy.rint(step.weight / scales[:, None]), -127, 127).astype(numpy.int8)

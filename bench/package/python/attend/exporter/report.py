@@ -8,7 +8,7 @@ import numpy
 from .boards import Board
 from .graph import Graph
 from .integer_steps import floats
-from .program import Program, used, used_part
+from .program import Program, used_part
 from .steps import Linear
 
 
@@ -16,7 +16,7 @@ class Report:
     """error: the largest of the outputs, over the largest output; agreeing: in how many of all decisions the largest output is the same."""
 
     def __init__(self, program: Program, graph: Graph, inputs: Sequence[List[Any]]):
-        self.program, self.boards = program, []  # type: ignore[var-annotated]
+        self.program, self.whole, self.boards = program, program, []  # type: ignore[var-annotated]
         self.errors: Dict[str, float] = {}
         self.memory_bytes = 'memory_bytes'
         self.agreeing, self.decisions, self.samples = 0, 0, len(inputs)
@@ -26,7 +26,7 @@ class Report:
         self.error = max([self.errors.get(name, 0.0) for name in graph.outputs])
 
     def _compare(self, graph: Graph, sample: List[Any]) -> None:
-        count, sample = used(sample)
+        count, tokens, sample = self.program.used(sample)
         with numpy.errstate(all='ignore'):
             expected = graph.evaluate(dict(zip(graph.inputs, sample)))
         outputs = self.program.run(sample)
@@ -34,12 +34,12 @@ class Report:
             scale = view.buffer.scale
             if id(view.buffer) in self.written and (view.type == 'float32' or scale is not None and not numpy.ndim(scale.scale)):
                 numbers = view.array if view.type == 'float32' else floats(view.array, scale)
-                parts = [used_part(each, count, sample) for each in (numbers, expected[name].reshape(view.shape))]
+                parts = [used_part(each, view.shape, count, tokens) for each in (numbers, expected[name])]
                 self.errors[name] = max(self.errors.get(name, 0.0), error_of(*parts))
         right = expected[graph.outputs[0]]
         found = outputs[0].reshape(right.shape)
         same = found == right if found.dtype.kind == 'i' else numpy.argmax(found, -1) == numpy.argmax(right, -1)
-        same = used_part(same, count, sample)
+        same = used_part(same, same.shape, count, tokens)
         self.agreeing += int(same.sum())
         self.decisions += same.size
 
@@ -76,9 +76,9 @@ class Report:
             parts.append(f'{len(kept)} projections stay float32: their inputs are no multiple of 32.')
         if self.boards:
             parts.append('Columns of boards are instructions: ' + ('counted by an emulator.' if all(board.counted for board in self.boards) else
-                         'counted by an emulator where there are one and a compiler, and memory suffices; "about" where they are estimated.'))
+                         'counted by an emulator, or estimated ("about") where the emulator or a compiler is missing or the model does not fit.'))
             parts.append(table([Board.HEADINGS, *(board.row() for board in self.boards)]))
-            parts += list(filter(None, (board.advice(self.program, self.decoder) for board in self.boards)))
+            parts += list(filter(None, (board.advice(self.program, self.whole, self.decoder) for board in self.boards)))
         return '\n\n'.join(parts) + '\n'
 
     def flash(self) -> int:

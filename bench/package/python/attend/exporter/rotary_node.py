@@ -3,7 +3,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy
 
-NEAR = 1e-5  # of cosines that 32-bit floats keep
+NEAR, NEAR_EACH = 1e-5, 2e-7  # errors of cosines in 32-bit floats: in any case, and more by the position, whose angle was rounded too
 
 
 def _angles(cosines: Any, sines: Any, positions: Any, tokens: int) -> Tuple[Any, Any]:
@@ -35,13 +35,14 @@ def frequencies(cosines: Any, sines: Any, positions: Any, tokens: int) -> Option
     """Radians from one position to the next of each pair, where the tables are those of positions 0, 1 …; otherwise None."""
     cosine, sine = _angles(cosines, sines, positions, tokens)
     if cosine.shape[0] != 1:
-        return None
+        raise ValueError('angles of several items; expected one item of a batch')
     angles = numpy.arctan2(numpy.float64(sine[0]), numpy.float64(cosine[0]))
     found, position = angles[min(1, tokens - 1)], 1
     while 2 * position < tokens:  # the farther the position, the more digits its angle has of the frequency
         position *= 2
         turns = numpy.rint((found * position - angles[position]) / (2 * numpy.pi))
         found = (angles[position] + 2 * numpy.pi * turns) / position
-    expected = numpy.arange(tokens)[:, None] * found
-    same = numpy.abs(numpy.cos(expected) - cosine[0]).max() <= NEAR and numpy.abs(numpy.sin(expected) - sine[0]).max() <= NEAR
-    return [float(each) for each in found] if same else None
+    expected, near = numpy.arange(tokens)[:, None] * found, NEAR + NEAR_EACH * numpy.arange(tokens)[:, None]
+    same = (numpy.abs(numpy.cos(expected) - cosine[0]) <= near).all() and (numpy.abs(numpy.sin(expected) - sine[0]) <= near).all()
+    possible = ((found >= 0) & (found < 4)).all() and found[0] > 0  # what the library turns by
+    return [float(each) for each in found] if same and possible else None

@@ -39,13 +39,13 @@ class CachedAttention(Step):
 
 
 class CacheAppend(Step):
-    """Appends a token's key and value to the cache of a CachedAttention, which comes later and only attends."""
+    """Appends a token's key and value to a cache. The CachedAttention over that cache is a later step then, which appends nothing itself."""
 
     kind = 'append to a cache'
 
     def __init__(self, attention: CachedAttention):
         super().__init__(attention.name, attention.reads[1:], attention.reads[1])
-        self.attention, attention.appends = attention, False
+        self.attention = attention
 
     def text(self) -> str:
         return 'key and value of a token to a cache'
@@ -90,7 +90,8 @@ class Streaming:
         self.split()
 
     def split(self) -> None:
-        """First what fills the caches, which is all that tokens need whose outputs nobody reads, then the rest. Not where outputs are part of it."""
+        """Puts the steps that fill the caches first: of a token whose outputs nobody reads, no others are computed. Where one of these steps
+        writes an output of the model, all stays as it is, and there is no append() without outputs."""
         needed: Set[int] = set()
         first: List[Step] = []
         rest: List[Step] = []
@@ -103,8 +104,12 @@ class Streaming:
                 needed |= {id(view.buffer) for view in step.reads}
             else:
                 rest.append(step)
-        if not any(step.writes.buffer.kind == 'output' for step in first):
-            self.program.steps, self.program.split = first[::-1] + rest[::-1], len(first)
+        if any(step.writes.buffer.kind == 'output' for step in first):
+            return
+        for step in first:
+            if isinstance(step, CacheAppend):
+                step.attention.appends = False
+        self.program.steps, self.program.split = first[::-1] + rest[::-1], len(first)
 
     def refuse(self, step: Any, why: str) -> None:
         raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: {why}; expected a model that computes each token by itself '
@@ -112,9 +117,6 @@ class Streaming:
 
     def row(self, view: View, step: Any, shape: Any) -> View:
         """What a view has of one token."""
-        part = None if view.is_whole() else self.part(view)
-        if part is not None:
-            return part
         sizes = [size for size in shape if size != 1]
         flat = sizes == [view.buffer.count]
         if not view.is_whole() or view.count % self.tokens or (sizes[:1] != [self.tokens] and not flat):
@@ -131,29 +133,39 @@ class Streaming:
             made.scale = buffer.scale
         return made
 
-    def part(self, view: View) -> Optional[View]:
-        """What a view of some columns has of one token, where tokens lie behind another in its buffer."""
+    def token_axis(self, view: View) -> Optional[int]:
+        """The axis, counted from the last one, along which a view goes from token to token; its buffer has one token behind another."""
         each = view.buffer.count // self.tokens
+        if self.tokens == 1:
+            return 0
         axes = [axis for axis, (size, stride) in enumerate(zip(view.shape, view.strides)) if size == self.tokens and stride == each]
         if view.buffer.count % self.tokens or len(axes) != 1:
             return None
-        shape, strides = ([number for axis, number in enumerate(numbers) if axis != axes[0]] for numbers in (view.shape, view.strides))
-        if view.offset + sum((size - 1) * stride for size, stride in zip(shape, strides)) >= each:
-            return None
-        made = self.of_token(view.buffer)
+        span = view.offset + sum((size - 1) * stride for axis, (size, stride) in enumerate(zip(view.shape, view.strides)) if axis != axes[0])
+        return len(view.shape) - axes[0] if 0 <= span < each and view.offset >= 0 and min(view.strides) >= 0 else None
+
+    def part(self, view: View, axis: int) -> View:
+        """What a view has of one token, without that axis; 0: there is no such axis, and one token."""
+        made, at = self.of_token(view.buffer), len(view.shape) - axis
+        shape, strides = ([number for place, number in enumerate(numbers) if place != at] for numbers in (view.shape, view.strides))
         base = made.base[view.offset:]
         return View(made, numpy.lib.stride_tricks.as_strided(base, shape or [1], [base.itemsize * stride for stride in strides or [1]]))
 
     def alone(self, step: Any) -> Step:
-        views: Dict[int, View] = {}
-        for view in step.reads + [step.writes]:
-            views[id(view)] = self.row(view, step, view.shape)
-        made = copy.copy(step)
-        made.reads, made.writes = [views[id(view)] for view in step.reads], views[id(step.writes)]
-        if isinstance(step, (Copy, IntegerCopy)) and (not isinstance(step.source, View) or [n for n in step.source.shape if n != 1] !=
-                                                      [n for n in step.writes.shape if n != 1]):
-            self.refuse(step, 'it moves elements between tokens')
-        moved = lambda each: views[id(each)] if isinstance(each, View) else self.constant(step, each)
+        made, views = copy.copy(step), step.reads + [step.writes]
+        arrays = [each for name in ('operands', 'source', 'a', 'b') for each in self.listed(getattr(step, name, None)) if isinstance(each, numpy.ndarray)]
+        side_by_side = all(view.is_whole() and view.shape == step.writes.shape for view in views) and \
+            all(array.size in (1, step.writes.count) for array in arrays)
+        moved = lambda each: rows[id(each)] if isinstance(each, View) else each if each.size == 1 else ByPosition(each.reshape(self.tokens, -1))
+        if isinstance(step, (Copy, IntegerCopy, Elementwise, IntegerSum)) and not side_by_side:
+            axis = self.token_axis(step.writes)
+            if axis is None or any(self.token_axis(view) != axis for view in views):
+                self.refuse(step, 'it moves elements between tokens')
+            rows = {id(view): self.part(view, axis) for view in views}  # type: ignore[arg-type]
+            moved = lambda each: rows[id(each)] if isinstance(each, View) else self.constant(step, each, axis)
+        else:
+            rows = {id(view): self.row(view, step, view.shape) for view in views}
+        made.reads, made.writes = [rows[id(view)] for view in step.reads], rows[id(step.writes)]
         if hasattr(made, 'operands'):
             made.operands = [moved(each) for each in made.operands]
         for name in ('source', 'a', 'b'):
@@ -161,11 +173,16 @@ class Streaming:
                 setattr(made, name, moved(getattr(made, name)))
         return made
 
-    def constant(self, step: Any, array: Any) -> Any:
-        """All of it for each token, or its row."""
-        sizes, of = [size for size in array.shape if size != 1], [size for size in step.writes.shape if size != 1]
-        if array.size == step.writes.count:
-            return ByPosition(array.reshape(self.tokens, -1))
-        if len(sizes) == len(of) and sizes[:1] == [self.tokens]:
-            self.refuse(step, 'a constant that differs from token to token and repeats within one')
-        return array.reshape(sizes)
+    @staticmethod
+    def listed(each: Any) -> List[Any]:
+        return each if isinstance(each, list) else [each]
+
+    def constant(self, step: Any, array: Any, axis: Any) -> Any:
+        """All of it for each token, or its row: axis is that of tokens, counted from the last one."""
+        if axis == 0 or array.ndim < axis:
+            return array
+        if array.shape[-axis] == 1:
+            return array.reshape(array.shape[:array.ndim - axis] + array.shape[array.ndim - axis + 1:])
+        if array.shape != step.writes.shape:
+            array = numpy.broadcast_to(array, step.writes.shape)
+        return ByPosition(numpy.moveaxis(array, array.ndim - axis, 0).reshape(self.tokens, -1))
