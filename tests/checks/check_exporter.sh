@@ -109,7 +109,7 @@ if [ -n "${TORCH:-}" ]; then
 else
   try cortex-m0plus vision_float32
   try cortex-m4 sensor_float32
-  try cortex-m0plus windowed_integers
+  ${ALL:+try cortex-m0plus windowed_integers}
   # In C; and whether the sizes of work memory that are written there are enough on a board.
   try cortex-m0plus windowed_integers_in_c
   try cortex-m4 decoder_float32_in_c
