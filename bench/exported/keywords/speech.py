@@ -89,10 +89,10 @@ class FrontEnd:
                           '  for (int i = 0; i < count; ++i, sound += keywords::hop) {\n'
                           '    keywords::log_mel(*reinterpret_cast<const int16_t(*)[keywords::span]>(sound), frame[i]);\n  }\n}\n')
         subprocess.run(['c++', '-std=c++17', '-O2', '-shared', '-fPIC', f'-I{here}', str(source), '-o', str(library)], check=True)
-        self.library = ctypes.CDLL(str(library.resolve()))
+        self.compiled = ctypes.CDLL(str(library.resolve()))
 
     def __call__(self, sound):
         sound = numpy.ascontiguousarray(sound, numpy.int16)
         frames = numpy.zeros(((sound.size - SPAN) // HOP + 1, BANDS), numpy.int8)
-        self.library.frames(sound.ctypes.data_as(ctypes.c_void_p), len(frames), frames.ctypes.data_as(ctypes.c_void_p))
+        self.compiled.frames(sound.ctypes.data_as(ctypes.c_void_p), len(frames), frames.ctypes.data_as(ctypes.c_void_p))
         return frames
