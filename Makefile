@@ -304,6 +304,11 @@ bench bench-all: $(BUILD)/benchmarks $(BUILD)/linear
 peers:
 	@sh bench/peers/fetch.sh onnxruntime ggml
 
+## adapters    the library inside of ONNX Runtime, llama.cpp, TensorFlow Lite, PyTorch and ExecuTorch: builds what it finds, fetches the rest from npm, and tests each in the runtime itself (ADAPTERS= some of them, ALL=1 every problem)
+.PHONY: adapters
+adapters: lib
+	@sh tests/checks/check_adapters.sh "$(CXX)" $(BUILD)
+
 ## story-peer  the most likely story of a GGUF file (MODEL=x.gguf, STEPS=200) by the application and by llama.cpp's library, which `make peers` fetches; fails where they differ
 .PHONY: story-peer
 story-peer: $(BUILD)/run $(BUILD)/llama_story

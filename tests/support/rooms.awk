@@ -31,6 +31,12 @@ BEGIN {
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
+  may["bench/adapters/common"] = api " bench/adapters/common"
+  for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
+    adapter = "bench/adapters/" name[n]
+    may[adapter] = api " bench/adapters/common " adapter
+    may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance"
+  }
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
     example = "bench/exported/" name[n]
     may[example] = may[example "/model"] = example " " example "/model include/attend/attend.h"  # a model is what attend.export has written
