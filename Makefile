@@ -309,6 +309,11 @@ peers:
 adapters: lib
 	@sh tests/checks/check_adapters.sh "$(CXX)" $(BUILD)
 
+## invariance  what changes the bits of each runtime (threads, batch, padding, chunks, processors), as it is shipped and with the library inside, and what that costs in time; to build/invariance.tsv, and a table
+.PHONY: invariance
+invariance: lib
+	@sh tests/adapters/invariance.sh "$(CXX)" $(BUILD)
+
 ## story-peer  the most likely story of a GGUF file (MODEL=x.gguf, STEPS=200) by the application and by llama.cpp's library, which `make peers` fetches; fails where they differ
 .PHONY: story-peer
 story-peer: $(BUILD)/run $(BUILD)/llama_story
