@@ -25,9 +25,9 @@ class AttentionCall {
  public:
   AttentionCall(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask, const AttentionOptions& options)
       : options_(options) {
-    require_tensor("query", query);
-    require_tensor("key", key);
-    require_tensor("value", value);
+    require_tensor("query", query, query);
+    require_tensor("key", key, query);
+    require_tensor("value", value, query);
     TORCH_CHECK(query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2), "attend::", options.name, ": shapes do not go together: query ",
                 query.sizes(), ", key ", key.sizes(), ", value ", value.sizes(), "; expected [..., L, E], [..., S, E] and [..., S, Ev]");
     set_axes(query, key, value);
@@ -63,7 +63,7 @@ class AttentionCall {
     set_extents(problem);
     set_options(problem);
     if (output.numel() == 0) return;
-    const Tensor sinks = is_there(options_.sinks) ? parameters(options_.name, "sinks", *options_.sinks, query_heads_) : Tensor();
+    const Tensor sinks = is_there(options_.sinks) ? parameters(options_.name, "sinks", *options_.sinks, query_heads_, query_) : Tensor();
     if (sinks.defined()) problem.sink_logits = sinks.data_ptr<float>();
     const double work = double(query_.numel()) / double(query_.size(-1)) * double(key_.size(-2)) * double(key_.size(-1) + value_.size(-1));
     const attend_adapter::Parallel parallel = threads(work);
@@ -80,8 +80,8 @@ class AttentionCall {
   }
 
  private:
-  void require_tensor(const char* argument, const Tensor& tensor) const {
-    require_numbers(options_.name, argument, tensor);
+  void require_tensor(const char* argument, const Tensor& tensor, const Tensor& query) const {
+    require_beside(options_.name, argument, tensor, query);
     TORCH_CHECK(tensor.dim() >= 2, "attend::", options_.name, ": ", argument, " has the shape ", tensor.sizes(), "; expected [..., tokens, width]");
   }
 

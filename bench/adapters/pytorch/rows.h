@@ -55,10 +55,8 @@ inline void require_extents(const char* name, int64_t outputs, int64_t inputs) {
 
 // input[..., inputs] times the weights, of rows [outputs, inputs] or of panels, plus bias. Computed in float32; a result of the input's type.
 inline Tensor projection(const char* name, const Tensor& input, const Tensor& weight, int64_t outputs, bool panels, const OptionalTensor& bias) {
-  require_numbers(name, "input", input);
-  TORCH_CHECK(input.dim() >= 1, "attend::", name, ": input has no axis; expected [..., inputs]");
   require_extents(name, outputs, input.size(-1));
-  const Tensor added = is_there(bias) ? parameters(name, "bias", *bias, outputs) : Tensor();
+  const Tensor added = is_there(bias) ? parameters(name, "bias", *bias, outputs, input) : Tensor();
   const Tensor output = at::empty(projected_shape(input, outputs), input.options().dtype(at::kFloat));
   if (output.numel() > 0 && !input.is_meta()) {
     const Tensor numbers = floats_of(input);
@@ -70,8 +68,9 @@ inline Tensor projection(const char* name, const Tensor& input, const Tensor& we
 }
 
 inline Tensor linear(const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
-  require_numbers("linear", "weight", weight);
-  TORCH_CHECK(weight.dim() == 2 && input.defined() && input.dim() >= 1 && input.size(-1) == weight.size(1), "attend::linear: input ", input.sizes(),
+  require_numbers("linear", "input", input);
+  require_beside("linear", "weight", weight, input);
+  TORCH_CHECK(weight.dim() == 2 && input.dim() >= 1 && input.size(-1) == weight.size(1), "attend::linear: input ", input.sizes(),
               " and weight ", weight.sizes(), " do not go together; expected [..., inputs] and [outputs, inputs]");
   const bool rows = weight.size(1) == 1 || weight.stride(1) == 1;
   return projection("linear", input, rows ? weight : weight.contiguous(), weight.size(0), false, bias);
@@ -95,8 +94,9 @@ inline Tensor pack_weight(const Tensor& weight) {
 }
 
 inline Tensor packed_linear(const Tensor& input, const Tensor& packed, int64_t outputs, const OptionalTensor& bias) {
-  require_numbers("packed_linear", "packed", packed);
-  TORCH_CHECK(input.defined() && input.dim() >= 1, "attend::packed_linear: input has no axis; expected [..., inputs]");
+  require_numbers("packed_linear", "input", input);
+  require_beside("packed_linear", "packed", packed, input);
+  TORCH_CHECK(input.dim() >= 1, "attend::packed_linear: input has no axis; expected [..., inputs]");
   require_extents("packed_linear", outputs, input.size(-1));
   TORCH_CHECK(packed.dim() == 1 && packed.is_contiguous() && packed.numel() == packed_numbers(outputs, input.size(-1)), "attend::packed_linear: packed has the shape ",
               packed.sizes(), "; expected what attend::pack_weight gives of ", outputs, " outputs and ", input.size(-1), " inputs");
@@ -115,8 +115,8 @@ Tensor normalised(const char* name, const Tensor& input, at::IntArrayRef shape, 
   TORCH_CHECK(fits, "attend::", name, ": input has the shape ", input.sizes(), ", whose last axes are not normalized_shape, ", shape);
   int64_t width = 1;
   for (const int64_t size : shape) width *= size;
-  const Tensor factors = is_there(weight) ? parameters(name, "weight", *weight, width) : Tensor();
-  const Tensor added = is_there(bias) ? parameters(name, "bias", *bias, width) : Tensor();
+  const Tensor factors = is_there(weight) ? parameters(name, "weight", *weight, width, input) : Tensor();
+  const Tensor added = is_there(bias) ? parameters(name, "bias", *bias, width, input) : Tensor();
   const Tensor output = at::empty(input.sizes(), input.options().dtype(at::kFloat));
   if (output.numel() > 0 && !input.is_meta()) {
     const attend_norm norm = {factors.defined() ? factors.data_ptr<float>() : nullptr, added.defined() ? added.data_ptr<float>() : nullptr,

@@ -49,6 +49,13 @@ inline void require_numbers(const char* name, const char* argument, const Tensor
               " requires a gradient, which Attend does not compute: call it within torch.no_grad(), or pass ", argument, ".detach()");
 }
 
+// A tensor that goes with another one: on the same device.
+inline void require_beside(const char* name, const char* argument, const Tensor& tensor, const Tensor& other) {
+  require_numbers(name, argument, tensor);
+  TORCH_CHECK(tensor.device() == other.device(), "attend::", name, ": ", argument, " is on ", tensor.device(), " beside a tensor on ", other.device(),
+              "; expected the same device");
+}
+
 inline bool is_there(const OptionalTensor& tensor) { return tensor.has_value() && tensor->defined(); }
 
 inline int format_of(const Tensor& tensor) {
@@ -58,9 +65,9 @@ inline int format_of(const Tensor& tensor) {
 // Contiguous floats: the tensor itself, where it is that already.
 inline Tensor floats_of(const Tensor& tensor) { return tensor.to(at::kFloat).contiguous(); }
 
-// A vector of parameters, [count].
-inline Tensor parameters(const char* name, const char* argument, const Tensor& tensor, int64_t count) {
-  require_numbers(name, argument, tensor);
+// A vector of parameters, [count], that goes with a tensor.
+inline Tensor parameters(const char* name, const char* argument, const Tensor& tensor, int64_t count, const Tensor& other) {
+  require_beside(name, argument, tensor, other);
   TORCH_CHECK(tensor.numel() == count, "attend::", name, ": ", argument, " has the shape ", tensor.sizes(), "; expected ", count, " numbers");
   return floats_of(tensor);
 }

@@ -21,10 +21,10 @@ class MultiheadAttention(nn.MultiheadAttention):
         super().__init__(embed_dim, num_heads, *arguments, **options)
         self.packed = {name: Packed() for name in ('query', 'key', 'value', 'output')}
 
-    # TransformerEncoderLayer computes everything by itself, without this module, where this is true.
+    # TransformerEncoderLayer computes everything by itself, without this module, where this is true: so it is while the module is made, alone.
     @property
     def _qkv_same_embed_dim(self) -> bool:
-        return False
+        return 'packed' not in self.__dict__ and self.same_widths
 
     @_qkv_same_embed_dim.setter
     def _qkv_same_embed_dim(self, same: bool) -> None:

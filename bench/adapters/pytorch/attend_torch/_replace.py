@@ -28,10 +28,9 @@ def replace(model: nn.Module, others: Optional[Dict[type, Callable[[Any], nn.Mod
     for kind, own in KINDS:
         if type(model) is kind:
             return own.of(model)
-    for name, child in list(model.named_children()):
-        swapped = replace(child, others)
-        if swapped is not child:
-            setattr(model, name, swapped)
+    for name, child in model._modules.items():
+        if child is not None:
+            model._modules[name] = replace(child, others)  # not by setattr: what PyTorch's layers hold beside a module of that name stays
     for name, held in list(vars(model).items()):
         if callable(held) and not isinstance(held, nn.Module):
             try:
