@@ -25,5 +25,5 @@ print(' '.join([f'-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)
 END
 )
 # shellcheck disable=SC2086
-$cxx -std=c++17 -O2 -fPIC -shared -fopenmp -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude \
+$cxx -std=c++17 -O2 -DAT_PER_OPERATOR_HEADERS -fPIC -shared -fopenmp -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude \
   bench/adapters/pytorch/operators.cpp "$library" $flags -ltorch_cpu -lc10 -o "$folder/attend_torch/libattend_torch.so"

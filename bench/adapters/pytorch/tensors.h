@@ -1,7 +1,9 @@
 // Tensors of PyTorch as the library takes them, its threads, and refusals as PyTorch's errors.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/Parallel.h>
 #include <torch/library.h>
 

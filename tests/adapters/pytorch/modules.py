@@ -168,7 +168,7 @@ def nothing_is_copied():
         ops.scaled_dot_product_attention(*arguments)
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
             output = ops.scaled_dot_product_attention(*arguments)
-        return output, sum(max(0, event.cpu_memory_usage) for event in record.events() if event.cpu_parent is None)
+        return output, sum(max(0, event.nbytes()) for event in record.profiler.kineto_results.events() if event.name() == '[memory]')
 
     for kind in (torch.float32, torch.bfloat16, torch.float16):
         fused = torch.randn(2, 50, 3, 4, 16).to(kind)  # [batch, token, query key value, head, dim]
