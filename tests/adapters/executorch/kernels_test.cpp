@@ -378,7 +378,8 @@ void hostile(int count) {
         sizes.clear();
         for (int axes = random.below(6); axes > 0; --axes) sizes.push_back(random.below(5));
       }
-      tensors.emplace_back(kinds[likely ? random.below(2) * random.below(2) : random.below(6)], sizes, random.below(6));
+      const int first = random.below(2), second = random.below(2), any = random.below(6), fill = random.below(6);
+      tensors.emplace_back(kinds[likely ? first * second : any], sizes, fill);
       return tensors.back().value();
     };
     const char* name = stub::kernels()[size_t(random.below(int(stub::kernels().size())))].name_;
@@ -416,7 +417,7 @@ int main(int argc, char** argv) {
   caches();
   refusals();
   stub::threads = 1;
-  hostile(10 * count);
+  hostile(500 + 8 * count);
   std::printf("digest %016llx\n", static_cast<unsigned long long>(digest));
   return 0;
 }
