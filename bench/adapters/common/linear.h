@@ -25,12 +25,12 @@ class PackedWeights {
       pack_weights<Format::float32>(weights, inputs, outputs, inputs, panels);
       return true;
     }
-    for (int first = 0; first < outputs; first += panel_keys) {
-      const int count = outputs - first < panel_keys ? outputs - first : panel_keys;
+    for (int first = 0; first < outputs; first += attend::panel_keys) {
+      const int count = outputs - first < attend::panel_keys ? outputs - first : attend::panel_keys;
       for (int i = 0; i < inputs; ++i) {
-        float* const to = panels + std::ptrdiff_t(first) * inputs + std::ptrdiff_t(i) * panel_keys;
+        float* const to = panels + std::ptrdiff_t(first) * inputs + std::ptrdiff_t(i) * attend::panel_keys;
         std::memcpy(to, weights + std::ptrdiff_t(i) * outputs + first, std::size_t(count) * sizeof(float));
-        std::memset(to + count, 0, std::size_t(panel_keys - count) * sizeof(float));
+        std::memset(to + count, 0, std::size_t(attend::panel_keys - count) * sizeof(float));
       }
     }
     return true;
@@ -47,29 +47,36 @@ class PackedWeights {
   int inputs_ = 0;
 };
 
-// output[tokens][outputs] = input[tokens][inputs] times the weights, plus bias, which may be null. False where there is no memory.
-inline bool project(const float* input, int tokens, const PackedWeights& weights, const float* bias, float* output, const Parallel& parallel,
-                    Memory& memory) {
+// The projection that `linear` says, but for its work memory. False where there is no memory.
+template <attend::core::Format format>
+bool run_projection(const attend::core::Linear& linear, const Parallel& parallel, Memory& memory) {
   const std::size_t floats = (attend::core::linear_work_floats + 15) / 16 * 16;
   const int parts = parallel.threads < 1 ? 1 : parallel.threads;
   float* const work = memory.numbers<float>(floats * std::size_t(parts));
   if (work == nullptr) return false;
   parallel.each(parts, [&](int part) {
-    attend::core::Linear linear{};
-    linear.input = input;
-    linear.output = output;
-    linear.weights = weights.panels();
-    linear.bias = bias;
-    linear.input_stride = weights.inputs();
-    linear.output_stride = weights.outputs();
-    linear.inputs = weights.inputs();
-    linear.outputs = weights.outputs();
-    linear.tokens = tokens;
-    linear.panels = true;
-    linear.work = work + floats * std::size_t(part);
-    attend::core::run_linear_part<attend::core::Format::float32>(linear, part, parts);
+    attend::core::Linear of_part = linear;
+    of_part.work = work + floats * std::size_t(part);
+    attend::core::run_linear_part<format>(of_part, part, parts);
   });
   return true;
+}
+
+// output[tokens][outputs] = input[tokens][inputs] times the weights, plus bias, which may be null. False where there is no memory.
+inline bool project(const float* input, int tokens, const PackedWeights& weights, const float* bias, float* output, const Parallel& parallel,
+                    Memory& memory) {
+  attend::core::Linear linear{};
+  linear.input = input;
+  linear.output = output;
+  linear.weights = weights.panels();
+  linear.bias = bias;
+  linear.input_stride = weights.inputs();
+  linear.output_stride = weights.outputs();
+  linear.inputs = weights.inputs();
+  linear.outputs = weights.outputs();
+  linear.tokens = tokens;
+  linear.panels = true;
+  return run_projection<attend::core::Format::float32>(linear, parallel, memory);
 }
 
 }  // namespace attend_adapter

@@ -1,0 +1,73 @@
+"""Rows of the scoreboard, of PyTorch as shipped and with Attend inside: invariance.py, see invariance.sh."""
+import os
+import subprocess
+import sys
+import time
+import warnings
+
+import torch
+
+from changes import CHANGES, both, on_threads
+from checks import difference, digest
+from models import Decoder, encoder, swapped
+
+warnings.filterwarnings('ignore')
+HERE = os.path.abspath(__file__)
+
+
+def models():
+    plain = encoder(), Decoder()
+    return plain, tuple(swapped(each) for each in plain)
+
+
+def row(what, *fields):
+    print('\t'.join(('pytorch', what, *fields)), flush=True)
+
+
+def furthest(outputs):
+    """The largest of the differences from the first."""
+    found = [difference(outputs[0], each) for each in outputs[1:]]
+    return max(found, key=lambda text: (text != 'same', float(text.rsplit(' ', 1)[-1].rstrip(')')) if text != 'same' else 0.0))
+
+
+def outputs_elsewhere(**environment):
+    """Outputs of both models in a process with other variables of its environment, as shipped and with Attend."""
+    done = subprocess.run([sys.executable, HERE, 'outputs'], env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE)
+    return torch.frombuffer(bytearray(done.stdout), dtype=torch.float32).view(2, -1)
+
+
+def seconds(model, x):
+    """The best of several calls."""
+    best = float('inf')
+    for _ in range(7):
+        begin = time.perf_counter()
+        model(x)
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def main():
+    plain, own = models()
+    for what, outputs in CHANGES.items():
+        row(what, furthest(outputs(*plain)), furthest(outputs(*own)))
+    row('flash attention on or off', '-', '-')
+    row('neighbours in the cache', '-', '-')
+    fast = outputs_elsewhere()
+    slow = outputs_elsewhere(ATEN_CPU_CAPABILITY='default', ATTEND_BACKEND='scalar', DNNL_MAX_CPU_ISA='SSE41', OPENBLAS_CORETYPE='Nehalem')
+    row('x86-64 with AVX2 or without', difference(fast[0], slow[0]), difference(fast[1], slow[1]))
+    row('x86-64 AVX2 or AVX-512', *['not here: no processor or emulator with AVX-512'] * 2)
+    row('x86-64 or AArch64', *['not here: PyTorch is installed for this processor alone'] * 2)
+    x = torch.randn(4, 128, 384)
+    for name, threads in (('one thread', 1), ('two threads', 2)):
+        ratio = on_threads(threads, lambda: seconds(own[0], x) / seconds(plain[0], x))
+        row(f'time, {name}', '1', f'{ratio:.2f}')
+
+
+if __name__ == '__main__':
+    with torch.no_grad():
+        if sys.argv[1:] == ['outputs']:
+            sys.stdout.buffer.write(torch.stack([both(*pair) for pair in models()]).numpy().tobytes())
+        elif sys.argv[1:] == ['digest']:
+            print(digest(both(swapped(encoder(2, 96, 4)), swapped(Decoder(2, 64)))))
+        else:
+            main()
