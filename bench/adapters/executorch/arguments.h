@@ -1,5 +1,5 @@
-// Arguments of kernels as ExecuTorch's runtime passes them, read without its checks that end the program: what does not fit fails the
-// kernel, with a line in the log.
+// Arguments of kernels as ExecuTorch's runtime passes them, read without its checks that end the program: what does not fit
+// fails the kernel, with a line in the log.
 #pragma once
 
 #include <executorch/runtime/core/evalue.h>
@@ -22,19 +22,25 @@ inline std::ptrdiff_t bytes_of(ScalarType type) {
   switch (type) {
     case ScalarType::Byte:
     case ScalarType::Char:
-    case ScalarType::Bool: return 1;
+    case ScalarType::Bool:
+      return 1;
     case ScalarType::Short:
     case ScalarType::Half:
-    case ScalarType::BFloat16: return 2;
+    case ScalarType::BFloat16:
+      return 2;
     case ScalarType::Int:
-    case ScalarType::Float: return 4;
+    case ScalarType::Float:
+      return 4;
     case ScalarType::Long:
-    case ScalarType::Double: return 8;
-    default: return 0;
+    case ScalarType::Double:
+      return 8;
+    default:
+      return 0;
   }
 }
 
-// A tensor that was checked: sizes are not negative, numbers of the last axis lie side by side, and where there are any, so is memory.
+// A tensor that was checked: sizes are not negative, numbers of the last axis lie side by side, and where there are any, so is
+// memory.
 struct Array {
   void* data = nullptr;
   ScalarType type = ScalarType::Undefined;
@@ -54,7 +60,8 @@ struct Array {
 // The arguments of one call. The first that is wrong fails the kernel; what is read after that means nothing.
 class Arguments {
  public:
-  Arguments(KernelRuntimeContext& context, const char* name, Span<EValue*> stack, std::size_t count) : context_(context), name_(name), stack_(stack) {
+  Arguments(KernelRuntimeContext& context, const char* name, Span<EValue*> stack, std::size_t count)
+      : context_(context), name_(name), stack_(stack) {
     require(stack.data() != nullptr && stack.size() >= count, "has fewer arguments than its schema");
   }
 
@@ -87,7 +94,10 @@ class Arguments {
     return stack_[index]->isDouble() ? payload.as_double : double(payload.as_int);
   }
   Tensor* tensor(std::size_t index, const char* sentence) {
-    if (!require(!is_none(index) && stack_[index]->isTensor() && stack_[index]->payload.as_tensor.unsafeGetTensorImpl() != nullptr, sentence)) return nullptr;
+    if (!require(
+            !is_none(index) && stack_[index]->isTensor() && stack_[index]->payload.as_tensor.unsafeGetTensorImpl() != nullptr,
+            sentence))
+      return nullptr;
     return &stack_[index]->payload.as_tensor;
   }
 
@@ -102,13 +112,16 @@ class Arguments {
     const auto sizes = given->sizes();
     const auto strides = given->strides();
     if (!require(given->dim() == axes && sizes.data() != nullptr && bytes_of(array.type) != 0, sentence)) return array;
-    if (!require(given->unsafeGetTensorImpl()->device_type() == executorch::aten::DeviceType::CPU, "has a tensor that is not in the memory of the processor")) return array;
+    if (!require(given->unsafeGetTensorImpl()->device_type() == executorch::aten::DeviceType::CPU,
+                 "has a tensor that is not in the memory of the processor"))
+      return array;
     std::ptrdiff_t dense = 1;  // of every axis, or too long for memory
     for (int axis = axes - 1; axis >= 0; --axis) {
       const std::size_t at = std::size_t(axis);
       array.size[axis] = sizes[at];
       array.stride[axis] = strides.data() == nullptr ? dense : strides[at];
-      const bool fits = sizes[at] >= 0 && array.stride[axis] >= 0 && !__builtin_mul_overflow(dense, std::ptrdiff_t(sizes[at] > 0 ? sizes[at] : 1), &dense);
+      const bool fits = sizes[at] >= 0 && array.stride[axis] >= 0 &&
+                        !__builtin_mul_overflow(dense, std::ptrdiff_t(sizes[at] > 0 ? sizes[at] : 1), &dense);
       if (!require(fits && dense <= PTRDIFF_MAX / 64, sentence)) return array;
     }
     const int last = axes - 1;

@@ -12,8 +12,8 @@ namespace attend_executorch {
 using attend_adapter::Memory;
 using attend_adapter::Parallel;
 
-// Threads of ExecuTorch's pool, where the runtime is built with one (ET_USE_THREADPOOL); it has no more than 8 parts to do. A part is worth
-// about 2^15 multiplications.
+// Threads of ExecuTorch's pool, where the runtime is built with one (ET_USE_THREADPOOL); it has no more than 8 parts to do. A
+// part is worth about 2^15 multiplications.
 inline Parallel threads(double multiplications) {
 #ifdef ET_USE_THREADPOOL
   const double most = multiplications / 32768 + 1;
@@ -38,7 +38,9 @@ inline CallMemory& memory_of_thread() {
   return memory;
 }
 
-inline bool is_float(ScalarType type) { return type == ScalarType::Float || type == ScalarType::Half || type == ScalarType::BFloat16; }
+inline bool is_float(ScalarType type) {
+  return type == ScalarType::Float || type == ScalarType::Half || type == ScalarType::BFloat16;
+}
 inline int format_of(ScalarType type) {
   return type == ScalarType::Half ? ATTEND_FLOAT16 : type == ScalarType::BFloat16 ? ATTEND_BFLOAT16 : ATTEND_FLOAT32;
 }
@@ -64,7 +66,8 @@ inline Options read_options(Arguments& arguments, std::size_t start, std::size_t
   if (options.has_scale) options.scale = arguments.real(mask + 3, "has a scale that is no number");
   if (!arguments.is_none(mask)) {
     options.mask = arguments.array(mask, 2, "has an attn_mask that is not [queries, keys]");
-    arguments.require(options.mask.type == ScalarType::Float || options.mask.type == ScalarType::Bool, "has an attn_mask that is neither Float nor Bool");
+    arguments.require(options.mask.type == ScalarType::Float || options.mask.type == ScalarType::Bool,
+                      "has an attn_mask that is neither Float nor Bool");
     if (options.mask.numbers() == 0) options.mask = Array();
     arguments.require(options.mask.axes == 0 || !options.causal, "has both attn_mask and is_causal; expected one of them");
   }
@@ -72,19 +75,24 @@ inline Options read_options(Arguments& arguments, std::size_t start, std::size_t
 }
 
 // The keys that a call reads: without a mask those up to the last query, otherwise all of the cache.
-inline std::ptrdiff_t require_shapes(Arguments& arguments, const Array& query, const Array& key, const Array& value, const Options& options) {
+inline std::ptrdiff_t require_shapes(Arguments& arguments, const Array& query, const Array& key, const Array& value,
+                                     const Options& options) {
   const int t = options.tokens, h = 3 - t;
-  arguments.require(query.size[0] == key.size[0] && query.size[0] == value.size[0], "has query, key and value of different batches");
+  arguments.require(query.size[0] == key.size[0] && query.size[0] == value.size[0],
+                    "has query, key and value of different batches");
   arguments.require(query.size[3] == key.size[3], "has query and key of different widths");
-  arguments.require(key.size[t] == value.size[t] && key.size[h] == value.size[h], "has key and value of different tokens or heads");
-  arguments.require(key.size[h] > 0 && query.size[h] % key.size[h] == 0, "has query heads that are no multiple of the key heads");
+  arguments.require(key.size[t] == value.size[t] && key.size[h] == value.size[h],
+                    "has key and value of different tokens or heads");
+  arguments.require(key.size[h] > 0 && query.size[h] % key.size[h] == 0,
+                    "has query heads that are no multiple of the key heads");
   arguments.require(options.start >= 0 && options.start <= key.size[t], "has a start_pos outside of the keys");
   if (arguments.failed()) return 0;
   if (options.mask.axes == 0) {
     arguments.require(query.size[t] <= key.size[t] - options.start, "has fewer keys than start_pos and the queries need");
     return options.start + query.size[t];
   }
-  arguments.require(options.mask.size[0] == query.size[t] && options.mask.size[1] == key.size[t], "has an attn_mask that is not [queries, keys]");
+  arguments.require(options.mask.size[0] == query.size[t] && options.mask.size[1] == key.size[t],
+                    "has an attn_mask that is not [queries, keys]");
   return key.size[t];
 }
 
@@ -109,16 +117,18 @@ inline Array resized_output(Arguments& arguments, std::size_t index, const Array
   if (tensor == nullptr) return Array();
   executorch::aten::SizesType sizes[4] = {};
   for (int axis = 0; axis < 4; ++axis) sizes[axis] = executorch::aten::SizesType(axis == 3 ? value.size[3] : query.size[axis]);
-  arguments.require(tensor->dim() == 4 && tensor->scalar_type() == query.type, "has an output of another type or rank than the query");
+  arguments.require(tensor->dim() == 4 && tensor->scalar_type() == query.type,
+                    "has an output of another type or rank than the query");
   if (arguments.failed()) return Array();
-  const Error resized = executorch::runtime::resize_tensor(*tensor, executorch::aten::ArrayRef<executorch::aten::SizesType>(sizes, 4));
+  const Error resized =
+      executorch::runtime::resize_tensor(*tensor, executorch::aten::ArrayRef<executorch::aten::SizesType>(sizes, 4));
   arguments.require(resized == Error::Ok, "has an output without room for the query's sizes");
   return arguments.array(index, 4, "has an output that is not of 4 axes");
 }
 
 // The problem of a call, which the library has checked.
-inline attend_problem problem_of(Arguments& arguments, const Array& query, const Array& key, const Array& value, std::ptrdiff_t keys,
-                                 const Options& options, const Array& output) {
+inline attend_problem problem_of(Arguments& arguments, const Array& query, const Array& key, const Array& value,
+                                 std::ptrdiff_t keys, const Options& options, const Array& output) {
   const int t = options.tokens, h = 3 - t;
   attend_problem problem;
   attend_problem_init(&problem, sizeof problem);

@@ -15,10 +15,12 @@ inline void require_cache(Arguments& arguments, const Array& value, const Array&
 
 // Whether tokens fit from a position on.
 inline void require_room(Arguments& arguments, const Array& value, const Array& cache, std::int64_t start) {
-  arguments.require(start >= 0 && start <= cache.size[1] && value.size[1] <= cache.size[1] - start, "has a start_pos without room for its tokens in the cache");
+  arguments.require(start >= 0 && start <= cache.size[1] && value.size[1] <= cache.size[1] - start,
+                    "has a start_pos without room for its tokens in the cache");
 }
 
-inline void copy_token(const Array& value, std::ptrdiff_t row, std::ptrdiff_t token, const Array& cache, std::ptrdiff_t position) {
+inline void copy_token(const Array& value, std::ptrdiff_t row, std::ptrdiff_t token, const Array& cache,
+                       std::ptrdiff_t position) {
   for (std::ptrdiff_t h = 0; h < value.size[2]; ++h) {
     std::memmove(cache.row(row, position, h), value.row(row, token, h), std::size_t(value.size[3] * bytes_of(value.type)));
   }
@@ -26,7 +28,8 @@ inline void copy_token(const Array& value, std::ptrdiff_t row, std::ptrdiff_t to
 
 inline void update(const Array& value, const Array& cache, std::int64_t start) {
   for (std::ptrdiff_t row = 0; row < value.size[0]; ++row) {
-    for (std::ptrdiff_t token = 0; token < value.size[1]; ++token) copy_token(value, row, token, cache, std::ptrdiff_t(start) + token);
+    for (std::ptrdiff_t token = 0; token < value.size[1]; ++token)
+      copy_token(value, row, token, cache, std::ptrdiff_t(start) + token);
   }
 }
 

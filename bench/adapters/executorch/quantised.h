@@ -19,13 +19,14 @@ inline Quantised read_quantised(Arguments& arguments, std::size_t numbers, std::
   arguments.require(read.scales.type == ScalarType::Float, "has scales that are not Float");
   for (int axis = 0; axis < 4; ++axis) {
     const std::ptrdiff_t size = axis == 3 ? 1 : read.numbers.size[axis];
-    arguments.require(read.zero_points.size[axis] == size && read.scales.size[axis] == size, "has zero points or scales of other sizes than the numbers");
+    arguments.require(read.zero_points.size[axis] == size && read.scales.size[axis] == size,
+                      "has zero points or scales of other sizes than the numbers");
   }
   return read;
 }
 
-// (number - zero point) * scale, rounded once, of the first tokens, in the order of the numbers' axes. Chunks of a prompt have the same numbers:
-// each depends on its own token alone.
+// (number - zero point) * scale, rounded once, of the first tokens, in the order of the numbers' axes. Chunks of a prompt have
+// the same numbers: each depends on its own token alone.
 inline Array widened(Arguments& arguments, const Quantised& from, int tokens_axis, std::ptrdiff_t tokens, Memory& memory) {
   Array to = from.numbers;
   if (arguments.failed()) return to;
@@ -38,7 +39,8 @@ inline Array widened(Arguments& arguments, const Quantised& from, int tokens_axi
   const std::ptrdiff_t rows = to.size[0] * to.size[1] * to.size[2];
   const Parallel parallel = threads(double(to.numbers()));
   parallel.each(parallel.threads, [&](int part) {
-    const std::ptrdiff_t end = rows / parallel.threads * (part + 1) + (part + 1 == parallel.threads ? rows % parallel.threads : 0);
+    const std::ptrdiff_t end =
+        rows / parallel.threads * (part + 1) + (part + 1 == parallel.threads ? rows % parallel.threads : 0);
     for (std::ptrdiff_t row = rows / parallel.threads * part; row < end; ++row) {
       const std::ptrdiff_t c = row % to.size[2], b = row / to.size[2] % to.size[1], a = row / to.size[2] / to.size[1];
       const std::int8_t* const numbers = reinterpret_cast<const std::int8_t*>(from.numbers.row(a, b, c));

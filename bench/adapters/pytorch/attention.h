@@ -20,16 +20,19 @@ struct AttentionOptions {
   OptionalTensor sinks;
 };
 
-// Query, key and value [..., heads, tokens, width] with the same leading axes: where one has an axis of 1 or none, its stride is 0.
+// Query, key and value [..., heads, tokens, width] with the same leading axes: where one has an axis of 1 or none, its stride
+// is 0.
 class AttentionCall {
  public:
-  AttentionCall(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask, const AttentionOptions& options)
+  AttentionCall(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
+                const AttentionOptions& options)
       : options_(options) {
     require_tensor("query", query, query);
     require_tensor("key", key, query);
     require_tensor("value", value, query);
-    TORCH_CHECK(query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2), "attend::", options.name, ": shapes do not go together: query ",
-                query.sizes(), ", key ", key.sizes(), ", value ", value.sizes(), "; expected [..., L, E], [..., S, E] and [..., S, Ev]");
+    TORCH_CHECK(query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2), "attend::", options.name,
+                ": shapes do not go together: query ", query.sizes(), ", key ", key.sizes(), ", value ", value.sizes(),
+                "; expected [..., L, E], [..., S, E] and [..., S, Ev]");
     set_axes(query, key, value);
     query_ = expanded(query, query_heads_);
     key_ = expanded(key, kv_heads_);
@@ -37,13 +40,14 @@ class AttentionCall {
     if (is_there(mask)) set_mask(*mask);
   }
 
-  // A new tensor for the output, [..., heads, L, Ev]. Its tokens lie before its heads where those of the query do, so that a model that
-  // joins heads again copies nothing.
+  // A new tensor for the output, [..., heads, L, Ev]. Its tokens lie before its heads where those of the query do, so that a
+  // model that joins heads again copies nothing.
   Tensor new_output(const Tensor& query) const {
     std::vector<int64_t> shape = with_heads(query_heads_);
     shape.insert(shape.end(), {query.size(-2), value_.size(-1)});
     const size_t axes = shape.size();
-    const bool tokens_first = query.dim() >= 3 && query.size(-3) > 1 && query.size(-2) > 1 && query.stride(-3) < query.stride(-2);
+    const bool tokens_first =
+        query.dim() >= 3 && query.size(-3) > 1 && query.size(-2) > 1 && query.stride(-3) < query.stride(-2);
     if (!tokens_first) return at::empty(shape, query.options());
     std::swap(shape[axes - 3], shape[axes - 2]);
     return at::empty(shape, query.options()).transpose(-3, -2);
@@ -63,9 +67,11 @@ class AttentionCall {
     set_extents(problem);
     set_options(problem);
     if (output.numel() == 0) return;
-    const Tensor sinks = is_there(options_.sinks) ? parameters(options_.name, "sinks", *options_.sinks, query_heads_, query_) : Tensor();
+    const Tensor sinks =
+        is_there(options_.sinks) ? parameters(options_.name, "sinks", *options_.sinks, query_heads_, query_) : Tensor();
     if (sinks.defined()) problem.sink_logits = sinks.data_ptr<float>();
-    const double work = double(query_.numel()) / double(query_.size(-1)) * double(key_.size(-2)) * double(key_.size(-1) + value_.size(-1));
+    const double work =
+        double(query_.numel()) / double(query_.size(-1)) * double(key_.size(-2)) * double(key_.size(-1) + value_.size(-1));
     const attend_adapter::Parallel parallel = threads(work);
     std::vector<int64_t> index(outer_.size(), 0);
     do {
@@ -82,10 +88,12 @@ class AttentionCall {
  private:
   void require_tensor(const char* argument, const Tensor& tensor, const Tensor& query) const {
     require_beside(options_.name, argument, tensor, query);
-    TORCH_CHECK(tensor.dim() >= 2, "attend::", options_.name, ": ", argument, " has the shape ", tensor.sizes(), "; expected [..., tokens, width]");
+    TORCH_CHECK(tensor.dim() >= 2, "attend::", options_.name, ": ", argument, " has the shape ", tensor.sizes(),
+                "; expected [..., tokens, width]");
   }
 
-  // The last of the leading axes is that of heads, and the one before it the batch, if they are there. One axis alone is the batch.
+  // The last of the leading axes is that of heads, and the one before it the batch, if they are there. One axis alone is the
+  // batch.
   void set_axes(const Tensor& query, const Tensor& key, const Tensor& value) {
     const int64_t least = options_.grouped ? 3 : 2;
     TORCH_CHECK(query.dim() >= least && key.dim() >= least && value.dim() >= least, "attend::", options_.name,
@@ -97,8 +105,8 @@ class AttentionCall {
     if (has_heads_) {
       const int64_t q = size_of(query, 3), k = size_of(key, 3), v = size_of(value, 3);
       if (options_.grouped) {
-        TORCH_CHECK(k == v && k > 0 && q % k == 0, "attend::", options_.name, ": query has ", q, " heads, key ", k, " and value ", v,
-                    "; expected as many of key and value, and a multiple of them of the query");
+        TORCH_CHECK(k == v && k > 0 && q % k == 0, "attend::", options_.name, ": query has ", q, " heads, key ", k,
+                    " and value ", v, "; expected as many of key and value, and a multiple of them of the query");
         query_heads_ = q;
         kv_heads_ = k;
       } else {
@@ -114,14 +122,16 @@ class AttentionCall {
   }
 
   // The size of an axis counted from the end, 1 where the tensor does not have it.
-  static int64_t size_of(const Tensor& tensor, int64_t from_end) { return tensor.dim() < from_end ? 1 : tensor.size(-from_end); }
+  static int64_t size_of(const Tensor& tensor, int64_t from_end) {
+    return tensor.dim() < from_end ? 1 : tensor.size(-from_end);
+  }
 
   int64_t broadcast(const Tensor& query, const Tensor& key, const Tensor& value, int64_t from_end) const {
     int64_t size = 1;
     for (const Tensor* tensor : {&query, &key, &value}) {
       const int64_t own = size_of(*tensor, from_end);
-      TORCH_CHECK(own == 1 || size == 1 || own == size, "attend::", options_.name, ": leading axes do not go together: query ", query.sizes(),
-                  ", key ", key.sizes(), ", value ", value.sizes());
+      TORCH_CHECK(own == 1 || size == 1 || own == size, "attend::", options_.name, ": leading axes do not go together: query ",
+                  query.sizes(), ", key ", key.sizes(), ", value ", value.sizes());
       if (own != 1) size = own;
     }
     return size;
@@ -142,17 +152,21 @@ class AttentionCall {
   }
 
   void set_mask(const Tensor& mask) {
-    TORCH_CHECK(!options_.is_causal, "attend::", options_.name, ": attn_mask and is_causal are both given; expected one of them");
+    TORCH_CHECK(!options_.is_causal, "attend::", options_.name,
+                ": attn_mask and is_causal are both given; expected one of them");
     const bool is_bool = mask.scalar_type() == at::kBool;
     TORCH_CHECK(is_bool || is_taken(mask.scalar_type()), "attend::", options_.name, ": attn_mask is of ", mask.scalar_type(),
                 "; expected Bool, Float, Half or BFloat16");
     if (!is_bool) require_numbers(options_.name, "attn_mask", mask);
-    TORCH_CHECK(mask.device() == query_.device() && mask.layout() == at::kStrided, "attend::", options_.name, ": attn_mask is elsewhere than query");
+    TORCH_CHECK(mask.device() == query_.device() && mask.layout() == at::kStrided, "attend::", options_.name,
+                ": attn_mask is elsewhere than query");
     std::vector<int64_t> shape = with_heads(query_heads_);
     shape.insert(shape.end(), {query_.size(-2), key_.size(-2)});
     bool fits = mask.dim() <= int64_t(shape.size());
-    for (int64_t axis = 1; fits && axis <= mask.dim(); ++axis) fits = mask.size(-axis) == 1 || mask.size(-axis) == shape[shape.size() - size_t(axis)];
-    TORCH_CHECK(fits, "attend::", options_.name, ": attn_mask has the shape ", mask.sizes(), ", which does not expand to ", at::IntArrayRef(shape));
+    for (int64_t axis = 1; fits && axis <= mask.dim(); ++axis)
+      fits = mask.size(-axis) == 1 || mask.size(-axis) == shape[shape.size() - size_t(axis)];
+    TORCH_CHECK(fits, "attend::", options_.name, ": attn_mask has the shape ", mask.sizes(), ", which does not expand to ",
+                at::IntArrayRef(shape));
     Tensor own = is_bool ? mask : mask.to(at::kFloat);
     const int64_t keys = key_.size(-2);
     if (keys > 1 && (own.dim() == 0 || own.size(-1) != keys || own.stride(-1) != 1)) {  // rows of keys side by side
@@ -178,7 +192,9 @@ class AttentionCall {
   }
 
   void set_options(attend_problem& problem) const {
-    const auto window = [&](const c10::optional<int64_t>& keys) { return keys.has_value() ? ptrdiff_t(*keys) : ptrdiff_t(ATTEND_NO_LIMIT); };
+    const auto window = [&](const c10::optional<int64_t>& keys) {
+      return keys.has_value() ? ptrdiff_t(*keys) : ptrdiff_t(ATTEND_NO_LIMIT);
+    };
     if (options_.is_causal) problem.options |= ATTEND_CAUSAL;
     if (options_.scale.has_value()) problem.scale = float(*options_.scale);
     problem.soft_cap = float(options_.softcap);
@@ -191,7 +207,8 @@ class AttentionCall {
   // Strides of the batch, of heads and of tokens, counted from the end of a tensor's axes.
   template <class To>
   void place(To& to, const Tensor& tensor, const std::vector<int64_t>& index) const {
-    to.data = const_cast<char*>(static_cast<const char*>(tensor.data_ptr())) + start(tensor, index) * int64_t(tensor.element_size());
+    to.data =
+        const_cast<char*>(static_cast<const char*>(tensor.data_ptr())) + start(tensor, index) * int64_t(tensor.element_size());
     to.token_stride = tensor.stride(-2);
     to.head_stride = has_heads_ ? tensor.stride(-3) : 0;
     to.batch_stride = has_batch_ ? tensor.stride(has_heads_ ? -4 : -3) : 0;
@@ -241,8 +258,8 @@ class AttentionCall {
 };
 
 // The output, and where they are asked for the weights: undefined otherwise. On the device "meta" only their shapes.
-inline std::tuple<Tensor, Tensor> attention(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
-                                            const AttentionOptions& options, bool with_weights) {
+inline std::tuple<Tensor, Tensor> attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                            const OptionalTensor& mask, const AttentionOptions& options, bool with_weights) {
   const AttentionCall call(query, key, value, mask, options);
   const Tensor output = call.new_output(query), weights = with_weights ? call.new_weights() : Tensor();
   if (!query.is_meta()) call.run(output, weights);

@@ -1,5 +1,5 @@
-// What ExecuTorch's headers leave undefined and the kernels need, in the place of its runtime: tensors that can be resized within their memory,
-// the log, a registry, a pool of threads. Nothing of the runtime's own code runs here.
+// What ExecuTorch's headers leave undefined and the kernels need, in the place of its runtime: tensors that can be resized
+// within their memory, the log, a registry, a pool of threads. Nothing of the runtime's own code runs here.
 #include "runtime.h"
 
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
@@ -48,10 +48,18 @@ Error register_kernels(const Span<const Kernel> kernels) {
 }
 
 namespace etensor {
-TensorImpl::TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data, DimOrderType* dim_order, StridesType* strides,
-                       TensorShapeDynamism dynamism, DeviceType device_type, DeviceIndex device_index)
-    : sizes_(sizes), dim_order_(dim_order), strides_(strides), data_(data), dim_(dim), numel_(1), numel_bound_(0), type_(type),
-      shape_dynamism_(dynamism), device_(device_type, device_index) {
+TensorImpl::TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data, DimOrderType* dim_order,
+                       StridesType* strides, TensorShapeDynamism dynamism, DeviceType device_type, DeviceIndex device_index)
+    : sizes_(sizes),
+      dim_order_(dim_order),
+      strides_(strides),
+      data_(data),
+      dim_(dim),
+      numel_(1),
+      numel_bound_(0),
+      type_(type),
+      shape_dynamism_(dynamism),
+      device_(device_type, device_index) {
   for (ssize_t axis = 0; sizes != nullptr && axis < dim; ++axis) numel_ *= sizes[axis];
   numel_bound_ = size_t(numel_);
 }
@@ -87,10 +95,12 @@ Error resize_tensor_impl(executorch::aten::TensorImpl* tensor, executorch::aten:
 }  // namespace runtime
 
 namespace extension {
-bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain, runtime::FunctionRef<void(int64_t, int64_t)> work) {
+bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain,
+                  runtime::FunctionRef<void(int64_t, int64_t)> work) {
   std::vector<std::thread> others;
   const auto share = [&](int64_t thread) {
-    for (int64_t item = begin + thread * grain; item < end; item += grain * stub::threads) work(item, std::min(end, item + grain));
+    for (int64_t item = begin + thread * grain; item < end; item += grain * stub::threads)
+      work(item, std::min(end, item + grain));
   };
   for (int thread = 1; thread < stub::threads; ++thread) others.emplace_back(share, thread);
   share(0);

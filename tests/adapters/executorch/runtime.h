@@ -2,8 +2,8 @@
 #pragma once
 
 #include <executorch/runtime/core/evalue.h>
-#include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
+#include <executorch/runtime/kernel/operator_registry.h>
 
 #include <cstdint>
 #include <cstring>
@@ -31,7 +31,8 @@ struct Made {
   std::vector<Number> numbers;
   std::unique_ptr<TensorImpl> impl;
 
-  Made(ScalarType type, std::vector<int32_t> of_sizes, Number fill = Number()) : sizes(std::move(of_sizes)), strides(sizes.size()) {
+  Made(ScalarType type, std::vector<int32_t> of_sizes, Number fill = Number())
+      : sizes(std::move(of_sizes)), strides(sizes.size()) {
     int64_t count = 1;
     for (size_t axis = sizes.size(); axis-- > 0;) {
       strides[axis] = int32_t(count);
