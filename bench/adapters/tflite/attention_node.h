@@ -47,9 +47,9 @@ struct Attention {
 };
 
 // Where masks of integer attention begin to hide: integers have no sum of a score and a mask, so that a mask shows or hides.
-constexpr double hiding = -10000.0;
+constexpr double hiding = -1000.0;
 constexpr Refusal neither_shown_nor_hidden = {
-    "mask", "beside int8 queries its numbers are 0, which shows a key, or -10000 and less, which hides it"};
+    "mask", "beside int8 queries its numbers are 0, which shows a key, or -1000 and less, which hides it"};
 
 // Type, head_dim and value_dim, scale and cap, and the scales of int8 tensors. The extents and strides are the caller's to set.
 inline Refusal start(Attention& attention, const AttentionAttributes& attributes, const TfLiteTensor& query, const TfLiteTensor& key,
@@ -137,7 +137,7 @@ inline bool convert_mask(const Attention& attention, const void* mask, std::uint
       std::uint32_t bits;
       std::memcpy(&bits, static_cast<const std::uint8_t*>(mask) + 4 * i, sizeof bits);
       shown = bits << 1 == 0;
-      hidden = bits >= 0xc61c4000u && bits <= 0xff800000u;  // -10000 ... minus infinity
+      hidden = bits >= 0xc47a0000u && bits <= 0xff800000u;  // -1000 ... minus infinity
     }
     if (shown == hidden) return false;
     bytes[i] = shown;
