@@ -413,7 +413,8 @@ class Matcher {
     }
     chain_->query = query_.tensor, chain_->key = key_.tensor, chain_->value = value_.tensor, chain_->output = output_.tensor;
     std::size_t bytes = 0;
-    return !check(attention, std::max({query.bytes, key.bytes, value.bytes}), &bytes);
+    const std::size_t of_mask = chain_->mask < 0 ? 0 : tensor(chain_->mask)->bytes;
+    return !check(attention, std::max({query.bytes, key.bytes, value.bytes, of_mask}), &bytes);
   }
 
   // Shared axes as batch rows, key/value heads, and the query heads of each.

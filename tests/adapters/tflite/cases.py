@@ -6,7 +6,8 @@ import sys
 
 import numpy
 
-from problems import Chain, Problem, operator
+from flat import Model, flex
+from problems import Chain, Problem, operator, quantise
 
 
 def random_problem(rng, int8, kv_heads=None, **more):
@@ -40,6 +41,20 @@ class Writer:
         self.script += ["model ../models/%s.tflite %s threads=1" % (name, options), "run ../models/%s.in %s.out" % (name, name)]
         self.cases.append(dict(about, name=name))
 
+    def session(self, name, built, options, runs, **about):
+        """Several calls of one interpreter. runs: (extents of the inputs or None, inputs) each. Their outputs follow each other."""
+        model, outputs = built
+        path = os.path.join(self.folder, "models", name)
+        model.write(path + ".tflite", outputs)
+        self.script.append("model ../models/%s.tflite %s threads=1" % (name, options))
+        for i, (extents, data) in enumerate(runs):
+            with open("%s.%d.in" % (path, i), "wb") as file:
+                file.write(b"".join(array.tobytes() for array in data))
+            if extents is not None:
+                self.script += ["resize %d %s" % (n, " ".join(map(str, shape))) for n, shape in enumerate(extents)]
+            self.script.append("run ../models/%s.%d.in %s.out" % (name, i, name))
+        self.cases.append(dict(about, name=name))
+
     def close(self):
         with open(os.path.join(self.folder, "script"), "w") as file:
             file.write("\n".join(self.script) + "\n")
@@ -57,6 +72,108 @@ def chain_form(rng, p):
         form["matrices"] = True
         form["fully connected"] = True
     return form
+
+
+def decoder(p, tokens, places):
+    """Both operators, for so many tokens a call: positions, key, value, query and a mask to the attention of the query over the cache."""
+    model = Model()
+    position = model.input([tokens], "int64")
+    key, value, query = [model.input((1, tokens) + a.shape[2:], p.type, **p.quantisation(n)) for n, a in ((1, p.key), (2, p.value), (0, p.query))]
+    mask = model.input([1, 1, tokens, places], "bool" if p.int8 else "float32")
+    keys, values = [model.tensor((1, places) + a.shape[2:], p.type, **p.quantisation(n)) for n, a in ((1, p.key), (2, p.value))]
+    model.operator("CUSTOM", [position, key, value], [keys, values], custom="odml.update_kv_cache",
+                   attributes=flex({"kv_cache_max": places, "layer_index": 0, "num_layers": 1}))
+    to = model.tensor((1, tokens, p.heads, p.value_dim), p.type, **p.quantisation(3))
+    model.operator("CUSTOM", [query, keys, values, mask], [to], custom="odml.scaled_dot_product_attention", attributes=flex({"scale": float(p.scale)}))
+    return model, [to]
+
+
+def decoder_call(p, first, count, places):
+    """Extents and inputs of a call with tokens first ... first + count - 1."""
+    seen = numpy.arange(places)[None] <= numpy.arange(first, first + count)[:, None]
+    mask = seen if p.int8 else numpy.where(seen, 0, -1e9).astype(numpy.float32)
+    part = [a[:, first : first + count] for a in (p.key, p.value, p.query)]
+    data = [numpy.arange(first, first + count, dtype=numpy.int64)] + [numpy.ascontiguousarray(a) for a in part] + [mask]
+    return [[count]] + [a.shape for a in part] + [(1, 1, count, places)], data
+
+
+def write_sequences(rng, writer):
+    """A text at once, token by token, in chunks that an interpreter is resized for, and once more in a cache that was used."""
+    for i in range(4):
+        int8, length, places = i % 2 == 1, 40, 64 if i < 2 else 1100
+        if i >= 2:
+            length = 530
+        p = Problem(rng, 1, length, length, 4, 2, 16, 16, int8=int8, scale=0.25)
+        p.mask = numpy.tril(numpy.ones((length, length), bool))[None, None]
+        name = "sequence%d" % i
+        writer.session(name, decoder(p, length, places), "register", [(None, decoder_call(p, 0, length, places)[1])], problem=p)
+        if i < 2:
+            writer.session(name + "_steps", decoder(p, 1, places), "register", [(None, decoder_call(p, t, 1, places)[1]) for t in range(length)], problem=p, same=name)
+        cuts = [0, 7, 8, 20, length - 1, length]
+        chunks = [decoder_call(p, a, b - a, places) for a, b in zip(cuts, cuts[1:])]
+        writer.session(name + "_chunks", decoder(p, 1, places), "register", chunks, problem=p, same=name)
+        other = Problem(rng, 1, length, length, 4, 2, 16, 16, int8=int8)
+        other.steps = p.steps
+        used = decoder_call(other, 0, length, places)
+        writer.session(name + "_reused", decoder(p, length, places), "register", [used, decoder_call(p, 0, length, places)], problem=p, same=name, last=True)
+
+
+def write_caches(rng, writer):
+    """Caches alone: where tokens come to lie, byte by byte."""
+    places, heads, dim = 6, 2, 3
+    for int8 in (False, True):
+        step = {"scale": 0.1, "zero": 5} if int8 else {}
+        type = "int8" if int8 else "float32"
+
+        def tokens(count):
+            numbers = rng.normal(size=(1, count, heads, dim))
+            return quantise(numbers, 0.1, 5) if int8 else numbers.astype(numpy.float32)
+
+        model = Model()
+        position, key, value = model.input([2], "int32"), model.input([1, 2, heads, dim], type, **step), model.input([1, 2, heads, dim], type, **step)
+        keys, values = [model.tensor((1, places, heads, dim), type, **step) for _ in range(2)]
+        model.operator("CUSTOM", [position, key, value], [keys, values], custom="odml.update_kv_cache", attributes=flex({"kv_cache_max": places}))
+        runs, expected = [], b""
+        held = [numpy.full((places, heads, dim), 5 if int8 else 0, type) for _ in range(2)]
+        first = 0
+        for at in (0, 2, 3, 5, 6, 8, 0):  # overwrites, moves on by one and by two, begins anew
+            new = [tokens(2), tokens(2)]
+            runs.append((None, [numpy.arange(at, at + 2, dtype=numpy.int32)] + new))
+            if at == 0:
+                first, held = 0, [numpy.full_like(a, 5 if int8 else 0) for a in held]
+            gone = max(0, at + 2 - first - places)
+            held = [numpy.concatenate([a[gone:], a[:gone]]) for a in held]
+            first += gone
+            for cache, token in zip(held, new):
+                cache[at - first : at - first + 2] = token[0]
+            expected += b"".join(a.tobytes() for a in held)
+        writer.session("cache_" + type, (model, [keys, values]), "register", runs, bytes=expected)
+
+        model = Model()
+        inputs = [model.input((1, places, heads, dim), type, **step) for _ in range(2)] + [model.input([3], "int32")]
+        inputs += [model.input((1, 3, heads, dim), type, **step) for _ in range(2)]
+        outputs = [model.tensor((1, places, heads, dim), type, **step) for _ in range(2)]
+        model.operator("CUSTOM", inputs, outputs, custom="odml.update_external_kv_cache", attributes=flex({}))
+        caches, new = [tokens(places), tokens(places)], [tokens(3), tokens(3)]
+        expected = [a.copy() for a in caches]
+        for cache, token in zip(expected, new):
+            cache[0, [1, 4]] = token[0, :2]
+        data = caches + [numpy.asarray([1, 4, 0], numpy.int32)] + new
+        writer.session("external_" + type, (model, outputs), "register", [(None, data)], bytes=b"".join(a.tobytes() for a in expected))
+
+
+def write_left(rng, writer):
+    """Graphs that the delegate leaves alone, wholly or in part: what comes out is what the runtime computes without it."""
+    def chain(name, p, options="delegate", **form):
+        it = Chain(p, dict({"base": "fused", "key": "adjoint", "scale": "scores", "output": "fused"}, **form))
+        built = it.build()
+        writer.add(name, built, options)
+        writer.add(name + "_without", built, "", same_file=name)
+
+    p = Problem(rng, 2, 5, 9, 4, 4, 8, 8)
+    chain("left_weights", p, **{"weights too": True})
+    chain("left_int8_mask", Problem(rng, 2, 5, 9, 4, 4, 8, 8, int8=True).add_mask(rng, (1, 1, 5, 9), "hiding"), **{"small mask": True})
+    chain("left_int8", Problem(rng, 2, 5, 9, 4, 4, 8, 8, int8=True), options="plugin int8=0")
 
 
 def write(folder, count):
@@ -95,18 +212,30 @@ def write(folder, count):
         p.scale = scale
         writer.add("chain%d" % i, chain.build(), "plugin" if i % 2 else "delegate", problem=p, chain=chain)
         writer.add("chain%d_operator" % i, operator(p), "register", problem=p, same="chain%d" % i)
+    write_sequences(rng, writer)
+    write_caches(rng, writer)
+    write_left(rng, writer)
     writer.close()
 
 
-def read(folder, run, case):
-    p = case["problem"]
-    path = os.path.join(folder, run, case["name"] + ".out")
+def contents(folder, run, name):
+    path = os.path.join(folder, run, name + ".out")
     if not os.path.exists(path):
+        return b""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def numbers(folder, run, case):
+    """The output as [batch, tokens, heads, value_dim]; None where there are not as many numbers."""
+    p = case["problem"]
+    found = numpy.frombuffer(contents(folder, run, case["name"]), p.type)
+    count = p.batch * p.tokens * p.heads * p.value_dim
+    if case.get("last"):  # of two calls
+        found = found[count:]
+    if found.size != count:
         return None
-    numbers = numpy.fromfile(path, p.type)
-    if numbers.size != p.batch * p.tokens * p.heads * p.value_dim:
-        return None
-    return case["chain"].normal(numbers) if "chain" in case else numbers.reshape(p.batch, p.tokens, p.heads, p.value_dim)
+    return case["chain"].normal(found) if "chain" in case else found.reshape(p.batch, p.tokens, p.heads, p.value_dim)
 
 
 def judge(folder, run):
@@ -114,19 +243,25 @@ def judge(folder, run):
         cases = pickle.load(file)
     wrong, outputs, worst = [], {}, 0.0
     for case in cases:
-        output = read(folder, run, case)
-        outputs[case["name"]] = output
+        name = case["name"]
+        if "bytes" in case and contents(folder, run, name) != case["bytes"]:
+            wrong.append("%s: other bytes than expected" % name)
+        if "same_file" in case and (contents(folder, run, name) != contents(folder, run, case["same_file"]) or not contents(folder, run, name)):
+            wrong.append("%s: other bytes than %s" % (name, case["same_file"]))
+        if "problem" not in case:
+            continue
+        output = outputs[name] = numbers(folder, run, case)
         if output is None:
-            wrong.append("%s: no output" % case["name"])
+            wrong.append("%s: no output" % name)
             continue
         exact, bound = case["problem"].exact()
         off = numpy.abs(output.astype(float) - exact).max() / bound
         worst = max(worst, off)
         if not off <= 1:
-            wrong.append("%s: off by %.3g of what is allowed" % (case["name"], off))
+            wrong.append("%s: off by %.3g of what is allowed" % (name, off))
         if "same" in case and outputs[case["same"]] is not None:
             if numpy.ascontiguousarray(outputs[case["same"]]).tobytes() != numpy.ascontiguousarray(output).tobytes():
-                wrong.append("%s: other bits than %s %s" % (case["name"], case["same"], [c["chain"].form for c in cases if c["name"] == case["same"]]))
+                wrong.append("%s: other bits than %s" % (name, case["same"]))
     print("%d cases, at most %.2f of the bound" % (len(cases), worst))
     for line in wrong[:8]:
         print("wrong: " + line)

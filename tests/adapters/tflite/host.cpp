@@ -1,7 +1,7 @@
 // Runs models in TensorFlow Lite as a script says: host SCRIPT. Lines of a script:
 //
 //   model FILE [register] [delegate] [plugin] [threads=N]   an interpreter of the model, with the adapter's operators, its delegate, or the
-//                                                           delegate by the interface of external ones
+//                                                           delegate by the interface of external ones, with [int8=N]
 //   resize INPUT EXTENT...                                  of an input
 //   allocate                                                which `run` does where it was not done
 //   run INPUTS OUTPUTS                                      a call: inputs one behind the other in a file; outputs are added to another
@@ -51,7 +51,7 @@ class Session {
 
   bool open(std::istringstream& words) {
     close();
-    std::string path, word;
+    std::string path, word, int8;
     words >> path;
     bytes_ = contents(path);
     // The runtime does not check a model itself.
@@ -62,11 +62,17 @@ class Session {
     while (words >> word) {
       if (word == "register") attend_tflite_register(options);
       if (word == "delegate") delegate_ = attend_tflite_delegate_create();
-      if (word == "plugin") plugin_ = tflite_plugin_create_delegate(nullptr, nullptr, 0, nullptr);
+      if (word == "plugin") plugin_ = true;
+      if (word.compare(0, 5, "int8=") == 0) int8 = word.substr(5);
       if (word.compare(0, 8, "threads=") == 0) TfLiteInterpreterOptionsSetNumThreads(options, std::atoi(word.c_str() + 8));
     }
+    if (plugin_) {
+      char name[] = "int8";
+      char *keys[] = {name}, *values[] = {&int8[0]};
+      delegate_ = tflite_plugin_create_delegate(keys, values, int8.empty() ? 0 : 1, [](const char* message) { messages += message; });
+      if (delegate_ == nullptr) return TfLiteInterpreterOptionsDelete(options), false;
+    }
     if (delegate_ != nullptr) TfLiteInterpreterOptionsAddDelegate(options, delegate_);
-    if (plugin_ != nullptr) TfLiteInterpreterOptionsAddDelegate(options, plugin_);
     interpreter_ = TfLiteInterpreterCreate(model_, options);
     TfLiteInterpreterOptionsDelete(options);
     return interpreter_ != nullptr;
@@ -123,15 +129,15 @@ class Session {
  private:
   void close() {
     if (interpreter_ != nullptr) TfLiteInterpreterDelete(interpreter_);
-    if (delegate_ != nullptr) attend_tflite_delegate_delete(delegate_);
-    if (plugin_ != nullptr) tflite_plugin_destroy_delegate(plugin_);
+    if (delegate_ != nullptr) (plugin_ ? tflite_plugin_destroy_delegate : attend_tflite_delegate_delete)(delegate_);
     if (model_ != nullptr) TfLiteModelDelete(model_);
-    interpreter_ = nullptr, delegate_ = plugin_ = nullptr, model_ = nullptr, allocated_ = false;
+    interpreter_ = nullptr, delegate_ = nullptr, model_ = nullptr, allocated_ = plugin_ = false;
   }
 
   std::string bytes_;
   TfLiteModel* model_ = nullptr;
-  TfLiteDelegate *delegate_ = nullptr, *plugin_ = nullptr;
+  TfLiteDelegate* delegate_ = nullptr;
+  bool plugin_ = false;  // it is one by that interface
   TfLiteInterpreter* interpreter_ = nullptr;
   bool allocated_ = false;
 };

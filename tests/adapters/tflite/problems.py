@@ -190,7 +190,7 @@ class Chain:
             mask = problem.mask
             if problem.int8:
                 hides = numpy.where(mask < 0, -128, 127).astype(numpy.int8)
-                to = model.tensor(hides.shape, data=hides, scale=1e4 / 255, zero=127)
+                to = model.tensor(hides.shape, data=hides, scale=(100 if form.get("small mask") else 1e4) / 255, zero=127)
             elif form.get("constant mask"):
                 to = model.constant(mask)
             else:
