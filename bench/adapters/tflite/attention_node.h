@@ -22,8 +22,8 @@ struct AttentionAttributes {
 inline Refusal read(const void* data, std::size_t size, AttentionAttributes& attributes) {
   Refusal refused;
   const bool whole = read_attributes(data, size, [&](const char* name, double number) {
-    const bool is_scale = std::strcmp(name, "scale") == 0;
-    if (!is_scale && std::strcmp(name, "logit_cap") != 0) {
+    const bool is_scale = same_name(name, "scale");
+    if (!is_scale && !same_name(name, "logit_cap")) {
       refused = {"attributes", "there is one beside scale and logit_cap, and it could change the result"};
     } else if (!(number >= 0.0 && number <= 1e30)) {
       refused = {is_scale ? "scale" : "logit_cap", "a number from 0 to 1e30 is needed"};

@@ -32,7 +32,12 @@ class FlexBytes {
     return true;
   }
   // Whether a text begins there and ends within the bytes.
-  bool ends(std::size_t at) const { return at < size_ && std::memchr(bytes_ + at, 0, size_ - at) != nullptr; }
+  bool ends(std::size_t at) const {
+    for (; at < size_; ++at) {
+      if (bytes_[at] == 0) return true;
+    }
+    return false;
+  }
 
  private:
   const std::uint8_t* bytes_;
@@ -75,6 +80,11 @@ inline bool number(const FlexBytes& bytes, std::size_t at, std::size_t width, un
 }
 
 }  // namespace flex
+
+inline bool same_name(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
 
 // Calls visit(const char* name, double number) for each attribute, until it returns false. False where it did, where a value is not a number, and
 // where the bytes are not such a map. No bytes at all are a map without attributes.

@@ -27,8 +27,8 @@ struct CacheAttributes {
 inline Refusal read(const void* data, std::size_t size, CacheAttributes& attributes) {
   Refusal refused;
   const bool whole = read_attributes(data, size, [&](const char* name, double number) {
-    const bool is_max = std::strcmp(name, "kv_cache_max") == 0, is_layer = std::strcmp(name, "layer_index") == 0;
-    if (!is_max && !is_layer && std::strcmp(name, "num_layers") != 0) {
+    const bool is_max = same_name(name, "kv_cache_max"), is_layer = same_name(name, "layer_index");
+    if (!is_max && !is_layer && !same_name(name, "num_layers")) {
       refused = {"attributes", "there is one beside kv_cache_max, layer_index and num_layers, and it could change the result"};
     } else if (!(number >= (is_max ? 1.0 : 0.0) && number <= 536870912.0) || number != double(int(number))) {
       refused = {is_max ? "kv_cache_max" : is_layer ? "layer_index" : "num_layers", "a whole number of at most 2^29 is needed, and of tokens at least 1"};

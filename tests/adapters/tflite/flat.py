@@ -113,7 +113,8 @@ class Model:
         quantisation = None
         if scale is not None:
             scales = numpy.atleast_1d(numpy.asarray(scale, numpy.float32))
-            quantisation = {2: scales, 3: numpy.full(scales.size, zero, numpy.int64)}
+            # Several scales are those of the last axis.
+            quantisation = {2: scales, 3: numpy.full(scales.size, zero, numpy.int64), 6: ("<i", len(shape) - 1 if scales.size > 1 else 0)}
         self.tensors.append({0: numpy.asarray(shape, numpy.int32), 1: ("<b", TYPES[type]), 2: ("<I", buffer), 3: "t%d" % len(self.tensors), 4: quantisation})
         return len(self.tensors) - 1
 

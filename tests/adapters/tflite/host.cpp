@@ -7,7 +7,7 @@
 //   run INPUTS OUTPUTS                                      a call: inputs one behind the other in a file; outputs are added to another
 //   repeat TIMES                                            the last call's time, the median of so many, in microseconds
 //
-// What the runtime refuses is printed, with the line: "refused LINE: MESSAGES". Then the rest of the model's lines is left out.
+// What the runtime refuses is printed, with the line and that of the model: "refused LINE (MODEL): MESSAGES". Then the rest of the model's lines is left out.
 #include <algorithm>
 #include <chrono>
 #include <cstdarg>
@@ -149,11 +149,12 @@ int main(int count, char** arguments) {
   std::istringstream script(contents(arguments[1]));
   Session session;
   bool refused = false;
+  std::string model;
   for (std::string line; std::getline(script, line);) {
     std::istringstream words(line);
     std::string command;
     words >> command;
-    if (command == "model") refused = false;
+    if (command == "model") refused = false, model = line;
     if (refused || command.empty()) continue;
     messages.clear();
     const bool done = command == "model"      ? session.open(words)
@@ -163,6 +164,7 @@ int main(int count, char** arguments) {
                                               : command == "repeat" && session.repeat(words);
     if (done) continue;
     refused = true;
-    std::printf("refused %s: %s\n", line.c_str(), messages.c_str());
+    std::printf("refused %s (%s): %s\n", line.c_str(), model.c_str(), messages.c_str());
+    std::fflush(stdout);
   }
 }
