@@ -30,6 +30,15 @@ inline Refusal prepare_sdpa(const AttentionAttributes& attributes, const TfLiteT
   problem.query_heads = dim(query, 2);
   problem.keys = dim(key, 1);
   problem.kv_heads = dim(key, 2);
+  const auto dense = [](auto& tensor, const TfLiteTensor& like, int width) {
+    tensor.head_stride = width;
+    tensor.token_stride = std::ptrdiff_t(dim(like, 2)) * width;
+    tensor.batch_stride = tensor.token_stride * dim(like, 1);
+  };
+  dense(problem.query, query, dim(query, 3));
+  dense(problem.key, key, dim(key, 3));
+  dense(problem.value, value, dim(value, 3));
+  dense(problem.output, query, dim(value, 3));
   const bool integers = query.type == kTfLiteInt8;
   if (mask != nullptr) {
     const int extents[4] = {dim(query, 0), dim(query, 2), dim(query, 1), dim(key, 1)};

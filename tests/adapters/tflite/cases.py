@@ -162,6 +162,30 @@ def write_caches(rng, writer):
         writer.session("external_" + type, (model, outputs), "register", [(None, data)], bytes=b"".join(a.tobytes() for a in expected))
 
 
+def write_padded(rng, writer):
+    """Texts behind padding, which a mask hides: the bits of each alone, for the operator and for a chain."""
+    for i, kind in enumerate(("added", "hiding", "bool", "int8", "chain")):
+        lengths, longest = (30, 9, 23), 30
+        p = Problem(rng, 3, longest, longest, 4, 4 if kind == "chain" else 2, 16, 16, int8=kind == "int8", scale=numpy.float32(0.25))
+        seen = numpy.arange(longest)[None, None, None] >= longest - numpy.asarray(lengths)[:, None, None, None]
+        if kind == "added":  # causal too: the queries of padding see nothing
+            seen = seen & numpy.tril(numpy.ones((longest, longest), bool))
+        p.mask = seen if kind == "bool" else numpy.where(seen, 0, -1e9 if kind in ("hiding", "chain") else -numpy.inf).astype(numpy.float32)
+        if kind == "chain":
+            chain = Chain(p, {"base": "fused", "key": "adjoint", "scale": "scores", "output": "fused"})
+            writer.add("padded_chain", chain.build(), "delegate", padded=p, chain=chain)
+        else:
+            writer.add("padded_" + kind, operator(p), "register", padded=p)
+        for row, length in enumerate(lengths):
+            alone = Problem(rng, 1, length, length, 4, p.kv_heads, 16, 16, int8=p.int8, scale=p.scale)
+            alone.steps = p.steps
+            for name in ("query", "key", "value"):
+                setattr(alone, name, numpy.ascontiguousarray(getattr(p, name)[row : row + 1, longest - length :]))
+            if kind == "added":
+                alone.mask = numpy.where(numpy.tril(numpy.ones((length, length), bool)), 0, -numpy.inf).astype(numpy.float32)[None, None]
+            writer.add("alone_%s%d" % (kind, row), operator(alone), "register", problem=alone, row=("padded_" + kind, row))
+
+
 def write_left(rng, writer):
     """Graphs that the delegate leaves alone, wholly or in part: what comes out is what the runtime computes without it."""
     def chain(name, p, options="delegate", **form):
@@ -214,6 +238,7 @@ def write(folder, count):
         writer.add("chain%d_operator" % i, operator(p), "register", problem=p, same="chain%d" % i)
     write_sequences(rng, writer)
     write_caches(rng, writer)
+    write_padded(rng, writer)
     write_left(rng, writer)
     writer.close()
 
@@ -228,7 +253,7 @@ def contents(folder, run, name):
 
 def numbers(folder, run, case):
     """The output as [batch, tokens, heads, value_dim]; None where there are not as many numbers."""
-    p = case["problem"]
+    p = case.get("problem") or case["padded"]
     found = numpy.frombuffer(contents(folder, run, case["name"]), p.type)
     count = p.batch * p.tokens * p.heads * p.value_dim
     if case.get("last"):  # of two calls
@@ -248,6 +273,8 @@ def judge(folder, run):
             wrong.append("%s: other bytes than expected" % name)
         if "same_file" in case and (contents(folder, run, name) != contents(folder, run, case["same_file"]) or not contents(folder, run, name)):
             wrong.append("%s: other bytes than %s" % (name, case["same_file"]))
+        if "padded" in case:
+            outputs[name] = numbers(folder, run, case)
         if "problem" not in case:
             continue
         output = outputs[name] = numbers(folder, run, case)
@@ -262,6 +289,10 @@ def judge(folder, run):
         if "same" in case and outputs[case["same"]] is not None:
             if numpy.ascontiguousarray(outputs[case["same"]]).tobytes() != numpy.ascontiguousarray(output).tobytes():
                 wrong.append("%s: other bits than %s" % (name, case["same"]))
+        if "row" in case:
+            other, row = case["row"]
+            if outputs[other] is None or numpy.ascontiguousarray(outputs[other][row : row + 1, -output.shape[1] :]).tobytes() != output.tobytes():
+                wrong.append("%s: other bits than row %d of %s" % (name, row, other))
     print("%d cases, at most %.2f of the bound" % (len(cases), worst))
     for line in wrong[:8]:
         print("wrong: " + line)
