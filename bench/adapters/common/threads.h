@@ -10,7 +10,8 @@
 
 namespace attend_adapter {
 
-// One for the process. A call at a time has them; another one that comes meanwhile does its work on its own thread, to the same bits.
+// One for the process. A call at a time has them; another one that comes meanwhile does its work on its own thread, to the same
+// bits.
 class Threads {
  public:
   static Threads& shared() {
@@ -35,7 +36,9 @@ class Threads {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  static void run(void* self, int parts, Parallel::Work work, void* context) { static_cast<Threads*>(self)->run_parts(parts, work, context); }
+  static void run(void* self, int parts, Parallel::Work work, void* context) {
+    static_cast<Threads*>(self)->run_parts(parts, work, context);
+  }
 
   void run_parts(int parts, Parallel::Work work, void* context) {
     const std::unique_lock<std::mutex> mine(calls_, std::try_to_lock);

@@ -13,13 +13,14 @@ extern "C" {
 
 #define ATTEND_TFLITE_API __attribute__((visibility("default")))
 
-/* The operators odml.scaled_dot_product_attention, odml.update_kv_cache and odml.update_external_kv_cache. They last as long as the process. */
+/* The operators odml.scaled_dot_product_attention, odml.update_kv_cache and odml.update_external_kv_cache. They last as long as
+ * the process. */
 ATTEND_TFLITE_API TfLiteRegistration* attend_tflite_scaled_dot_product_attention(void);
 ATTEND_TFLITE_API TfLiteRegistration* attend_tflite_update_kv_cache(void);
 ATTEND_TFLITE_API TfLiteRegistration* attend_tflite_update_external_kv_cache(void);
 
-/* Gives all of them to the options, before TfLiteInterpreterCreate. kTfLiteError where options is null, or where the program has no
- * TfLiteInterpreterOptionsAddCustomOp: then give them to the resolver that it has. */
+/* Gives all of them to the options, before TfLiteInterpreterCreate. kTfLiteError where options is null, or where the program
+ * has no TfLiteInterpreterOptionsAddCustomOp: then give them to the resolver that it has. */
 ATTEND_TFLITE_API TfLiteStatus attend_tflite_register(TfLiteInterpreterOptions* options);
 
 /* A delegate for TfLiteInterpreterOptionsAddDelegate, and its end, after that of the interpreters that have it. */

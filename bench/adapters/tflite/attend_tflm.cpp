@@ -1,5 +1,6 @@
-// The operators of TFLite Micro. A node's state and the caches are persistent buffers of the arena; work memory, and a mask that is turned into
-// bytes, are scratch buffers, which other nodes use too. Outputs have the shapes that the model says, as nothing is resized there.
+// The operators of TFLite Micro. A node's state and the caches are persistent buffers of the arena; work memory, and a mask
+// that is turned into bytes, are scratch buffers, which other nodes use too. Outputs have the shapes that the model says, as
+// nothing is resized there.
 #include "attend_tflm.h"
 
 #include <attend/core/config.h>
@@ -46,7 +47,9 @@ class Tensors {
 TfLiteEvalTensor* input(TfLiteContext* context, const TfLiteNode& node, int i) {
   return i < inputs(node) && node.inputs->data[i] >= 0 ? micro(context).GetEvalTensor(node.inputs->data[i]) : nullptr;
 }
-TfLiteEvalTensor* output(TfLiteContext* context, const TfLiteNode& node, int i) { return micro(context).GetEvalTensor(node.outputs->data[i]); }
+TfLiteEvalTensor* output(TfLiteContext* context, const TfLiteNode& node, int i) {
+  return micro(context).GetEvalTensor(node.outputs->data[i]);
+}
 
 bool has_dims(const TfLiteTensor& tensor, const int (&dims)[4]) {
   if (rank(tensor) != 4) return false;
@@ -76,7 +79,8 @@ void* make(TfLiteContext* context, const char* buffer, std::size_t length) {
 
 // Scratch buffers begin at multiples of 16; the library may want more.
 constexpr std::size_t scratch_alignment = 16;
-constexpr std::size_t scratch_gap = attend::config::alignment > scratch_alignment ? attend::config::alignment - scratch_alignment : 0;
+constexpr std::size_t scratch_gap =
+    attend::config::alignment > scratch_alignment ? attend::config::alignment - scratch_alignment : 0;
 
 struct Sdpa {
   Refusal refused;
@@ -99,8 +103,8 @@ TfLiteStatus sdpa_prepare(TfLiteContext* context, TfLiteNode* node) {
     }
     if (tensors.out[0] == nullptr) return {"outputs", "the output is missing"};
     int dims[4];
-    const Refusal refused = prepare_sdpa(sdpa->attributes, *tensors.in[0], *tensors.in[1], *tensors.in[2], tensors.in[3], *tensors.out[0],
-                                         sdpa->attention, dims, &sdpa->work_bytes);
+    const Refusal refused = prepare_sdpa(sdpa->attributes, *tensors.in[0], *tensors.in[1], *tensors.in[2], tensors.in[3],
+                                         *tensors.out[0], sdpa->attention, dims, &sdpa->work_bytes);
     if (refused) return refused;
     if (!has_dims(*tensors.out[0], dims)) return {"output", "its shape is not [batch, tokens, heads, value_dim]"};
     if (micro(context).RequestScratchBufferInArena(sdpa->work_bytes + scratch_gap, &sdpa->work) != kTfLiteOk) return no_memory;
@@ -115,13 +119,17 @@ TfLiteStatus sdpa_invoke(TfLiteContext* context, TfLiteNode* node) {
   Sdpa& sdpa = *static_cast<Sdpa*>(node->user_data);
   const auto invoke = [&]() -> Refusal {
     const TfLiteEvalTensor* const mask = input(context, *node, 3);
-    std::uint8_t* const converted = sdpa.attention.mask_numbers > 0 ? static_cast<std::uint8_t*>(micro(context).GetScratchBuffer(sdpa.mask)) : nullptr;
-    const Refusal refused = bind(sdpa.attention, {input(context, *node, 0)->data.data, input(context, *node, 1)->data.data, input(context, *node, 2)->data.data,
-                                                  mask == nullptr ? nullptr : mask->data.data, output(context, *node, 0)->data.data, converted});
+    std::uint8_t* const converted =
+        sdpa.attention.mask_numbers > 0 ? static_cast<std::uint8_t*>(micro(context).GetScratchBuffer(sdpa.mask)) : nullptr;
+    const Refusal refused =
+        bind(sdpa.attention,
+             {input(context, *node, 0)->data.data, input(context, *node, 1)->data.data, input(context, *node, 2)->data.data,
+              mask == nullptr ? nullptr : mask->data.data, output(context, *node, 0)->data.data, converted});
     if (refused) return refused;
     const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(micro(context).GetScratchBuffer(sdpa.work));
     constexpr std::uintptr_t alignment = attend::config::alignment;
-    return refusal_of(attend_run(&sdpa.attention.problem, reinterpret_cast<void*>((at + alignment - 1) / alignment * alignment), sdpa.work_bytes));
+    return refusal_of(attend_run(&sdpa.attention.problem, reinterpret_cast<void*>((at + alignment - 1) / alignment * alignment),
+                                 sdpa.work_bytes));
   };
   return answer(context, sdpa_name, invoke());
 }
@@ -150,14 +158,17 @@ TfLiteStatus update_prepare(TfLiteContext* context, TfLiteNode* node) {
       }
       if (tensors.out[0] == nullptr || tensors.out[1] == nullptr) return {"outputs", "one is missing"};
       int dims[4];
-      const Refusal refused = prepare_update(update->attributes.kv_cache_max, *tensors.in[0], *tensors.in[1], *tensors.in[2], *tensors.out[0],
-                                             *tensors.out[1], update->update, dims);
+      const Refusal refused = prepare_update(update->attributes.kv_cache_max, *tensors.in[0], *tensors.in[1], *tensors.in[2],
+                                             *tensors.out[0], *tensors.out[1], update->update, dims);
       if (refused) return refused;
-      if (!has_dims(*tensors.out[0], dims) || !has_dims(*tensors.out[1], dims)) return {"output", "its shape is not [1, kv_cache_max, heads, head_dim]"};
+      if (!has_dims(*tensors.out[0], dims) || !has_dims(*tensors.out[1], dims))
+        return {"output", "its shape is not [1, kv_cache_max, heads, head_dim]"};
     }
     if (update->update.bytes() == 0) return {"key", "it has no numbers"};
-    if (update->keys == nullptr) update->keys = static_cast<char*>(micro(context).AllocatePersistentBuffer(update->update.bytes()));
-    if (update->values == nullptr) update->values = static_cast<char*>(micro(context).AllocatePersistentBuffer(update->update.bytes()));
+    if (update->keys == nullptr)
+      update->keys = static_cast<char*>(micro(context).AllocatePersistentBuffer(update->update.bytes()));
+    if (update->values == nullptr)
+      update->values = static_cast<char*>(micro(context).AllocatePersistentBuffer(update->update.bytes()));
     if (update->keys == nullptr || update->values == nullptr) return no_memory;
     empty(update->update, contents_of(*update));
     // The outputs are the cache itself: what has its memory already is given none.
@@ -170,8 +181,8 @@ TfLiteStatus update_prepare(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus update_invoke(TfLiteContext* context, TfLiteNode* node) {
   Update& update = *static_cast<Update*>(node->user_data);
-  const Refusal refused =
-      put(update.update, input(context, *node, 0)->data.data, input(context, *node, 1)->data.data, input(context, *node, 2)->data.data, contents_of(update));
+  const Refusal refused = put(update.update, input(context, *node, 0)->data.data, input(context, *node, 1)->data.data,
+                              input(context, *node, 2)->data.data, contents_of(update));
   // Where the runtime gave the outputs memory of their own all the same, they are copies.
   void *const keys = output(context, *node, 0)->data.data, *const values = output(context, *node, 1)->data.data;
   if (!refused && keys != update.keys) std::memcpy(keys, update.keys, update.update.bytes());
@@ -186,7 +197,8 @@ void update_reset(TfLiteContext*, void* state) {
 }
 
 constexpr TFLMRegistration sdpa_registration = {make<Sdpa>, nullptr, sdpa_prepare, sdpa_invoke, nullptr, 0, sdpa_name};
-constexpr TFLMRegistration update_registration = {make<Update>, nullptr, update_prepare, update_invoke, update_reset, 0, update_kv_cache_name};
+constexpr TFLMRegistration update_registration = {make<Update>, nullptr, update_prepare,      update_invoke,
+                                                  update_reset, 0,       update_kv_cache_name};
 
 }  // namespace
 }  // namespace attend_tflite

@@ -1,4 +1,5 @@
-// The library inside of TFLite Micro: the operators odml.scaled_dot_product_attention and odml.update_kv_cache, in the arena of the interpreter:
+// The library inside of TFLite Micro: the operators odml.scaled_dot_product_attention and odml.update_kv_cache, in the arena of
+// the interpreter:
 //
 //   tflite::MicroMutableOpResolver<2> resolver;
 //   resolver.AddCustom("odml.scaled_dot_product_attention", attend_tflm_scaled_dot_product_attention());

@@ -1,5 +1,5 @@
-// An attention node of either runtime as a problem of the library: made when a node is prepared, once for all calls with its shapes. Memory
-// belongs to the caller. With int8 tensors nothing but constants is computed in floats, and these once.
+// An attention node of either runtime as a problem of the library: made when a node is prepared, once for all calls with its
+// shapes. Memory belongs to the caller. With int8 tensors nothing but constants is computed in floats, and these once.
 #pragma once
 
 #include <attend/c/integer.h>
@@ -52,8 +52,9 @@ constexpr Refusal neither_shown_nor_hidden = {
     "mask", "beside int8 queries its numbers are 0, which shows a key, or -1000 and less, which hides it"};
 
 // Type, head_dim and value_dim, scale and cap, and the scales of int8 tensors. The extents and strides are the caller's to set.
-inline Refusal start(Attention& attention, const AttentionAttributes& attributes, const TfLiteTensor& query, const TfLiteTensor& key,
-                     const TfLiteTensor& value, const TfLiteTensor& output, int head_dim, int value_dim) {
+inline Refusal start(Attention& attention, const AttentionAttributes& attributes, const TfLiteTensor& query,
+                     const TfLiteTensor& key, const TfLiteTensor& value, const TfLiteTensor& output, int head_dim,
+                     int value_dim) {
   attend_problem& problem = attention.problem;
   attention.mask_numbers = 0;
   attention.mask_type = kTfLiteNoType;
@@ -94,8 +95,10 @@ struct MaskStrides {
   std::ptrdiff_t batch, head, query;
 };
 
-// Of float32, which is added to the scores, or bool, true for what is seen; beside int8 queries also of int8. numbers: all that it has.
-inline Refusal set_mask(Attention& attention, const TfLiteTensor& mask, bool integers, const MaskStrides& strides, std::ptrdiff_t numbers) {
+// Of float32, which is added to the scores, or bool, true for what is seen; beside int8 queries also of int8. numbers: all that
+// it has.
+inline Refusal set_mask(Attention& attention, const TfLiteTensor& mask, bool integers, const MaskStrides& strides,
+                        std::ptrdiff_t numbers) {
   attend_problem& problem = attention.problem;
   attention.mask_type = mask.type;
   if (mask.type == kTfLiteFloat32 && !integers) {
@@ -170,7 +173,8 @@ inline Refusal bind(Attention& attention, const Addresses& addresses) {
   return {};
 }
 
-// Checks the problem before there are addresses, by ones that nothing reads: inputs at the first, the output behind them. bytes: of work memory.
+// Checks the problem before there are addresses, by ones that nothing reads: inputs at the first, the output behind them.
+// bytes: of work memory.
 inline Refusal check(Attention& attention, std::size_t input_bytes, std::size_t* bytes) {
   Attention trial = attention;
   trial.mask_numbers = 0;  // what a mask is turned into is as good as bytes

@@ -1,5 +1,5 @@
-// The attributes of a custom operator: a FlexBuffers map of numbers by their names, as converters write it. Every offset in it is checked,
-// because models come from anywhere. Nothing is copied or allocated.
+// The attributes of a custom operator: a FlexBuffers map of numbers by their names, as converters write it. Every offset in it
+// is checked, because models come from anywhere. Nothing is copied or allocated.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,16 @@ class FlexBytes {
 namespace flex {
 
 // Types of values, of the upper six bits of a packed type; the lower two are the logarithm of a width.
-enum Type : int { integer = 1, unsigned_integer = 2, floating = 3, indirect_integer = 6, indirect_unsigned = 7, indirect_float = 8, map = 9, boolean = 26 };
+enum Type : int {
+  integer = 1,
+  unsigned_integer = 2,
+  floating = 3,
+  indirect_integer = 6,
+  indirect_unsigned = 7,
+  indirect_float = 8,
+  map = 9,
+  boolean = 26
+};
 
 inline std::size_t width_of(unsigned packed) { return std::size_t(1) << (packed & 3); }
 
@@ -86,8 +95,8 @@ inline bool same_name(const char* a, const char* b) {
   return *a == *b;
 }
 
-// Calls visit(const char* name, double number) for each attribute, until it returns false. False where it did, where a value is not a number, and
-// where the bytes are not such a map. No bytes at all are a map without attributes.
+// Calls visit(const char* name, double number) for each attribute, until it returns false. False where it did, where a value is
+// not a number, and where the bytes are not such a map. No bytes at all are a map without attributes.
 template <class Visit>
 bool read_attributes(const void* data, std::size_t size, const Visit& visit) {
   if (size == 0) return true;
@@ -105,14 +114,16 @@ bool read_attributes(const void* data, std::size_t size, const Visit& visit) {
   std::size_t keys = 0;
   std::uint64_t keys_width = 0, count = 0;
   if (values < 3 * width || !bytes.follow(values - 3 * width, width, &keys)) return false;
-  if (!bytes.unsigned_number(values - 2 * width, width, &keys_width) || !bytes.unsigned_number(values - width, width, &count)) return false;
+  if (!bytes.unsigned_number(values - 2 * width, width, &keys_width) || !bytes.unsigned_number(values - width, width, &count))
+    return false;
   if (keys_width != 1 && keys_width != 2 && keys_width != 4 && keys_width != 8) return false;
   if (count > bytes.size() || !bytes.holds(values, std::size_t(count) * (width + 1))) return false;
   for (std::size_t i = 0; i < std::size_t(count); ++i) {
     std::size_t key = 0;
     double value = 0.0;
     if (!bytes.follow(keys + i * std::size_t(keys_width), std::size_t(keys_width), &key) || !bytes.ends(key)) return false;
-    if (!flex::number(bytes, values + i * width, width, bytes.byte(values + std::size_t(count) * width + i), &value)) return false;
+    if (!flex::number(bytes, values + i * width, width, bytes.byte(values + std::size_t(count) * width + i), &value))
+      return false;
     if (!visit(bytes.text(key), value)) return false;
   }
   return true;

@@ -1,5 +1,5 @@
-// What the delegate reads of built-in operators: their numbers in the schema, and the beginnings of the structs that the runtime makes of their
-// options. Its package has no header for them. Fields that are not read are left out at the end.
+// What the delegate reads of built-in operators: their numbers in the schema, and the beginnings of the structs that the
+// runtime makes of their options. Its package has no header for them. Fields that are not read are left out at the end.
 #pragma once
 
 #include <cstdint>

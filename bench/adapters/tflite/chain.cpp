@@ -1,21 +1,13 @@
-// Finding attention in a graph: from a softmax backwards to the product of queries and keys and to what these are made of, and forwards to the product
-// with the values. Whatever is not as expected means that the nodes stay where they are.
+// Finding attention in a graph: from a softmax backwards to the product of queries and keys and to what these are made of, and
+// forwards to the product with the values. Whatever is not as expected means that the nodes stay where they are.
 #include "chain.h"
 
 #include <algorithm>
 
-#include "builtins.h"
-#include "nodes.h"
-#include "views.h"
+#include "reader.h"
 
 namespace attend_tflite {
 namespace {
-
-// An operand of a product, as it lies in a tensor: axes that both products share, then rows and columns of a matrix.
-struct Operand {
-  int tensor = -1;
-  Axes shared, rows, columns;
-};
 
 bool is_one_run(const Axes& columns) {
   const Axes all = merged(columns);
@@ -23,9 +15,10 @@ bool is_one_run(const Axes& columns) {
 }
 bool usable(const Operand& operand) { return merged(operand.rows).size() <= 1 && is_one_run(operand.columns); }
 
-class Matcher {
+class Matcher : private Reader {
  public:
-  Matcher(const Graph& graph, const Limits& limits, Chain* chain) : graph_(graph), limits_(limits), chain_(chain) {}
+  Matcher(const Graph& graph, const Limits& limits, Chain* chain)
+      : Reader(graph, limits.int8), limits_(limits), chain_(chain) {}
 
   bool match(int softmax) {
     const TfLiteNode& node = *graph_.node(softmax).node;
@@ -37,101 +30,9 @@ class Matcher {
   }
 
  private:
-  const TfLiteTensor* tensor(int index) const { return attend_tflite::tensor(graph_.context(), index); }
-  Dims dims(int index) const {
-    const TfLiteTensor& it = *tensor(index);
-    return Dims(it.dims->data, it.dims->data + it.dims->size);
-  }
-  std::int32_t code(int node) const { return node < 0 ? -1 : graph_.node(node).registration->builtin_code; }
-  template <class Options>
-  const Options* options_of(int node) const {
-    return static_cast<const Options*>(graph_.node(node).node->builtin_data);
-  }
-  bool is_number(int index) const {  // of a type that chains have, with extents that are known
-    const TfLiteTensor* const it = tensor(index);
-    if (it == nullptr || it->dims == nullptr || it->allocation_type == kTfLiteDynamic || it->sparsity != nullptr) return false;
-    if (it->type != kTfLiteFloat32 && !(it->type == kTfLiteInt8 && limits_.int8)) return false;
-    std::ptrdiff_t numbers = 1;
-    for (const std::ptrdiff_t extent : dims(index)) {
-      if (extent < 1 || numbers > PTRDIFF_MAX / 8 / extent) return false;
-      numbers *= extent;
-    }
-    return true;
-  }
-  static std::ptrdiff_t product(const Dims& dims, std::size_t count) {
-    std::ptrdiff_t numbers = 1;
-    for (std::size_t i = 0; i < count; ++i) numbers *= dims[i];
-    return numbers;
-  }
-
   void take(int node) { chain_->nodes.push_back(node); }
   // Whether a tensor may vanish: one node reads it, and nobody said that it is needed.
   bool may_vanish(int index) const { return graph_.reader(index) >= 0 && limits_.kept.count(index) == 0; }
-
-  bool same_bytes(int a, int b) const {  // one is the other but for its shape
-    if (!is_number(a) || !is_number(b) || tensor(a)->type != tensor(b)->type) return false;
-    return tensor(a)->type == kTfLiteFloat32 || same_scale(*tensor(a), *tensor(b));
-  }
-  bool is_reshape(int node) const {
-    const std::int32_t which = code(node);
-    if (which != builtin::reshape && which != builtin::squeeze && which != builtin::expand_dims) return false;
-    const TfLiteNode& it = *graph_.node(node).node;
-    if (inputs(it) < 1 || outputs(it) != 1 || !same_bytes(it.inputs->data[0], it.outputs->data[0])) return false;
-    const Dims from = dims(it.inputs->data[0]), to = dims(it.outputs->data[0]);
-    return product(from, from.size()) == product(to, to.size());
-  }
-  // Output axis j of a transposition is input axis permutation[j].
-  bool is_transposition(int node, Dims* permutation) const {
-    if (code(node) != builtin::transpose) return false;
-    const TfLiteNode& it = *graph_.node(node).node;
-    if (inputs(it) != 2 || outputs(it) != 1 || !same_bytes(it.inputs->data[0], it.outputs->data[0])) return false;
-    const TfLiteTensor* const order = tensor(it.inputs->data[1]);
-    const Dims from = dims(it.inputs->data[0]), to = dims(it.outputs->data[0]);
-    if (order == nullptr || order->type != kTfLiteInt32 || order->allocation_type != kTfLiteMmapRo || rank(*order) != 1) return false;
-    if (dim(*order, 0) != int(from.size()) || order->bytes != from.size() * sizeof(std::int32_t) || order->data.raw == nullptr) return false;
-    std::vector<bool> seen(from.size(), false);
-    permutation->clear();
-    for (std::size_t j = 0; j < from.size(); ++j) {
-      std::int32_t axis;
-      std::memcpy(&axis, order->data.raw + j * sizeof axis, sizeof axis);
-      if (axis < 0) axis += std::int32_t(from.size());
-      if (axis < 0 || std::size_t(axis) >= from.size() || seen[std::size_t(axis)] || to.size() != from.size()) return false;
-      if (to[j] != from[std::size_t(axis)]) return false;
-      seen[std::size_t(axis)] = true;
-      permutation->push_back(axis);
-    }
-    return true;
-  }
-  // A constant with one number.
-  bool constant(int index, float* number) const {
-    const TfLiteTensor* const it = tensor(index);
-    if (it == nullptr || !is_number(index) || it->allocation_type != kTfLiteMmapRo || it->data.raw == nullptr) return false;
-    const Dims extents = dims(index);
-    if (product(extents, extents.size()) != 1) return false;
-    if (it->type == kTfLiteFloat32) {
-      std::memcpy(number, it->data.raw, sizeof *number);
-      return true;
-    }
-    Scale scale;
-    if (!scale_of(*it, &scale)) return false;
-    *number = float(scale.scale * (it->data.int8[0] - scale.zero));
-    return true;
-  }
-  // Whether a node multiplies a tensor by a constant, or divides it: the tensor, and the factor.
-  bool is_scaling(int node, int* from, float* by) const {
-    if (code(node) != builtin::mul && code(node) != builtin::div) return false;
-    const TfLiteNode& it = *graph_.node(node).node;
-    const auto* const options = options_of<builtin::Activation>(node);
-    if (inputs(it) != 2 || outputs(it) != 1 || options == nullptr || options->activation != 0) return false;
-    for (int i = 0; i < (code(node) == builtin::mul ? 2 : 1); ++i) {
-      *from = it.inputs->data[i];
-      if (!constant(it.inputs->data[1 - i], by) || !is_number(*from) || dims(*from) != dims(it.outputs->data[0])) continue;
-      if (tensor(*from)->type != tensor(it.outputs->data[0])->type) continue;
-      if (code(node) == builtin::div) *by = 1.0f / *by;
-      return true;
-    }
-    return false;
-  }
 
   // From the softmax back to the product of queries and keys.
   bool scores(int index, bool mask_allowed) {
@@ -153,7 +54,8 @@ class Matcher {
       take(node);
       return scores(from, mask_allowed);
     }
-    if (code(node) == builtin::tanh && cap_ == 0.0f && factor_ > 0.0f && inputs(it) == 1 && tensor(index)->type == kTfLiteFloat32) {
+    if (code(node) == builtin::tanh && cap_ == 0.0f && factor_ > 0.0f && inputs(it) == 1 &&
+        tensor(index)->type == kTfLiteFloat32) {
       cap_ = factor_;
       take(node);
       return scores(it.inputs->data[0], false);
@@ -195,62 +97,6 @@ class Matcher {
     return true;
   }
 
-  // x [..., rows, inner] times y, which is [..., outer, inner] where transposed and [..., inner, outer] otherwise.
-  struct Product {
-    int x, y;
-    bool transposed;
-  };
-  bool is_product(int node, Product* result) const {
-    const TfLiteNode& it = *graph_.node(node).node;
-    if (outputs(it) != 1 || inputs(it) < 2) return false;
-    result->x = it.inputs->data[0], result->y = it.inputs->data[1];
-    if (!is_number(result->x) || !is_number(result->y) || !is_number(it.outputs->data[0])) return false;
-    if (code(node) == builtin::batch_matmul) {
-      const auto* const options = options_of<builtin::BatchMatmul>(node);
-      if (options == nullptr || options->adj_x || inputs(it) != 2) return false;
-      result->transposed = options->adj_y;
-    } else if (code(node) == builtin::fully_connected) {
-      const auto* const options = options_of<builtin::FullyConnected>(node);
-      if (options == nullptr || options->activation != 0 || options->weights_format != 0) return false;
-      if (inputs(it) > 2 && it.inputs->data[2] >= 0) return false;
-      if (rank(*tensor(result->y)) != 2 || rank(*tensor(result->x)) < 2) return false;
-      if (dims(result->x).back() != dims(result->y)[1]) return false;
-      result->transposed = true;
-    } else {
-      return false;
-    }
-    return rank(*tensor(result->x)) >= 2 && rank(*tensor(result->y)) >= 2;
-  }
-  // An operand of a product whose shared axes are those of x: [shared][rows][columns], as the tensor lies.
-  Operand operand(int index, const Dims& shared, bool swapped) const {
-    Operand result;
-    result.tensor = index;
-    const Dims own = dims(index), strides = dense_strides(own);
-    const std::size_t axes = own.size() - 2;
-    for (std::size_t i = 0; i < shared.size(); ++i) {
-      const std::ptrdiff_t j = std::ptrdiff_t(i) - std::ptrdiff_t(shared.size()) + std::ptrdiff_t(axes);
-      const bool spread = j < 0 || own[std::size_t(j)] == 1;
-      result.shared.push_back({shared[i], spread ? 0 : strides[std::size_t(j)]});
-    }
-    result.rows = {{own[axes + (swapped ? 1 : 0)], strides[axes + (swapped ? 1 : 0)]}};
-    result.columns = {{own[axes + (swapped ? 0 : 1)], strides[axes + (swapped ? 0 : 1)]}};
-    return result;
-  }
-  // Whether y's shared axes spread over x's, which are then those of the result.
-  bool spreads(int x, int y) const {
-    const Dims of_x = dims(x), of_y = dims(y);
-    if (of_y.size() > of_x.size()) return false;
-    for (std::size_t j = 0; j + 2 < of_y.size(); ++j) {
-      const std::ptrdiff_t extent = of_x[of_x.size() - of_y.size() + j];
-      if (of_y[j] != 1 && of_y[j] != extent) return false;
-    }
-    return true;
-  }
-  static Dims without_matrix(Dims all) {
-    all.resize(all.size() - 2);
-    return all;
-  }
-
   bool product_of_queries_and_keys(int node) {
     Product of;
     if (!is_product(node, &of) || !spreads(of.x, of.y)) return false;
@@ -267,8 +113,8 @@ class Matcher {
     return behind(&query_, true) && behind(&key_, true);
   }
 
-  // Follows an operand back through transpositions, reshapes and, of queries and keys, factors, as long as nobody else needs what lies between, and
-  // stops where it is best read.
+  // Follows an operand back through transpositions, reshapes and, of queries and keys, factors, as long as nobody else needs
+  // what lies between, and stops where it is best read.
   bool behind(Operand* operand, bool scalings) {
     Operand now = *operand;
     std::vector<int> nodes, between;
@@ -337,7 +183,9 @@ class Matcher {
     const int result = graph_.node(node).node->outputs->data[0];
     value_ = operand(of.y, shared, of.transposed);
     const std::ptrdiff_t width = extent_of(value_.columns);
-    if (extent_of(value_.rows) != keys_ || x.back() != keys_ || product(shared, shared.size()) != shared_ || x[x.size() - 2] != queries_) return false;
+    if (extent_of(value_.rows) != keys_ || x.back() != keys_ || product(shared, shared.size()) != shared_ ||
+        x[x.size() - 2] != queries_)
+      return false;
     const Dims to = dims(result);
     if (to.back() != width || product(to, to.size()) != shared_ * queries_ * width) return false;
     output_.tensor = result;
@@ -379,7 +227,8 @@ class Matcher {
 
   // All of it as a problem.
   bool problem() {
-    const TfLiteTensor &query = *tensor(query_.tensor), &key = *tensor(key_.tensor), &value = *tensor(value_.tensor), &output = *tensor(output_.tensor);
+    const TfLiteTensor &query = *tensor(query_.tensor), &key = *tensor(key_.tensor), &value = *tensor(value_.tensor),
+                       &output = *tensor(output_.tensor);
     const std::ptrdiff_t head_dim = extent_of(query_.columns), value_dim = extent_of(value_.columns);
     if (head_dim > ATTEND_MAX_WIDTH || value_dim > ATTEND_MAX_WIDTH || !(factor_ > 0.0f && factor_ <= 1e30f)) return false;
     AttentionAttributes attributes;
@@ -396,7 +245,8 @@ class Matcher {
     // The innermost axis is a group of query heads where neither keys nor values have it.
     const bool grouped = !key_.shared.empty() && key_.shared.back().stride == 0 && value_.shared.back().stride == 0;
     if (key_.shared.size() > (grouped ? 3u : 2u)) return false;
-    Heads query_heads(query_.shared, grouped), key_heads(key_.shared, grouped), value_heads(value_.shared, grouped), output_heads(output_.shared, grouped);
+    Heads query_heads(query_.shared, grouped), key_heads(key_.shared, grouped), value_heads(value_.shared, grouped),
+        output_heads(output_.shared, grouped);
     if (!query_heads.are_one() || !output_heads.are_one()) return false;
     attend_problem& problem = attention.problem;
     problem.batch = query_heads.batch.extent;
@@ -409,7 +259,9 @@ class Matcher {
     set_strides(problem.value, value_heads.batch.stride, value_heads.kv.stride, value_.rows);
     if (chain_->mask >= 0) {
       const Heads mask_heads(mask_shared, grouped);
-      if (!mask_heads.are_one() || !mask_of_chain({mask_heads.batch.stride, mask_heads.stride(), mask_rows.empty() ? 0 : mask_rows[0].stride})) return false;
+      if (!mask_heads.are_one() ||
+          !mask_of_chain({mask_heads.batch.stride, mask_heads.stride(), mask_rows.empty() ? 0 : mask_rows[0].stride}))
+        return false;
     }
     chain_->query = query_.tensor, chain_->key = key_.tensor, chain_->value = value_.tensor, chain_->output = output_.tensor;
     std::size_t bytes = 0;
@@ -449,7 +301,6 @@ class Matcher {
     return convert_mask(attention, mask.data.raw, bytes.data());
   }
 
-  const Graph& graph_;
   const Limits& limits_;
   Chain* chain_;
   Operand query_, key_, value_, output_;
@@ -459,29 +310,6 @@ class Matcher {
 };
 
 }  // namespace
-
-bool Graph::read(TfLiteContext* context) {
-  context_ = context;
-  TfLiteIntArray* plan = nullptr;
-  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk || plan == nullptr) return false;
-  plan_.assign(plan->data, plan->data + plan->size);
-  makers_.assign(context->tensors_size, -1);
-  readers_.assign(context->tensors_size, {});
-  nodes_.clear();
-  for (const int index : plan_) {
-    Node node{};
-    if (index < 0 || context->GetNodeAndRegistration(context, index, &node.node, &node.registration) != kTfLiteOk) return false;
-    if (nodes_.size() <= std::size_t(index)) nodes_.resize(std::size_t(index) + 1);
-    nodes_[std::size_t(index)] = node;
-    for (int i = 0; i < inputs(*node.node); ++i) {
-      if (tensor(context, node.node->inputs->data[i]) != nullptr) readers_[std::size_t(node.node->inputs->data[i])].push_back(index);
-    }
-    for (int i = 0; i < outputs(*node.node); ++i) {
-      if (tensor(context, node.node->outputs->data[i]) != nullptr) makers_[std::size_t(node.node->outputs->data[i])] = index;
-    }
-  }
-  return true;
-}
 
 bool match(const Graph& graph, int softmax, const Limits& limits, Chain* chain) {
   if (graph.node(softmax).registration->builtin_code != builtin::softmax) return false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention_node.h"
+#include "graph.h"
 
 namespace attend_tflite {
 
@@ -19,32 +20,8 @@ struct Chain {
   std::vector<int> between;  // tensors of which nothing is left
 };
 
-// The nodes of a graph, and who makes and reads each tensor.
-class Graph {
- public:
-  // False where the runtime does not tell.
-  bool read(TfLiteContext* context);
-
-  struct Node {
-    TfLiteNode* node;
-    TfLiteRegistration* registration;
-  };
-  TfLiteContext* context() const { return context_; }
-  const std::vector<int>& plan() const { return plan_; }
-  const Node& node(int index) const { return nodes_[std::size_t(index)]; }
-  int maker(int tensor) const { return tensor < 0 ? -1 : makers_[std::size_t(tensor)]; }
-  // The only node that reads a tensor, which reads it once; -1 where there are several, or none.
-  int reader(int tensor) const { return tensor < 0 || readers_[std::size_t(tensor)].size() != 1 ? -1 : readers_[std::size_t(tensor)][0]; }
-
- private:
-  TfLiteContext* context_ = nullptr;
-  std::vector<int> plan_;
-  std::vector<Node> nodes_;
-  std::vector<int> makers_;
-  std::vector<std::vector<int>> readers_;
-};
-
-// What the caller has found out about a graph: tensors that have to stay, and whether transpositions and reshapes in front of a chain stay too.
+// What the caller has found out about a graph: tensors that have to stay, and whether transpositions and reshapes in front of a
+// chain stay too.
 struct Limits {
   std::set<int> kept;
   bool no_views = false;

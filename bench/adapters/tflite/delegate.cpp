@@ -60,7 +60,9 @@ void free_node(TfLiteContext*, void* node) { delete static_cast<ChainNode*>(node
 // Node numbers as the runtime takes them.
 class NodeList {
  public:
-  explicit NodeList(const std::vector<int>& nodes) : numbers_(1, int(nodes.size())) { numbers_.insert(numbers_.end(), nodes.begin(), nodes.end()); }
+  explicit NodeList(const std::vector<int>& nodes) : numbers_(1, int(nodes.size())) {
+    numbers_.insert(numbers_.end(), nodes.begin(), nodes.end());
+  }
   const TfLiteIntArray* get() const { return reinterpret_cast<const TfLiteIntArray*>(numbers_.data()); }
 
  private:
@@ -113,7 +115,8 @@ TfLiteStatus take_chains(TfLiteContext* context, TfLiteDelegate* base) {
   registration.version = 1;
   for (const Chain& chain : chains) {
     delegate.replacing = &chain;
-    const TfLiteStatus status = context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, NodeList(chain.nodes).get(), base);
+    const TfLiteStatus status =
+        context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, NodeList(chain.nodes).get(), base);
     delegate.replacing = nullptr;
     if (status != kTfLiteOk) return status;
   }
@@ -150,7 +153,8 @@ void attend_tflite_delegate_delete(TfLiteDelegate* delegate) {
 
 // What programs call that load delegates from libraries. Options: int8, 0 to leave int8 graphs alone.
 extern "C" {
-ATTEND_TFLITE_API TfLiteDelegate* tflite_plugin_create_delegate(char** keys, char** values, std::size_t count, void (*report_error)(const char*)) {
+ATTEND_TFLITE_API TfLiteDelegate* tflite_plugin_create_delegate(char** keys, char** values, std::size_t count,
+                                                                void (*report_error)(const char*)) {
   bool int8 = true;
   for (std::size_t i = 0; i < count; ++i) {
     const bool known = keys[i] != nullptr && values[i] != nullptr && std::strcmp(keys[i], "int8") == 0;

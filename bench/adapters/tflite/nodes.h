@@ -28,7 +28,8 @@ inline TfLiteTensor* output(TfLiteContext* context, const TfLiteNode& node, int 
   return i < outputs(node) ? tensor(context, node.outputs->data[i]) : nullptr;
 }
 
-// Gives a tensor its shape. (The array becomes the runtime's, which frees it as C does; a function that copies one came in later versions.)
+// Gives a tensor its shape. (The array becomes the runtime's, which frees it as C does; a function that copies one came in
+// later versions.)
 template <int axes>
 Refusal resize(TfLiteContext* context, TfLiteTensor* tensor, const int (&dims)[axes]) {
   auto* const shape = static_cast<TfLiteIntArray*>(std::malloc(sizeof(TfLiteIntArray) + sizeof dims));
@@ -55,7 +56,8 @@ inline attend_adapter::Parallel threads_for(const TfLiteContext& context, const 
   return attend_adapter::Threads::shared().parallel(parts < most ? parts : most);
 }
 
-inline Refusal run(TfLiteContext* context, Attention& attention, attend_adapter::Memory& work, attend_adapter::Memory& mask, Addresses addresses) {
+inline Refusal run(TfLiteContext* context, Attention& attention, attend_adapter::Memory& work, attend_adapter::Memory& mask,
+                   Addresses addresses) {
   if (attention.mask_numbers > 0) {
     addresses.converted = mask.numbers<std::uint8_t>(std::size_t(attention.mask_numbers));
     if (addresses.converted == nullptr) return no_memory;

@@ -1,5 +1,6 @@
-// Padding in front of the tokens of a batch row. Sums follow the positions of keys, so that a text behind padding would have other bits than the text
-// alone: the keys in front that a mask hides from every query are left out, and the first one that is seen has position 0.
+// Padding in front of the tokens of a batch row. Sums follow the positions of keys, so that a text behind padding would have
+// other bits than the text alone: the keys in front that a mask hides from every query are left out, and the first one that is
+// seen has position 0.
 #pragma once
 
 #include <attend/attend_c.h>
@@ -15,8 +16,9 @@ inline bool hides(const attend_problem& problem, std::ptrdiff_t at) {
   return problem.bias.data[at] <= -1e9f;
 }
 
-// How many keys of a batch row come before the first one that any query sees. A query that sees none at all is left out where its output is 0 in any
-// case; otherwise, as large negative numbers that are added to all of its scores change nothing, all keys stay.
+// How many keys of a batch row come before the first one that any query sees. A query that sees none at all is left out where
+// its output is 0 in any case; otherwise, as large negative numbers that are added to all of its scores change nothing, all
+// keys stay.
 inline std::ptrdiff_t leading_padding(const attend_problem& problem, std::ptrdiff_t row) {
   const bool bytes = problem.mask.kind == ATTEND_MASK_BYTES;
   if (!bytes && problem.bias.data == nullptr) return 0;
@@ -49,7 +51,9 @@ inline bool has_leading_padding(const attend_problem& problem) {
 inline attend_problem without_leading_padding(const attend_problem& problem, std::ptrdiff_t row) {
   attend_problem alone = problem;
   const std::ptrdiff_t size = problem.constants == nullptr ? sizeof(float) : 1, padding = leading_padding(problem, row);
-  const auto moved = [&](const void* data, std::ptrdiff_t numbers) -> const void* { return static_cast<const char*>(data) + numbers * size; };
+  const auto moved = [&](const void* data, std::ptrdiff_t numbers) -> const void* {
+    return static_cast<const char*>(data) + numbers * size;
+  };
   alone.batch = 1;
   alone.keys -= padding;
   alone.query.data = moved(problem.query.data, row * problem.query.batch_stride);

@@ -1,8 +1,8 @@
 // odml.scaled_dot_product_attention, the operator that Google's AI Edge exporters write, for either runtime:
 //
-//   query  [batch, tokens, heads, head_dim]       key  [batch, keys, kv_heads, head_dim]       value  [batch, keys, kv_heads, value_dim]
-//   mask   float32, added to the scores, or bool, true for what is seen, of up to four axes that spread over [batch, heads, tokens, keys]; or none
-//   output [batch, tokens, heads, value_dim]
+//   query  [batch, tokens, heads, head_dim]       key  [batch, keys, kv_heads, head_dim]       value  [batch, keys, kv_heads,
+//   value_dim] mask   float32, added to the scores, or bool, true for what is seen, of up to four axes that spread over [batch,
+//   heads, tokens, keys]; or none output [batch, tokens, heads, value_dim]
 #pragma once
 
 #include "attention_node.h"
@@ -12,8 +12,9 @@ namespace attend_tflite {
 constexpr const char* sdpa_name = "odml.scaled_dot_product_attention";
 
 // mask is null without one. The output's dims are not read: output_dims are what they are to be.
-inline Refusal prepare_sdpa(const AttentionAttributes& attributes, const TfLiteTensor& query, const TfLiteTensor& key, const TfLiteTensor& value,
-                            const TfLiteTensor* mask, const TfLiteTensor& output, Attention& attention, int (&output_dims)[4], std::size_t* bytes) {
+inline Refusal prepare_sdpa(const AttentionAttributes& attributes, const TfLiteTensor& query, const TfLiteTensor& key,
+                            const TfLiteTensor& value, const TfLiteTensor* mask, const TfLiteTensor& output,
+                            Attention& attention, int (&output_dims)[4], std::size_t* bytes) {
   if (!has_four_axes(query, sizeof(float))) return {"query", "four axes are needed: batch, tokens, heads and head_dim"};
   if (!has_four_axes(key, sizeof(float))) return {"key", "four axes are needed: batch, keys, heads and head_dim"};
   if (!has_four_axes(value, sizeof(float))) return {"value", "four axes are needed: batch, keys, heads and value_dim"};
@@ -49,7 +50,8 @@ inline Refusal prepare_sdpa(const AttentionAttributes& attributes, const TfLiteT
     }
     for (int axis = 3; axis >= 4 - axes; --axis) {
       const int extent = dim(*mask, axis - (4 - axes));
-      if (extent != extents[axis] && extent != 1) return {"mask", "an axis has neither as many numbers as [batch, heads, tokens, keys] nor 1"};
+      if (extent != extents[axis] && extent != 1)
+        return {"mask", "an axis has neither as many numbers as [batch, heads, tokens, keys] nor 1"};
       if (axis < 3) strides[axis] = extent == 1 ? 0 : numbers;
       if (extent != 0 && numbers > PTRDIFF_MAX / 4 / extent) return {"mask", "it is too large"};
       numbers *= extent;

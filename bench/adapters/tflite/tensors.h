@@ -41,7 +41,8 @@ struct Scale {
 inline bool scale_of(const TfLiteTensor& tensor, Scale* scale) {
   if (tensor.quantization.type != kTfLiteAffineQuantization || tensor.quantization.params == nullptr) return false;
   const auto* const affine = static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
-  if (affine->scale == nullptr || affine->scale->size != 1 || affine->zero_point == nullptr || affine->zero_point->size != 1) return false;
+  if (affine->scale == nullptr || affine->scale->size != 1 || affine->zero_point == nullptr || affine->zero_point->size != 1)
+    return false;
   scale->scale = double(affine->scale->data[0]);
   scale->zero = affine->zero_point->data[0];
   return true;

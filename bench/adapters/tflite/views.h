@@ -1,5 +1,5 @@
-// How the axes of a product lie in a tensor's memory, seen through the transpositions and reshapes between them: a list of extents and strides,
-// outermost first, whose extents multiply to those of the axes.
+// How the axes of a product lie in a tensor's memory, seen through the transpositions and reshapes between them: a list of
+// extents and strides, outermost first, whose extents multiply to those of the axes.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +63,8 @@ inline bool cut(const Axes& axes, std::ptrdiff_t extent, Axes* outer, Axes* inne
   return true;
 }
 
-// Axes whose strides count in a dense tensor of `dims`, as they lie where its axis j has the stride strides[j] instead. False where a stride does not
-// keep to whole axes.
+// Axes whose strides count in a dense tensor of `dims`, as they lie where its axis j has the stride strides[j] instead. False
+// where a stride does not keep to whole axes.
 inline bool moved(const Axes& axes, const Dims& dims, const Dims& strides, Axes* result) {
   const Dims dense = dense_strides(dims);
   result->clear();
@@ -91,7 +91,8 @@ inline bool moved(const Axes& axes, const Dims& dims, const Dims& strides, Axes*
   return true;
 }
 
-// The fewest axes that all lists can be told apart by: each list becomes as many axes, of the same extents. False where they are cut differently.
+// The fewest axes that all lists can be told apart by: each list becomes as many axes, of the same extents. False where they
+// are cut differently.
 inline bool aligned(std::vector<Axes*> lists) {
   std::vector<Axes> results(lists.size());
   std::vector<Axes> rest;

@@ -1,13 +1,16 @@
 // Runs models in TensorFlow Lite as a script says: host SCRIPT. Lines of a script:
 //
-//   model FILE [register] [delegate] [plugin] [threads=N]   an interpreter of the model, with the adapter's operators, its delegate, or the
+//   model FILE [register] [delegate] [plugin] [threads=N]   an interpreter of the model, with the adapter's operators, its
+//   delegate, or the
 //                                                           delegate by the interface of external ones, with [int8=N]
 //   resize INPUT EXTENT...                                  of an input
 //   allocate                                                which `run` does where it was not done
-//   run INPUTS OUTPUTS                                      a call: inputs one behind the other in a file; outputs are added to another
-//   repeat TIMES                                            the last call's time, the median of so many, in microseconds
+//   run INPUTS OUTPUTS                                      a call: inputs one behind the other in a file; outputs are added to
+//   another repeat TIMES                                            the last call's time, the median of so many, in
+//   microseconds
 //
-// What the runtime refuses is printed, with the line and that of the model: "refused LINE (MODEL): MESSAGES". Then the rest of the model's lines is left out.
+// What the runtime refuses is printed, with the line and that of the model: "refused LINE (MODEL): MESSAGES". Then the rest of
+// the model's lines is left out.
 #include <algorithm>
 #include <chrono>
 #include <cstdarg>
@@ -19,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/adapters/tflite/attend_tflite.h"
+#include "../../../bench/adapters/tflite/attend_tflite.h"
 
 extern "C" {
 // Of the interface of external delegates.
@@ -69,7 +72,8 @@ class Session {
     if (plugin_) {
       char name[] = "int8";
       char *keys[] = {name}, *values[] = {&int8[0]};
-      delegate_ = tflite_plugin_create_delegate(keys, values, int8.empty() ? 0 : 1, [](const char* message) { messages += message; });
+      delegate_ =
+          tflite_plugin_create_delegate(keys, values, int8.empty() ? 0 : 1, [](const char* message) { messages += message; });
       if (delegate_ == nullptr) return TfLiteInterpreterOptionsDelete(options), false;
     }
     if (delegate_ != nullptr) TfLiteInterpreterOptionsAddDelegate(options, delegate_);

@@ -15,7 +15,10 @@ on_board() {
   board=$1
   folder=$build/$1
   boards_compiler=$(sh tests/firmware/board.sh compiler "$board")
-  command -v "$boards_compiler" >/dev/null && command -v qemu-system-arm >/dev/null || { missing "TFLite Micro on $board" "apt-get install gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm" && return; }
+  if ! command -v "$boards_compiler" >/dev/null || ! command -v qemu-system-arm >/dev/null; then
+    missing "TFLite Micro on $board" "apt-get install gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
+    return
+  fi
   if ! objects=$(sh tests/firmware/board.sh library "$board" "$folder" 2>"$build/$board.log"); then
     fail "TFLite Micro on $board: the library" "$(first_error "$build/$board.log")"
     return

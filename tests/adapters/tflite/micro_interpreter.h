@@ -1,5 +1,5 @@
-// An interpreter of one operator, with the arena of TFLite Micro: persistent buffers from its end, scratch buffers and the tensors that nobody gave
-// memory from its beginning.
+// An interpreter of one operator, with the arena of TFLite Micro: persistent buffers from its end, scratch buffers and the
+// tensors that nobody gave memory from its beginning.
 #pragma once
 
 #include <cstdarg>
@@ -18,7 +18,8 @@ class MicroInterpreter final : public tflite::MicroContext {
  public:
   static constexpr int most = 6;
 
-  MicroInterpreter(void* arena, std::size_t size, void (*say)(const char* text)) : arena_(static_cast<char*>(arena)), size_(size), say_(say) {
+  MicroInterpreter(void* arena, std::size_t size, void (*say)(const char* text))
+      : arena_(static_cast<char*>(arena)), size_(size), say_(say) {
     context_.impl_ = static_cast<tflite::MicroContext*>(this);
     context_.ReportError = report;
   }

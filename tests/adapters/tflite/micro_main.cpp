@@ -1,10 +1,13 @@
-// The operators of TFLite Micro, on a board or here: prints a digest of each output, which is the same everywhere, what is refused and why, and, in
-// lines that begin with "arena", how many bytes of the arena a node takes, which depends on the size of pointers.
+// The operators of TFLite Micro, on a board or here: prints a digest of each output, which is the same everywhere, what is
+// refused and why, and, in lines that begin with "arena", how many bytes of the arena a node takes, which depends on the size
+// of pointers.
+#include <attend/c/integer.h>
+
 #include <initializer_list>
 
-#include "bench/adapters/tflite/attend_tflm.h"
+#include "../../../bench/adapters/tflite/attend_tflm.h"
+#include "../../firmware/platform.h"
 #include "micro_interpreter.h"
-#include "tests/firmware/platform.h"
 
 namespace {
 
@@ -13,6 +16,8 @@ using attend_test::Step;
 
 alignas(64) char arena[24 * 1024];
 alignas(16) unsigned char memory[4][8192];  // of inputs
+alignas(16) unsigned char called[2048];
+alignas(64) unsigned char work[20 * 1024];
 
 std::uint32_t state = 1;
 int next(int below) {
@@ -55,11 +60,47 @@ struct Shape {
 constexpr Step steps[4] = {{0.03f, 3}, {0.02f, -7}, {0.05f, 11}, {0.04f, -2}};
 
 // {"scale": 0.25} as FlexBuffers writes it, and {"kv_cache_max": 24}.
-constexpr unsigned char scale[] = {'s', 'c', 'a', 'l', 'e', 0, 1, 7, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x80, 0x3e, 0x0e, 5, 0x26, 1};
-constexpr unsigned char places[] = {'k', 'v', '_', 'c', 'a', 'c', 'h', 'e', '_', 'm', 'a', 'x', 0, 1, 14, 1, 1, 1, 24, 4, 2, 0x24, 1};
+constexpr unsigned char scale[] = {'s', 'c', 'a', 'l', 'e', 0, 1, 7, 1,    0,    0,    0, 1,    0,
+                                   0,   0,   1,   0,   0,   0, 0, 0, 0x80, 0x3e, 0x0e, 5, 0x26, 1};
+constexpr unsigned char places[] = {'k', 'v', '_', 'c', 'a', 'c', 'h', 'e', '_', 'm',  'a', 'x',
+                                    0,   1,   14,  1,   1,   1,   24,  4,   2,   0x24, 1};
+
+// Whether an output is what a call of the library writes for the same tensors. Masks are bytes here, or none.
+bool is_as_called(const Shape& shape, TfLiteType type, TfLiteType mask, float factor, const void* output, std::size_t bytes) {
+  attend_problem problem;
+  attend_integer_constants constants;
+  if (type == kTfLiteFloat32) {
+    attend_problem_init(&problem, sizeof problem);
+    if (factor != 0.0f) problem.scale = factor;
+  } else {
+    attend_integer_scales scales;
+    attend_integer_scales_init(&scales, sizeof scales);
+    scales.query_scale = double(steps[0].scale), scales.query_zero_point = steps[0].zero;
+    scales.key_scale = double(steps[1].scale), scales.key_zero_point = steps[1].zero;
+    scales.value_scale = double(steps[2].scale), scales.value_zero_point = steps[2].zero;
+    scales.output_scale = double(steps[3].scale), scales.output_zero_point = steps[3].zero;
+    if (factor != 0.0f) scales.scale = double(factor);
+    if (attend_integer_prepare(&scales, shape.head_dim, &constants) != ATTEND_OK) return false;
+    attend_integer_problem_init(&problem, sizeof problem);
+    problem.constants = &constants;
+  }
+  problem.batch = shape.batch, problem.queries = shape.tokens, problem.keys = shape.keys;
+  problem.query_heads = shape.heads, problem.kv_heads = shape.kv_heads;
+  problem.head_dim = shape.head_dim, problem.value_dim = shape.value_dim;
+  problem.query.data = memory[0], problem.key.data = memory[1], problem.value.data = memory[2];
+  problem.output.data = called;
+  if (mask != kTfLiteNoType) {
+    problem.mask.data = memory[3];
+    problem.mask.kind = ATTEND_MASK_BYTES;
+    problem.mask.head_stride = 0;
+  }
+  return bytes <= sizeof called && attend_run(&problem, work, sizeof work) == ATTEND_OK &&
+         std::memcmp(called, output, bytes) == 0;
+}
 
 // An attention node. mask: the type of one, or none.
-bool attention(const char* name, const Shape& shape, TfLiteType type, TfLiteType mask, const void* options = nullptr, std::size_t bytes = 0) {
+bool attention(const char* name, const Shape& shape, TfLiteType type, TfLiteType mask, const void* options = nullptr,
+               std::size_t bytes = 0) {
   MicroInterpreter it(arena, sizeof arena, firmware::print);
   const int dims[4][4] = {{shape.batch, shape.tokens, shape.heads, shape.head_dim},
                           {shape.batch, shape.keys, shape.kv_heads, shape.head_dim},
@@ -82,10 +123,13 @@ bool attention(const char* name, const Shape& shape, TfLiteType type, TfLiteType
   }
   const int output = it.tensor(type, 4, dims[3], nullptr, type == kTfLiteInt8 ? &steps[3] : nullptr);
   it.output(output);
-  if (!it.prepare(attend_tflm_scaled_dot_product_attention(), options, bytes) || !it.invoke()) return firmware::print(" (refused)\n"), false;
+  if (!it.prepare(attend_tflm_scaled_dot_product_attention(), options, bytes) || !it.invoke())
+    return firmware::print(" (refused)\n"), false;
   print_digest(name, it.data(output), it.tensor_bytes(output));
   print_arena(name, it);
-  return true;
+  if (mask != kTfLiteNoType && mask != kTfLiteBool) return true;
+  if (is_as_called(shape, type, mask, options == nullptr ? 0.0f : 0.25f, it.data(output), it.tensor_bytes(output))) return true;
+  return firmware::print("which a call of the library does not write\n"), false;
 }
 
 // A cache, token by token and in chunks, its positions being moved on at its end; then anew.
@@ -129,7 +173,9 @@ int firmware::run() {
   for (const bool floats : {true, false}) {
     const TfLiteType type = floats ? kTfLiteFloat32 : kTfLiteInt8;
     well = attention(floats ? "float32 encoder" : "int8 encoder", encoder, type, kTfLiteNoType) && well;
-    well = attention(floats ? "float32 encoder, mask" : "int8 encoder, mask", encoder, type, kTfLiteBool, scale, sizeof scale) && well;
+    well =
+        attention(floats ? "float32 encoder, mask" : "int8 encoder, mask", encoder, type, kTfLiteBool, scale, sizeof scale) &&
+        well;
     well = attention(floats ? "float32 decoder" : "int8 decoder", decoder, type, kTfLiteFloat32) && well;
     well = attention(floats ? "float32 words" : "int8 words", words, type, kTfLiteNoType) && well;
     well = cache(floats ? "float32 cache" : "int8 cache", type) && well;

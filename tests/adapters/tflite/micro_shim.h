@@ -1,5 +1,5 @@
-// What TFLite Micro's operators are compiled against, declared from its documentation: the part of its interface that the adapter uses. Its headers
-// are where a firmware has them; the tests have these, under the same names (check.sh).
+// What TFLite Micro's operators are compiled against, declared from its documentation: the part of its interface that the
+// adapter uses. Its headers are where a firmware has them; the tests have these, under the same names (check.sh).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,16 @@
 
 enum TfLiteStatus { kTfLiteOk = 0, kTfLiteError = 1 };
 
-enum TfLiteType { kTfLiteNoType = 0, kTfLiteFloat32 = 1, kTfLiteInt32 = 2, kTfLiteUInt8 = 3, kTfLiteInt64 = 4, kTfLiteBool = 6, kTfLiteInt16 = 7, kTfLiteInt8 = 9 };
+enum TfLiteType {
+  kTfLiteNoType = 0,
+  kTfLiteFloat32 = 1,
+  kTfLiteInt32 = 2,
+  kTfLiteUInt8 = 3,
+  kTfLiteInt64 = 4,
+  kTfLiteBool = 6,
+  kTfLiteInt16 = 7,
+  kTfLiteInt8 = 9
+};
 
 // Numbers behind their count.
 struct TfLiteIntArray {
@@ -75,7 +84,8 @@ namespace tflite {
 
 class MicroContext {
  public:
-  // Memory of the arena that lasts as long as the interpreter, while nodes are made and prepared. Null where there is not enough.
+  // Memory of the arena that lasts as long as the interpreter, while nodes are made and prepared. Null where there is not
+  // enough.
   virtual void* AllocatePersistentBuffer(std::size_t bytes) = 0;
   // Memory of the arena during a call: asked for while a node is prepared, and had by its number in the call.
   virtual TfLiteStatus RequestScratchBufferInArena(std::size_t bytes, int* number) = 0;
