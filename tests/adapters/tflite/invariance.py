@@ -95,13 +95,13 @@ def main():
     alone = bench.model(part(p, batch=slice(2, 3)))
     both("batch", lambda d: told(base[d][2:3], bench.run(alone, d)))
 
-    # A text of 40 tokens alone, and with 21 tokens of padding, which a mask hides.
+    # A text of 40 tokens alone, and with 81 tokens of padding, which a mask hides.
     def padded(left):
-        q = Problem(rng, 1, 61, 61, 12, 12, 32, 32)
-        real = slice(21, 61) if left else slice(0, 40)
-        hidden = numpy.ones(61, bool)
+        q = Problem(rng, 1, 121, 121, 12, 12, 32, 32)
+        real = slice(81, 121) if left else slice(0, 40)
+        hidden = numpy.ones(121, bool)
         hidden[real] = False
-        q.mask = numpy.where(hidden, -1e9, 0).astype(numpy.float32).reshape(1, 1, 1, 61)
+        q.mask = numpy.where(hidden, -1e9, 0).astype(numpy.float32).reshape(1, 1, 1, 121)
         with_padding, without = bench.model(q), bench.model(part(q, tokens=real, keys=real))
         return lambda d: told(bench.run(without, d), bench.run(with_padding, d)[:, real])
 

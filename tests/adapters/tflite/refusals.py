@@ -117,7 +117,7 @@ def attention(cases):
         add([q, k, k], "scale: a number from 0", attributes=flex({"scale": bad}))
         add([q, k, k], "logit_cap: a number from 0", attributes=flex({"logit_cap": bad}))
     add([q, k, k], "attributes: there is one beside scale", attributes=flex({"scale": 0.5, "window": 3}))
-    for damaged in (b"\0", b"\1\2\3", b"\xff" * 40, flex({"scale": 0.5})[:-1], flex({"scale": 0.5})[4:], b"\x05\x04\x01", flex({"scale": 0.5})[:-2] + b"\x24\x08"):
+    for damaged in (b"\0", b"\1\2\3", b"\xff" * 40, flex({"scale": 0.5})[:-1], flex({"scale": 0.5})[4:], b"\x05\x04\x01", flex({"scale": 0.5})[:-2] + b"\x24\x08", flex({"scale": 0.5})[:-2] + b"\x2b\x01"):
         add([q, k, k], "attributes: they are damaged", attributes=damaged)
     zeros = [numpy.zeros(t["shape"], I) for t in (q8, k8, k8)]
     for number in (-999.0, 1.0, numpy.nan, numpy.inf, 1e-40):
