@@ -6,6 +6,7 @@
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library.
 #     One object defines `int firmware::run()` of platform.h, which is called in the place of main; it prints by semihosting, firmware::write)
+#   tests/firmware/board.sh library BOARD FOLDER (prints the library's objects, compiled once for all who ask; FOLDER is for its own use)
 #   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
@@ -194,6 +195,14 @@ build() {  # board folder program...
   rm -rf "$work"
 }
 
+library_objects() {  # board folder
+  prepare "$1" "$2"
+  library
+  attend "$1"
+  echo "$objects"
+  rm -rf "$work"
+}
+
 link_compiled() {  # board image object...
   prepare "$1" "$2.objects"
   result=$2
@@ -250,6 +259,7 @@ run() {  # board image [argument...]; $clock: options for the emulator's clock
 case ${1:-} in
   build) [ $# -ge 4 ] || fail 'expected build BOARD FOLDER PROGRAM...'; shift; build "$@" ;;
   link) [ $# -ge 4 ] || fail 'expected link BOARD IMAGE OBJECT...'; shift; link_compiled "$@" ;;
+  library) [ $# -eq 3 ] || fail 'expected library BOARD FOLDER'; library_objects "$2" "$3" ;;
   run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
   size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;
   count) [ $# -ge 3 ] || fail 'expected count BOARD IMAGE [ARGUMENT...]'; clock='-icount shift=0'; shift; run "$@" ;;
@@ -257,5 +267,5 @@ case ${1:-} in
   compiler) [ $# -eq 2 ] || fail 'expected compiler BOARD'; describe "$2"; echo "$cxx" ;;
   boards) echo "$boards" ;;
   kinds) echo "$kinds" ;;
-  *) fail 'expected build, link, run, count, size, flags, compiler, boards or kinds' ;;
+  *) fail 'expected build, link, library, run, count, size, flags, compiler, boards or kinds' ;;
 esac

@@ -37,6 +37,7 @@ BEGIN {
     may[adapter] = api " bench/adapters/common " adapter
     may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance"
   }
+  may["tests/adapters/tflite"] = may["tests/adapters/tflite"] " tests/firmware"  # operators of microcontrollers run on its boards
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
     example = "bench/exported/" name[n]
     may[example] = may[example "/model"] = example " " example "/model include/attend/attend.h"  # a model is what attend.export has written
