@@ -10,6 +10,18 @@
 
 namespace attend_adapter {
 
+// Packs weights [inputs][outputs], whose rows are `stride` numbers apart, into attend::core::packed_weight_numbers as panels.
+inline void pack_transposed(const float* weights, std::ptrdiff_t stride, int outputs, int inputs, float* panels) {
+  using attend::panel_keys;
+  for (int first = 0; first < outputs; first += panel_keys) {
+    const int count = outputs - first < panel_keys ? outputs - first : panel_keys;
+    for (int i = 0; i < inputs; ++i, panels += panel_keys) {
+      std::memcpy(panels, weights + i * stride + first, std::size_t(count) * sizeof(float));
+      std::memset(panels + count, 0, std::size_t(panel_keys - count) * sizeof(float));
+    }
+  }
+}
+
 // Weights of float32 as panels: [outputs][inputs] in rows, or transposed, [inputs][outputs], as ONNX and others multiply from the right.
 class PackedWeights {
  public:
@@ -25,14 +37,7 @@ class PackedWeights {
       pack_weights<Format::float32>(weights, inputs, outputs, inputs, panels);
       return true;
     }
-    for (int first = 0; first < outputs; first += panel_keys) {
-      const int count = outputs - first < panel_keys ? outputs - first : panel_keys;
-      for (int i = 0; i < inputs; ++i) {
-        float* const to = panels + std::ptrdiff_t(first) * inputs + std::ptrdiff_t(i) * panel_keys;
-        std::memcpy(to, weights + std::ptrdiff_t(i) * outputs + first, std::size_t(count) * sizeof(float));
-        std::memset(to + count, 0, std::size_t(panel_keys - count) * sizeof(float));
-      }
-    }
+    pack_transposed(weights, outputs, outputs, inputs, panels);
     return true;
   }
 
