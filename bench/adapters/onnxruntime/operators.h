@@ -28,6 +28,7 @@ enum class Name {
   reduce_mean,
   reduce_sum_square,
   reduce_l2,
+  attention,
   end
 };
 
@@ -53,6 +54,7 @@ const Definition& reduce_sum();
 const Definition& reduce_mean();
 const Definition& reduce_sum_square();
 const Definition& reduce_l2();
+const Definition& attention();
 
 inline const Definition& definition(Name name) {
   switch (name) {
@@ -78,6 +80,7 @@ inline const Definition& definition(Name name) {
     case Name::reduce_mean: return reduce_mean();
     case Name::reduce_sum_square: return reduce_sum_square();
     case Name::reduce_l2: return reduce_l2();
+    case Name::attention: return attention();
     case Name::end: break;
   }
   return matmul();
