@@ -32,6 +32,7 @@ typedef struct {
 
 static const Function* api;
 static void *environment, *memory, *allocator, *session;
+static const char provider[] = "AttendExecutionProvider";
 static const void* device;  // of the plugin, null without one
 static char sentence[2048];
 
@@ -65,9 +66,9 @@ static int open_runtime(const char* library, const char* plugin) {
   size_t count = 0;
   if (CALL(GetEpDevices, (void*, const void* const**, size_t*), environment, &devices, &count)) return -1;
   for (size_t i = 0; i < count; ++i) {
-    if (strcmp(((const char* (*)(const void*))api[EpDevice_EpName])(devices[i]), "Attend") == 0) device = devices[i];
+    if (strcmp(((const char* (*)(const void*))api[EpDevice_EpName])(devices[i]), provider) == 0) device = devices[i];
   }
-  return device != NULL ? 0 : (snprintf(sentence, sizeof sentence, "the plugin offers no provider Attend"), -1);
+  return device != NULL ? 0 : (snprintf(sentence, sizeof sentence, "the plugin offers no provider of that name"), -1);
 }
 
 static int open_model(const char* file, int threads) {
@@ -98,7 +99,7 @@ static int count_nodes(size_t* ours, size_t* others) {
     size_t number = 0;
     if (CALL(EpAssignedSubgraph_GetEpName, (const void*, const char**), parts[i], &name)) return -1;
     if (CALL(EpAssignedSubgraph_GetNodes, (const void*, const void* const**, size_t*), parts[i], &nodes, &number)) return -1;
-    *(strcmp(name, "Attend") == 0 ? ours : others) += number;
+    *(strcmp(name, provider) == 0 ? ours : others) += number;
   }
   return 0;
 }

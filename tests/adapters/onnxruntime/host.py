@@ -14,7 +14,7 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_uint32,
 import numpy
 
 API_VERSION = 24  # the first that says which provider computes which node
-PROVIDER = "Attend"
+PROVIDER = "AttendExecutionProvider"
 
 # Places in the table of functions, OrtApi of version 24.
 PLACES = {

@@ -71,13 +71,13 @@ for heads, widths, is_causal, past in itertools.product(((4, 2), (6, 1), (9, 3),
         three=heads[0] == 6, **(dict(is_causal=1) if is_causal else {}))
 for scale, cap in itertools.product((None, 0.01, 1.0), (0.0, 2.0, 30.0)):
     for name, mask in (("no mask", None), ("booleans 2D", boolean()), ("floats 2D", floats())):
-        if cap and mask is not None and name == "floats 2D":
-            continue  # opset 23 and its corrections differ about the order of cap and bias
         add("%s, scale %s, cap %g" % (name, scale, cap), mask=mask, **({} if scale is None else dict(scale=scale)), **(dict(softcap=cap) if cap else {}))
-for scores, opset in itertools.product((0, 3), (23, 24)):
+for scores, opset in itertools.product((0, 1, 2, 3), (23, 24)):
     for past in (0, PAST):
-        add("scores %d%s" % (scores, ", past" if past else ""), scores=scores, past=past, opset=opset, left="puts the scores out")
-        add("scores %d%s, booleans, causal" % (scores, ", past" if past else ""), scores=scores, past=past, mask=boolean(), is_causal=1, opset=opset, left="puts the scores out")
+        add("scores %d%s" % (scores, ", past" if past else ""), scores=scores, past=past, opset=opset)
+        add("scores %d%s, booleans, causal, cap" % (scores, ", past" if past else ""), scores=scores, past=past, mask=boolean(), is_causal=1, softcap=2.0, opset=opset,
+            shipped="writes the least number in place of -inf" if scores == 2 else None)
+        add("scores %d%s, floats" % (scores, ", past" if past else ""), scores=scores, past=past, mask=floats(BATCH, 4), softcap=2.0, opset=opset)
 for tokens, keys, past in ((1, 1, 0), (1, 1, 40), (1, 100, 0), (40, 40, 0), (3, 3, 61), (70, 70, 0), (33, 600, 0), (2, 1030, 0)):
     for is_causal in (0, 1):
         add("%d tokens, %d keys after %d%s" % (tokens, keys, past, ", causal" if is_causal else ""), tokens=tokens, keys=keys, past=past, heads=(2, 1), widths=(16, 16),
