@@ -46,6 +46,16 @@ void copy_tokens(const Heads& from, const Heads& to, const std::vector<int64_t>&
   });
 }
 
+Heads present_of(const Heads& past, const Heads& added, float* present, WorkMemory& memory, const Call& call) {
+  const int64_t total = past.tokens + added.tokens;
+  if (present == nullptr && past.tokens == 0) return added;
+  if (present == nullptr) present = memory.numbers<float>(times(times(added.batch, added.heads), times(total, added.width)));
+  const Heads to = heads_first(present, added.batch, added.heads, total, added.width);
+  if (past.tokens > 0) copy_tokens(past, to, {0}, call);
+  copy_tokens(added, to, {past.tokens}, call);
+  return to;
+}
+
 Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries, int64_t keys, const char* name) {
   Mask mask;
   if (!tensor) return mask;

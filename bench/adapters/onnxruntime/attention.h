@@ -27,6 +27,9 @@ Heads heads_first(const float* data, int64_t batch, int64_t heads, int64_t token
 // Copies the tokens of each row to `to`, from its token first[row] on, or first[0] for all; on threads.
 void copy_tokens(const Heads& from, const Heads& to, const std::vector<int64_t>& first, const Call& call);
 
+// Past and new tokens of each row in one array: `present`, if it is not null; the new ones where they lie, if there is no past; or else memory.
+Heads present_of(const Heads& past, const Heads& added, float* present, WorkMemory& memory, const Call& call);
+
 // A mask, boolean or additive, that is broadcast to [batch][heads][queries][keys].
 struct Mask {
   Tensor tensor;  // boolean or float32; none where it has no type

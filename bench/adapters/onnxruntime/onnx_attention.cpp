@@ -84,17 +84,6 @@ class Attention : public Operator {
   }
 
  private:
-  // Past and new tokens in one array: the output, if the node has it; the new ones where they lie, if there is no past; or else memory.
-  static Heads present_of(const Heads& past, const Heads& added, float* present, WorkMemory& memory, const Call& call) {
-    const int64_t total = past.tokens + added.tokens;
-    if (present == nullptr && past.tokens == 0) return added;
-    if (present == nullptr) present = memory.numbers<float>(times(times(added.batch, added.heads), times(total, added.width)));
-    const Heads to = heads_first(present, added.batch, added.heads, total, added.width);
-    if (past.tokens > 0) copy_tokens(past, to, {0}, call);
-    copy_tokens(added, to, {past.tokens}, call);
-    return to;
-  }
-
   // The scores of all keys, masked or not, which is what the first two modes show.
   void scores_of_all(const AttentionCall& attention, float* scores, const Call& call) const {
     AttentionCall all;

@@ -8,6 +8,7 @@ namespace attend_adapter::onnx {
 enum class Name {
   matmul,
   fused_matmul,
+  gemm,
   softmax,
   flat_softmax,
   layer_normalization,
@@ -29,11 +30,17 @@ enum class Name {
   reduce_sum_square,
   reduce_l2,
   attention,
+  multi_head_attention,
+  packed_attention,
+  group_query_attention,
+  rotary_embedding,
+  runtime_rotary_embedding,
   end
 };
 
 const Definition& matmul();
 const Definition& fused_matmul();
+const Definition& gemm();
 const Definition& softmax();
 const Definition& flat_softmax();
 const Definition& layer_normalization();
@@ -55,11 +62,17 @@ const Definition& reduce_mean();
 const Definition& reduce_sum_square();
 const Definition& reduce_l2();
 const Definition& attention();
+const Definition& multi_head_attention();
+const Definition& packed_attention();
+const Definition& group_query_attention();
+const Definition& rotary_embedding();
+const Definition& runtime_rotary_embedding();
 
 inline const Definition& definition(Name name) {
   switch (name) {
     case Name::matmul: return matmul();
     case Name::fused_matmul: return fused_matmul();
+    case Name::gemm: return gemm();
     case Name::softmax: return softmax();
     case Name::flat_softmax: return flat_softmax();
     case Name::layer_normalization: return layer_normalization();
@@ -81,6 +94,11 @@ inline const Definition& definition(Name name) {
     case Name::reduce_sum_square: return reduce_sum_square();
     case Name::reduce_l2: return reduce_l2();
     case Name::attention: return attention();
+    case Name::multi_head_attention: return multi_head_attention();
+    case Name::packed_attention: return packed_attention();
+    case Name::group_query_attention: return group_query_attention();
+    case Name::rotary_embedding: return rotary_embedding();
+    case Name::runtime_rotary_embedding: return runtime_rotary_embedding();
     case Name::end: break;
   }
   return matmul();
