@@ -79,7 +79,7 @@ class GroupQueryAttention : public Operator {
       copy_tokens(keys, attention.key, attention.offsets, call);
     }
     attention.causal = true;
-    attention.window_left = window_;
+    if (window_ > 0) attention.window_left = window_ - 1;  // it counts the query's own key
     if (scale_ != 0) attention.scale = scale_;
     attention.soft_cap = soft_cap_;
     attention.sink_logits = sink ? sink.floats() : nullptr;
