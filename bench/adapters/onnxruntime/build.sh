@@ -12,7 +12,7 @@ for source in "$folder"/*.cpp; do
     continue
   fi
   # shellcheck disable=SC2086
-  $cxx -std=c++17 -O2 -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude ${ADAPTER_FLAGS:-} -c "$source" -o "$object"
+  $cxx -std=c++17 -O3 -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude ${ADAPTER_FLAGS:-} -c "$source" -o "$object"
 done
 # The library's own functions stay inside: another copy of it in the same process, of another version perhaps, is not mixed up with it.
 $cxx -shared -o "$output" "$objects"/*.o "$library" -Wl,--exclude-libs,ALL -Wl,-z,defs -pthread ${ADAPTER_FLAGS:-}

@@ -35,6 +35,10 @@ enum class Name {
   group_query_attention,
   rotary_embedding,
   runtime_rotary_embedding,
+  dynamic_quantize_linear,
+  matmul_integer,
+  dynamic_quantize_matmul,
+  matmul_integer_to_float,
   end
 };
 
@@ -67,6 +71,10 @@ const Definition& packed_attention();
 const Definition& group_query_attention();
 const Definition& rotary_embedding();
 const Definition& runtime_rotary_embedding();
+const Definition& dynamic_quantize_linear();
+const Definition& matmul_integer();
+const Definition& dynamic_quantize_matmul();
+const Definition& matmul_integer_to_float();
 
 inline const Definition& definition(Name name) {
   switch (name) {
@@ -99,6 +107,10 @@ inline const Definition& definition(Name name) {
     case Name::group_query_attention: return group_query_attention();
     case Name::rotary_embedding: return rotary_embedding();
     case Name::runtime_rotary_embedding: return runtime_rotary_embedding();
+    case Name::dynamic_quantize_linear: return dynamic_quantize_linear();
+    case Name::matmul_integer: return matmul_integer();
+    case Name::dynamic_quantize_matmul: return dynamic_quantize_matmul();
+    case Name::matmul_integer_to_float: return matmul_integer_to_float();
     case Name::end: break;
   }
   return matmul();

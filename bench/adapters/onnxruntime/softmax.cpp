@@ -13,31 +13,26 @@ namespace attend_adapter::onnx {
 namespace {
 
 constexpr double softmax_cost = 20;  // of a number, in multiply-adds
-using Lanes = float __attribute__((vector_size(64)));
 constexpr int lanes = 16;
 
 float largest_of(const float* x, int count) {
-  Lanes most;
-  for (int lane = 0; lane < lanes; ++lane) most[lane] = x[0];
+  float most[lanes];
+  for (float& lane : most) lane = x[0];
   int i = 0;
   for (; i + lanes <= count; i += lanes) {
-    Lanes next;
-    std::memcpy(&next, x + i, sizeof next);
-    most = next > most ? next : most;
+    for (int lane = 0; lane < lanes; ++lane) most[lane] = x[i + lane] > most[lane] ? x[i + lane] : most[lane];
   }
   for (; i < count; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
   float largest = most[0];
-  for (int lane = 1; lane < lanes; ++lane) largest = most[lane] > largest ? most[lane] : largest;
+  for (const float lane : most) largest = lane > largest ? lane : largest;
   return largest;
 }
 
 float sum_of(const float* x, int count) {
-  Lanes sums = {};
+  float sums[lanes] = {};
   int i = 0;
   for (; i + lanes <= count; i += lanes) {
-    Lanes next;
-    std::memcpy(&next, x + i, sizeof next);
-    sums += next;
+    for (int lane = 0; lane < lanes; ++lane) sums[lane] += x[i + lane];
   }
   for (int lane = 0; i < count; ++i, ++lane) sums[lane] += x[i];
   for (int half = lanes / 2; half > 0; half /= 2) {
@@ -49,16 +44,7 @@ float sum_of(const float* x, int count) {
 // to may be from.
 void softmax_row(const float* from, int count, float* to) {
   const float most = largest_of(from, count);
-  int i = 0;
-  Lanes top;
-  for (int lane = 0; lane < lanes; ++lane) top[lane] = most;
-  for (; i + lanes <= count; i += lanes) {
-    Lanes next;
-    std::memcpy(&next, from + i, sizeof next);
-    next -= top;
-    std::memcpy(to + i, &next, sizeof next);
-  }
-  for (; i < count; ++i) to[i] = from[i] - most;
+  for (int i = 0; i < count; ++i) to[i] = from[i] - most;
   attend::core::activate<attend::Activation::exp>(to, nullptr, count, to);
   int first = 0;
   while (first < count && to[first] == 0) ++first;
