@@ -40,4 +40,4 @@ def one_node(kind, inputs, outputs, attributes=None, domain="", opset=OPSET, con
     node = helper.make_node(kind, names, results, domain=domain, name="node", **(attributes or {}))
     fed = [(n, number_of(a), ["%s_%d" % (n, i) for i in range(a.ndim)] if free else a.shape)
            for n, a in inputs.items() if a is not None and n not in constants]
-    return model([node], fed, [r for r in results if r], {n: inputs[n] for n in constants if inputs[n] is not None}, opset)
+    return model([node], fed, [r for r in results if r], {n: inputs[n] for n in constants if inputs.get(n) is not None}, opset)
