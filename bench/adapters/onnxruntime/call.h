@@ -81,12 +81,28 @@ class WorkMemory {
   Memory memory_;
 };
 
+// Where the inputs and outputs of an operator are among those of a node that was made of several.
+struct Wiring {
+  static constexpr int none = -1;
+  std::vector<int> inputs;                      // of the operator: that of the node, none, or place_of a constant
+  std::vector<std::pair<Tensor, Memory>> constants;  // with copies of their data
+  std::vector<int> outputs;
+
+  static int place_of(std::size_t constant) { return -2 - int(constant); }
+};
+
 class Call {
  public:
-  Call(OrtKernelContext* context, Threads& threads) : context_(context), threads_(threads) {}
+  Call(OrtKernelContext* context, Threads& threads, const Wiring* wiring = nullptr) : context_(context), threads_(threads), wiring_(wiring) {}
 
   // An input; where it may be left out, one without a type.
   Tensor input(int index) const {
+    if (wiring_ != nullptr) {
+      const int place = std::size_t(index) < wiring_->inputs.size() ? wiring_->inputs[std::size_t(index)] : Wiring::none;
+      if (place == Wiring::none) return {};
+      if (place < 0) return wiring_->constants[std::size_t(-2 - place)].first;
+      index = place;
+    }
     std::size_t count = 0;
     check(KernelContext_GetInputCount(context_, &count));
     if (std::size_t(index) >= count) return {};
@@ -113,6 +129,10 @@ class Call {
   // Memory of an output; null where the node does not have it.
   template <class Number = float>
   Number* output(int index, const Shape& shape) {
+    if (wiring_ != nullptr) {
+      index = std::size_t(index) < wiring_->outputs.size() ? wiring_->outputs[std::size_t(index)] : Wiring::none;
+      if (index == Wiring::none) return nullptr;
+    }
     std::size_t count = 0;
     check(KernelContext_GetOutputCount(context_, &count));
     if (std::size_t(index) >= count) return nullptr;
@@ -131,6 +151,7 @@ class Call {
  private:
   OrtKernelContext* context_;
   Threads& threads_;
+  const Wiring* wiring_;
 };
 
 // Refuses what is not so.

@@ -33,10 +33,22 @@ class Node {
   Type input(std::size_t index) const { return index < inputs_.size() ? type_of(inputs_[index]) : undefined; }
   Type output(std::size_t index) const { return index < outputs_.size() ? type_of(outputs_[index]) : undefined; }
   bool has_output(std::size_t index) const { return output(index) != undefined; }
+  const OrtNode* node() const { return node_; }
+  const std::vector<const OrtValueInfo*>& inputs() const { return inputs_; }
+  const std::vector<const OrtValueInfo*>& outputs() const { return outputs_; }
 
   int64_t integer(const char* name, int64_t otherwise) const {
     int64_t number = 0;
     return read(name, 1, &number, sizeof number) ? number : otherwise;
+  }
+  float number(const char* name, float otherwise) const {
+    float number = 0;
+    return read(name, 3, &number, sizeof number) ? number : otherwise;
+  }
+  std::vector<int64_t> integers(const char* name) const {
+    int64_t numbers[8] = {};
+    std::size_t used = 0;
+    return read(name, 2, numbers, sizeof numbers, &used) ? std::vector<int64_t>(numbers, numbers + used / sizeof *numbers) : std::vector<int64_t>{};
   }
   std::string text(const char* name, const char* otherwise) const {
     char buffer[64] = {};
@@ -51,11 +63,11 @@ class Node {
     return text == nullptr ? "" : text;
   }
   // kind: of the attribute, as the runtime counts them.
-  bool read(const char* name, int kind, void* to, std::size_t size) const {
+  bool read(const char* name, int kind, void* to, std::size_t size, std::size_t* used = nullptr) const {
     const OrtOpAttr* attribute = nullptr;
     if (!found(Node_GetAttributeByName(node_, name, &attribute)) || attribute == nullptr) return false;
-    std::size_t used = 0;
-    return found(ReadOpAttr(attribute, kind, to, size, &used));
+    std::size_t unused = 0;
+    return found(ReadOpAttr(attribute, kind, to, size, used == nullptr ? &unused : used));
   }
   static bool found(OrtStatus* status) {
     if (status != nullptr) ReleaseStatus(status);

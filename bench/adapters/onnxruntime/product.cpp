@@ -107,6 +107,12 @@ void run_on_threads(const Item& item, const float* panels, const Parallel& paral
   parallel.each(parallel.threads, [&](int part) {
     attend::core::run_linear_part<attend::core::Format::float32>(linear_of(item, panels, work + work_floats * std::size_t(part)), part, parallel.threads);
   });
+  if (item.product.activation == nullptr) return;
+  const std::ptrdiff_t count = std::ptrdiff_t(item.rows) * item.product.columns;
+  parallel.each(parallel.threads, [&](int part) {
+    const std::ptrdiff_t first = count * part / parallel.threads, end = count * (part + 1) / parallel.threads;
+    item.product.activation(item.output + first, nullptr, int(end - first), item.output + first);
+  });
 }
 
 }  // namespace

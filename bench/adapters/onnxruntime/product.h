@@ -27,6 +27,7 @@ struct Product {
   float alpha;
   bool align;
   float* output;  // dense
+  void (*activation)(const float* from, const float* by, int count, float* to);  // of the output, where the right matrix is packed; or null
 };
 void multiply(const Product& product, const Call& call);
 

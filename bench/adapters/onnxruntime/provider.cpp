@@ -5,6 +5,7 @@
 #include <new>
 
 #include "../common/backend.h"
+#include "compiled.h"
 #include "custom_ops.h"
 #include "node.h"
 #include "operators.h"
@@ -51,6 +52,14 @@ struct Provider : OrtEp {
     GetName = [](const OrtEp*) { return provider_name; };
     GetCapability = [](OrtEp*, const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
       return guarded("GetCapability", [&] { choose(graph, support); });
+    };
+    Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made, OrtNode**) {
+      return guarded("Compile", [&] {
+        for (std::size_t i = 0; i < count; ++i) made[i] = new Compiled(graphs[i], nodes[i], static_cast<Provider*>(self)->threads);
+      });
+    };
+    ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** made, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) delete static_cast<Compiled*>(made[i]);
     };
     GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** kernels) -> OrtStatus* {
       *kernels = static_cast<Provider*>(self)->registry;
@@ -111,17 +120,25 @@ struct Provider : OrtEp {
     check(KernelRegistry_AddKernel(registry, made.kernel, create, maker));
   }
 
-  // Takes each node whose types a kernel was registered for, and which its operator takes.
-  static void choose(const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
-    std::size_t count = 0;
-    check(Graph_GetNumNodes(graph, &count));
-    std::vector<const OrtNode*> nodes(count);
-    if (count > 0) check(Graph_GetNodes(graph, nodes.data(), count));
-    for (const OrtNode* const each : nodes) {
+  // Takes chains of nodes as one, and of the others each whose types a kernel was registered for, and which its operator takes.
+  static void choose(const OrtGraph* of_nodes, OrtEpGraphSupportInfo* support) {
+    const Graph graph(of_nodes);
+    std::vector<bool> fused(graph.nodes().size(), false);
+    for (const Fused& each : find_fused(graph)) {
+      std::vector<const OrtNode*> nodes;
+      for (const int node : each.nodes) {
+        nodes.push_back(graph.nodes()[std::size_t(node)].node());
+        fused[std::size_t(node)] = true;
+      }
+      const OrtNodeFusionOptions options{provider_version, true};
+      check(EpGraphSupportInfo_AddNodesToFuse(support, nodes.data(), nodes.size(), &options));
+    }
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+      const Node& node = graph.nodes()[i];
+      if (fused[i]) continue;
       const OrtKernelDef* kernel = nullptr;
-      check(EpGraphSupportInfo_LookUpKernel(support, each, &kernel));
+      check(EpGraphSupportInfo_LookUpKernel(support, node.node(), &kernel));
       if (kernel == nullptr) continue;
-      const Node node(each);
       const std::string type = node.type(), domain = node.domain();
       bool taken = true;
       for_each_operator([&](const Definition& of) {
@@ -130,7 +147,7 @@ struct Provider : OrtEp {
           if (domain == versions.domain && !of.takes(node)) taken = false;
         }
       });
-      if (taken) check(EpGraphSupportInfo_AddSingleNode(support, each));
+      if (taken) check(EpGraphSupportInfo_AddSingleNode(support, node.node()));
     }
   }
 

@@ -1,6 +1,7 @@
 // Products in integers: DynamicQuantizeLinear and MatMulInteger of ONNX, and DynamicQuantizeMatMul and MatMulIntegerToFloat of ONNX Runtime.
 #include <optional>
 
+#include "fusion.h"
 #include "integer_product.h"
 #include "node.h"
 #include "operators.h"
@@ -187,6 +188,8 @@ std::unique_ptr<Operator> make_dynamic(const Attributes&) { return std::make_uni
 std::unique_ptr<Operator> make_to_float(const Attributes&) { return std::make_unique<ToFloat>(false); }
 
 }  // namespace
+
+std::unique_ptr<Operator> make_dynamic_product() { return std::make_unique<ToFloat>(true); }
 
 const Definition& dynamic_quantize_linear() {
   static const Definition definition = {"DynamicQuantizeLinear", {{"", 11, latest, {{"T2", {uint8}}}}}, make_quantise};

@@ -33,6 +33,9 @@ struct OrtKernelDef;
 struct OrtDataType;
 struct OrtSharedPrePackedWeightCache;
 struct OrtCustomOp;
+struct OrtNodeComputeContext;
+struct OrtNodeComputeInfo;
+struct OrtNodeFusionOptions;
 struct OrtEp;
 struct OrtEpFactory;
 struct OrtKernelImpl;
@@ -104,9 +107,13 @@ inline constexpr ApiEntry<91, OrtStatus*(OrtKernelContext*, std::size_t output, 
 inline constexpr ApiEntry<274, OrtStatus*(const OrtKernelContext*, void (*work)(void*, std::size_t), std::size_t total, std::size_t batches, void* context)> KernelContext_ParallelFor;
 
 inline constexpr ApiEntry<55, OrtStatus*(const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**)> CastTypeInfoToTensorInfo;
+inline constexpr ApiEntry<289, OrtStatus*(const OrtValueInfo*, const char**)> GetValueInfoName;
 inline constexpr ApiEntry<290, OrtStatus*(const OrtValueInfo*, const OrtTypeInfo**)> GetValueInfoTypeInfo;
 inline constexpr ApiEntry<307, int(const OrtHardwareDevice*)> HardwareDevice_Type;  // 0: a processor
 inline constexpr ApiEntry<317, const void* const*()> GetEpApi;
+inline constexpr ApiEntry<326, OrtStatus*(const OrtValueInfo*, const OrtValue**)> ValueInfo_GetInitializerValue;
+inline constexpr ApiEntry<330, OrtStatus*(const OrtValueInfo*, bool*)> ValueInfo_IsGraphOutput;
+inline constexpr ApiEntry<331, OrtStatus*(const OrtValueInfo*, bool*)> ValueInfo_IsConstantInitializer;
 inline constexpr ApiEntry<344, OrtStatus*(const OrtGraph*, std::size_t*)> Graph_GetNumNodes;
 inline constexpr ApiEntry<345, OrtStatus*(const OrtGraph*, const OrtNode**, std::size_t)> Graph_GetNodes;
 inline constexpr ApiEntry<350, OrtStatus*(const OrtNode*, const char**)> Node_GetOperatorType;
@@ -116,10 +123,13 @@ inline constexpr ApiEntry<353, OrtStatus*(const OrtNode*, std::size_t*)> Node_Ge
 inline constexpr ApiEntry<354, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetInputs;  // null: an input that is left out
 inline constexpr ApiEntry<355, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumOutputs;
 inline constexpr ApiEntry<356, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetOutputs;
+inline constexpr ApiEntry<357, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumImplicitInputs;  // of its subgraphs
+inline constexpr ApiEntry<358, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetImplicitInputs;
 inline constexpr ApiEntry<361, OrtStatus*(const OrtNode*, const char* name, const OrtOpAttr**)> Node_GetAttributeByName;
 inline constexpr ApiEntry<272, OrtStatus*(const OrtOpAttr*, int type, void* data, std::size_t size, std::size_t* used)> ReadOpAttr;
 
 inline constexpr ProviderEntry<0, OrtStatus*(OrtEpFactory*, const OrtHardwareDevice*, const OrtKeyValuePairs*, const OrtKeyValuePairs*, OrtEpDevice**)> CreateEpDevice;
+inline constexpr ProviderEntry<2, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode* const*, std::size_t, const OrtNodeFusionOptions*)> EpGraphSupportInfo_AddNodesToFuse;
 inline constexpr ProviderEntry<3, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode*)> EpGraphSupportInfo_AddSingleNode;
 inline constexpr ProviderEntry<18, OrtStatus*(OrtKernelRegistry**)> CreateKernelRegistry;
 inline constexpr ProviderEntry<19, void(OrtKernelRegistry*)> ReleaseKernelRegistry;
@@ -151,11 +161,25 @@ struct OrtKernelImpl {
   OrtStatus* (*SetSharedPrePackedWeight)(OrtKernelImpl*, const void* const* buffers, const std::size_t* sizes, std::size_t count, int input);
 };
 
+struct OrtNodeFusionOptions {
+  uint32_t version;
+  bool drop_constant_initializers;  // the provider keeps what it needs of them
+};
+
+// A node that a provider has made of several.
+struct OrtNodeComputeInfo {
+  uint32_t version;
+  OrtStatus* (*CreateState)(OrtNodeComputeInfo*, OrtNodeComputeContext*, void** state);
+  OrtStatus* (*Compute)(OrtNodeComputeInfo*, void* state, OrtKernelContext*);
+  void (*ReleaseState)(OrtNodeComputeInfo*, void* state);
+};
+
 struct OrtEp {
   uint32_t version;
   const char* (*GetName)(const OrtEp*);
   OrtStatus* (*GetCapability)(OrtEp*, const OrtGraph*, OrtEpGraphSupportInfo*);
-  void* compiled[2];  // Compile, ReleaseNodeComputeInfos: of providers that compile nodes
+  OrtStatus* (*Compile)(OrtEp*, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made, OrtNode** contexts);
+  void (*ReleaseNodeComputeInfos)(OrtEp*, OrtNodeComputeInfo** made, std::size_t count);
   void* unused[8];    // layouts, dynamic options, begin and end of a run, memory, streams, compatibility
   OrtStatus* (*GetKernelRegistry)(OrtEp*, const OrtKernelRegistry**);
   OrtStatus* (*IsConcurrentRunSupported)(OrtEp*, bool*);
