@@ -75,21 +75,18 @@ class Tally:
 
 
 def check(tally, name, encoder, texts, found, plugin, arrangements, wanted, bound):
-    """One encoder in all arrangements on all machines. DynamicQuantizeLinear has one scale for all that it is given, padding and other texts too:
-    of numbers of 8 bits the same batches are compared, between threads and processors, and what batches change is only said."""
+    """One encoder in all arrangements on all machines."""
     path = os.path.join(machines.WORK, name.replace(" ", "-") + ".onnx")
     with open(path, "wb") as out:
         out.write(encoder.onnx())
     exact = [encoder.exact(text) for text in texts]
-    reference, of_batches = None, {}
+    reference = None
     for machine in (found[m] for m in wanted):
         for arrangement, rows in ask(machine, path, texts, plugin, [ALONE] + (arrangements if reference is None else arrangements[-1:])):
             what = "%s, %s, %s" % (name, machine.name, arrangement)
             if isinstance(rows, str):
                 tally.say(False, what, rows)
                 continue
-            batches = (arrangement.batch, arrangement.extra, arrangement.left)
-            first = of_batches.setdefault(batches, rows)
             if reference is None:
                 reference = rows
                 off = apart(exact, rows)
@@ -97,10 +94,6 @@ def check(tally, name, encoder, texts, found, plugin, arrangements, wanted, boun
                 print("     SHA-256 %s" % machines.digest(rows))
                 continue
             same = machines.difference(reference, rows)
-            if encoder.integers:
-                tally.say(same == "same", what + ", beside texts alone", same, required=False)
-                same = machines.difference(first, rows)
-                what += ", the same batches"
             tally.say(same == "same", what, same, required=plugin)
 
 

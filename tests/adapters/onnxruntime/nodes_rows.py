@@ -99,7 +99,7 @@ for segments in (False, True):
             form("%s%s%s" % ("segments" if segments else "no segments", ", mask" if mask else "", ", positions" if positions else ""), "EmbedLayerNormalization",
                  {"ids": ids, "segments": of_segment, "words": words, "places": places, "kinds": kinds, "gamma": gamma, "beta": beta, "mask": valid, "positions": place},
                  [layer_norm(sum(parts), gamma, beta, (-1,), float(numpy.float32(1e-12)), moved)[0], Result(counts)], domain=DOMAIN,
-                 constants=("words", "places", "kinds", "gamma", "beta"))
+                 constants=("words", "places", "kinds", "gamma", "beta"), left="the runtime makes it of nodes that the plugin takes, where it has none")
 
 # Activations, of any rank.
 EDGES = numpy.array([0.0, -0.0, 1e-30, -1e-30, 1e-6, -1e-6, 0.5, -0.5, 5.0, -5.0, 20.0, -20.0, 90.0, -90.0, 700.0, -700.0, numpy.inf, -numpy.inf, numpy.nan], numpy.float32)
