@@ -40,7 +40,7 @@ class Finder {
   }
   // The constant of a node with two inputs, and the other one.
   bool with_constant(int node, const Value*& constant, const Value*& other) const {
-    for (const std::size_t side : {1, 0}) {
+    for (const std::size_t side : {1u, 0u}) {
       constant = graph_.input(node, side);
       other = graph_.input(node, 1 - side);
       if (constant != nullptr && other != nullptr && constant->constant && !other->constant) return true;
@@ -75,7 +75,7 @@ class Finder {
 
   bool gelu_of(const Value*& x, std::vector<int>& nodes) {
     if (x->output || x->users.size() != 2) return false;
-    for (const std::size_t first : {0, 1}) {
+    for (const std::size_t first : {0u, 1u}) {
       const int scaled = x->users[first], times_x = x->users[1 - first];
       if (!(graph_.is(scaled, ":Div") && graph_.input(scaled, 0) == x && is_number(graph_.input(scaled, 1), std::sqrt(2.0f))) &&
           !(graph_.is(scaled, ":Mul") && is_number(graph_.input(scaled, graph_.input(scaled, 0) == x ? 1 : 0), std::sqrt(0.5f)))) {
@@ -153,7 +153,7 @@ class Finder {
     if (const int add = before(scores, ":Add"); add >= 0) {
       nodes.push_back(add);
       // The scores are the side that a product of two values leads to.
-      for (const std::size_t side : {0, 1}) {
+      for (const std::size_t side : {0u, 1u}) {
         float unused = 1;
         std::vector<int> passed;
         const Value* const from = without_scale(graph_.input(add, side), unused, passed);

@@ -165,7 +165,7 @@ std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_
 
 // Caches of other numbers than float32, normalised queries and keys, and scores are left to others.
 bool takes(const Node& node) {
-  for (const std::size_t input : {12, 13, 14, 15}) {
+  for (const std::size_t input : {12u, 13u, 14u, 15u}) {
     if (node.input(input) != undefined) return false;
   }
   return !node.has_output(3) && node.integer("qk_output", 0) == 0 && node.text("k_quant_type", "NONE") == "NONE" && node.text("v_quant_type", "NONE") == "NONE";
