@@ -27,9 +27,11 @@ constexpr int panel = 32;  // outputs of the library's integer panels
 }  // namespace
 
 PackedIntegers::PackedIntegers(const Tensor& weights, const uint8_t* numbers)
-    : inputs_(narrow(weights.shape[-2])), outputs_(narrow(weights.shape[-1])), shift_(weights.type == uint8 ? 128 : 0), sums_(std::size_t(outputs_), 0) {
+    : inputs_(narrow(weights.shape[weights.shape.rank() == 1 ? 0 : -2])),
+      outputs_(weights.shape.rank() == 1 ? 1 : narrow(weights.shape[-1])),
+      shift_(weights.type == uint8 ? 128 : 0), sums_(std::size_t(outputs_), 0) {
   const Columns columns{numbers, outputs_, weights.type == uint8 ? 0x80 : 0};
-  panels_ = memory_.numbers<int8_t>(attend::core::packed_integer_weight_bytes(outputs_, inputs_));
+  panels_ = memory_.numbers<int8_t>(attend::core::packed_integer_weight_bytes(outputs_, inputs_) + 1);
   if (panels_ == nullptr) refuse("there is not enough memory", fail);
   attend::core::pack_integer_weights(columns, outputs_, inputs_, panels_);
   for (int k = 0; k < inputs_; ++k) {
@@ -37,9 +39,9 @@ PackedIntegers::PackedIntegers(const Tensor& weights, const uint8_t* numbers)
   }
 }
 
-std::vector<int32_t> zero_points(const Tensor& tensor, int shift, int64_t count, const char* name) {
+std::vector<int32_t> zero_points(const Tensor& tensor, int shift) {
   if (!tensor) return {-shift};
-  expect(tensor.shape.count() == 1 || tensor.shape.count() == count, std::string(name) + " is " + tensor.shape.text() + ", expected one number or " + std::to_string(count));
+  expect(tensor.type == uint8 || tensor.type == int8, std::string("zero points are of ") + name_of(tensor.type) + ", expected int8 or uint8");
   std::vector<int32_t> zeros;
   for (int64_t i = 0; i < tensor.shape.count(); ++i) zeros.push_back((tensor.type == uint8 ? int32_t(tensor.as<uint8_t>()[i]) : int32_t(tensor.as<int8_t>()[i])) - shift);
   return zeros;

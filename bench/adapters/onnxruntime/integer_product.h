@@ -24,8 +24,8 @@ class PackedIntegers {
   std::vector<int32_t> sums_;
 };
 
-// Zero points as int8 of the lowered numbers: one for all, or one each. Refused where there are others.
-std::vector<int32_t> zero_points(const Tensor& tensor, int shift, int64_t count, const char* name);
+// Zero points of the lowered numbers, as many as the tensor has; of none, the one that 0 becomes.
+std::vector<int32_t> zero_points(const Tensor& tensor, int shift);
 
 // output[m][n] = sum over k of (left[m][k] - left_zero[m]) * (weights[k][n] - right_zero[n]), modulo 2^32.
 struct IntegerProduct {

@@ -85,8 +85,10 @@ class MultiHeadAttention : public Operator {
       const int64_t width = heads_ * (2 * q.width + values.width);
       expect(bias.shape.rank() == 1 && bias.shape[0] == width, "bias is " + bias.shape.text() + ", expected " + std::to_string(width) + " numbers");
       attention.query = with_bias(q, bias.floats(), of_query, call);
-      keys = with_bias(keys, bias.floats() + heads_ * q.width, of_key, call);
-      values = with_bias(values, bias.floats() + 2 * heads_ * q.width, of_value, call);
+      if (key.shape.rank() != 4) {  // those that lie by heads have theirs already
+        keys = with_bias(keys, bias.floats() + heads_ * q.width, of_key, call);
+        values = with_bias(values, bias.floats() + 2 * heads_ * q.width, of_value, call);
+      }
     }
     expect(bool(past_key) == bool(past_value), "past_key and past_value must be given together");
     Heads old_keys, old_values;

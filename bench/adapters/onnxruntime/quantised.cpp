@@ -32,40 +32,71 @@ class IntegerMatMul : public Operator {
  public:
   bool pack(int input, const Tensor& weights) override {
     if (input != 1 || (weights.type != int8 && weights.type != uint8) || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
-    if (weights.shape[0] > attend_limit) return false;
+    if (weights.shape[0] > most_inputs) return false;
     packed_.emplace(weights, weights.as<uint8_t>());
     return true;
   }
 
  protected:
-  static constexpr int64_t attend_limit = 65536;  // products that fit into 32 bits
+  static constexpr int64_t most_inputs = 65536;  // products that fit into 32 bits
 
   static bool is_8_bits(Type type) { return type == int8 || type == uint8; }
 
-  // Calls use(weights) with those of each matrix of a batch, and where its rows of A and of the output begin.
+  // The products of a batch, which A and B are broadcast to.
   struct Batch {
-    Shape shape;  // of the output
-    int64_t rows, inner, columns, count;  // of a matrix; matrices
-    bool shared;  // all matrices have the same weights
+    Shape shape;                    // of the output
+    int64_t rows, inner, columns;   // of a product
+    std::vector<int64_t> of_a, of_b;  // the matrix of each product
   };
-  Batch batch_of(const Shape& a, const Shape& b) const {
+  static Batch batch_of(const Shape& a, const Shape& b) {
     const std::string both = "A is " + a.text() + ", B is " + b.text();
     expect(a.rank() >= 1 && b.rank() >= 1, "A and B must have at least one axis");
     Batch batch{};
-    expect(b.rank() == 2 || (b.rank() > 2 && a.rank() == b.rank()), "B must have 2 axes, or as many as A: " + both);
-    batch.inner = b[-2];
-    batch.columns = b[-1];
-    expect(a[-1] == batch.inner, "the inner extents of A and B differ: " + both);
-    expect(batch.inner <= attend_limit, "the inner extent is larger than 65536: " + both);
-    batch.shared = b.rank() == 2 || b.count(0, b.rank() - 2) == 1;
-    for (int axis = 0; axis < b.rank() - 2 && !batch.shared; ++axis) expect(a[axis] == b[axis], "the batches of A and B differ: " + both);
-    batch.count = batch.shared ? 1 : a.count(0, a.rank() - 2);
-    batch.rows = a.rank() == 1 ? 1 : batch.shared ? a.count(0, a.rank() - 1) : a[-2];
-    std::vector<int64_t> extents(a.extents().begin(), a.extents().end() - 1);
-    extents.push_back(batch.columns);
+    batch.inner = a[-1];
+    batch.columns = b.rank() == 1 ? 1 : b[-1];
+    expect((b.rank() == 1 ? b[0] : b[-2]) == batch.inner, "the inner extents of A and B differ: " + both);
+    expect(batch.inner <= most_inputs, "the inner extent is larger than 65536: " + both);
+    const bool shared = b.rank() <= 2;  // then all rows of A are those of one product
+    const int axes_of_a = a.rank() > 2 ? a.rank() - 2 : 0, axes_of_b = shared ? 0 : b.rank() - 2, axes = axes_of_a > axes_of_b ? axes_of_a : axes_of_b;
+    std::vector<int64_t> extents(std::size_t(axes), 1), own_a(std::size_t(axes), 1), own_b(std::size_t(axes), 1);
+    for (int axis = 1; axis <= axes; ++axis) {
+      const auto at = std::size_t(axes - axis);
+      own_a[at] = axis <= axes_of_a ? a[-2 - axis] : 1;
+      own_b[at] = axis <= axes_of_b ? b[-2 - axis] : 1;
+      expect(own_a[at] == own_b[at] || own_a[at] == 1 || own_b[at] == 1, "the batches of A and B cannot be broadcast: " + both);
+      extents[at] = own_a[at] == 1 ? own_b[at] : own_a[at];
+    }
+    const Shape all(extents);
+    batch.rows = a.rank() == 1 ? 1 : shared ? a.count(0, a.rank() - 1) : a[-2];
+    const Broadcast to_a(Shape(own_a), all, "A"), to_b(Shape(own_b), all, "B");
+    for (int64_t i = 0; i < (shared ? 1 : all.count()); ++i) {
+      batch.of_a.push_back(shared ? 0 : to_a.at(i));
+      batch.of_b.push_back(shared ? 0 : to_b.at(i));
+    }
+    if (a.rank() > 1) extents.push_back(a[-2]);
+    if (b.rank() > 1) extents.push_back(batch.columns);
     batch.shape = Shape(std::move(extents));
     return batch;
   }
+
+  // Products of all matrices, whose zero points are one, or one for each row, or column, of each matrix.
+  void multiply_all(const Batch& batch, const int8_t* left, const std::vector<int32_t>& left_zero, const Tensor& b, const Tensor& b_zero, int32_t* to, const Call& call) const {
+    for (std::size_t i = 0; i < batch.of_a.size(); ++i) {
+      with_weights(b, batch.of_b[i], [&](const PackedIntegers& weights) {
+        const std::vector<int32_t> left_of = part_of(left_zero, batch.of_a[i], batch.rows, "a_zero_point");
+        const std::vector<int32_t> right_of = part_of(zero_points(b_zero, weights.shift()), batch.of_b[i], batch.columns, "b_zero_point");
+        multiply({left + batch.of_a[i] * batch.rows * batch.inner, narrow(batch.rows), weights, left_of, right_of, to + int64_t(i) * batch.rows * batch.columns}, call);
+      });
+    }
+  }
+  static std::vector<int32_t> part_of(const std::vector<int32_t>& zeros, int64_t matrix, int64_t count, const char* name) {
+    const auto size = int64_t(zeros.size());
+    if (size == 1) return zeros;
+    const int64_t first = size == count ? 0 : matrix * count;
+    expect(first + count <= size, std::string(name) + " has " + std::to_string(size) + " numbers, expected one, or one for each of " + std::to_string(count));
+    return std::vector<int32_t>(zeros.begin() + first, zeros.begin() + first + count);
+  }
+
   Tensor weights_of(Call& call) const {
     if (packed_) {
       Tensor shape;
@@ -81,7 +112,7 @@ class IntegerMatMul : public Operator {
   template <class Use>
   void with_weights(const Tensor& b, int64_t index, const Use& use) const {
     if (packed_) return use(*packed_);
-    const PackedIntegers packed(b, b.as<uint8_t>() + index * b.shape[-1] * b.shape[-2]);
+    const PackedIntegers packed(b, b.as<uint8_t>() + (index > 0 ? index * b.shape[-1] * b.shape[-2] : 0));
     use(packed);
   }
 
@@ -99,15 +130,7 @@ class MatMulInteger : public IntegerMatMul {
     WorkMemory memory;
     const int8_t* const left = signed_numbers(a, memory);
     const int shift = a.type == uint8 ? 128 : 0;
-    const std::vector<int32_t> left_zero = zero_points(a_zero, shift, batch.rows * batch.count, "a_zero_point");
-    for (int64_t i = 0; i < batch.count; ++i) {
-      with_weights(b, i, [&](const PackedIntegers& weights) {
-        const std::vector<int32_t> right_zero = zero_points(b_zero, weights.shift(), batch.columns, "b_zero_point");
-        const auto first = left_zero.begin() + (left_zero.size() > 1 ? i * batch.rows : 0);
-        const std::vector<int32_t> of_matrix(first, first + (left_zero.size() > 1 ? batch.rows : 1));
-        multiply({left + i * batch.rows * batch.inner, narrow(batch.rows), weights, of_matrix, right_zero, to + i * batch.rows * batch.columns}, call);
-      });
-    }
+    multiply_all(batch, left, zero_points(a_zero, shift), b, b_zero, to, call);
   }
 };
 
@@ -124,7 +147,8 @@ class ToFloat : public IntegerMatMul {
     expect(b_scale.shape.count() == 1 || b_scale.shape.count() == batch.columns, "b_scale is " + b_scale.shape.text() + ", expected one number or " + std::to_string(batch.columns));
     if (bias) expect(bias.shape.rank() == 1 && bias.shape[0] == batch.columns, "bias is " + bias.shape.text() + ", expected " + std::to_string(batch.columns) + " numbers");
     WorkMemory numbers, scales, sums;
-    const int64_t rows = batch.rows * batch.count;
+    expect(b.shape.rank() <= 2, "B must have 2 axes, it is " + b.shape.text());
+    const int64_t rows = batch.rows;
     std::vector<int32_t> left_zero;
     float* const row_scales = scales.numbers<float>(rows);
     const int8_t* left = nullptr;
@@ -134,20 +158,13 @@ class ToFloat : public IntegerMatMul {
       const Tensor a_scale = call.required(2, "a_scale");
       expect(a_scale.shape.count() == 1, "a_scale is " + a_scale.shape.text() + ", expected one number");
       for (int64_t row = 0; row < rows; ++row) row_scales[row] = a_scale.floats()[0];
-      left_zero = zero_points(call.input(4), a.type == uint8 ? 128 : 0, 1, "a_zero_point");
+      left_zero = zero_points(call.input(4), a.type == uint8 ? 128 : 0);
       left = signed_numbers(a, numbers);
     }
     float* const to = call.output(0, batch.shape);
     if (to == nullptr || batch.shape.count() == 0) return;
     int32_t* const whole = sums.numbers<int32_t>(batch.shape.count());
-    for (int64_t i = 0; i < batch.count; ++i) {
-      with_weights(b, i, [&](const PackedIntegers& weights) {
-        const std::vector<int32_t> right_zero = zero_points(b_zero, weights.shift(), batch.columns, "b_zero_point");
-        const auto first = left_zero.begin() + (left_zero.size() > 1 ? i * batch.rows : 0);
-        const std::vector<int32_t> of_matrix(first, first + (left_zero.size() > 1 ? batch.rows : 1));
-        multiply({left + i * batch.rows * batch.inner, narrow(batch.rows), weights, of_matrix, right_zero, whole + i * batch.rows * batch.columns}, call);
-      });
-    }
+    multiply_all(batch, left, left_zero, b, b_zero, whole, call);
     const int64_t step = b_scale.shape.count() == 1 ? 0 : 1, columns = batch.columns;
     for_pieces(call, rows, double(columns), [&](int64_t first, int64_t end) {
       for (int64_t row = first; row < end; ++row) {
