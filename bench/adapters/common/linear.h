@@ -22,7 +22,8 @@ inline void pack_transposed(const float* weights, std::ptrdiff_t stride, int out
   }
 }
 
-// Weights of float32 as panels: [outputs][inputs] in rows, or transposed, [inputs][outputs], as ONNX and others multiply from the right.
+// Weights of float32 as panels: [outputs][inputs] in rows, or transposed, [inputs][outputs], as ONNX and others multiply from
+// the right.
 class PackedWeights {
  public:
   // False where there is no memory. Extents are at least 1.
@@ -52,9 +53,10 @@ class PackedWeights {
   int inputs_ = 0;
 };
 
-// output[tokens][outputs] = input[tokens][inputs] times the weights, plus bias, which may be null. False where there is no memory.
-inline bool project(const float* input, int tokens, const PackedWeights& weights, const float* bias, float* output, const Parallel& parallel,
-                    Memory& memory) {
+// output[tokens][outputs] = input[tokens][inputs] times the weights, plus bias, which may be null. False where there is no
+// memory.
+inline bool project(const float* input, int tokens, const PackedWeights& weights, const float* bias, float* output,
+                    const Parallel& parallel, Memory& memory) {
   const std::size_t floats = (attend::core::linear_work_floats + 15) / 16 * 16;
   const int parts = parallel.threads < 1 ? 1 : parallel.threads;
   float* const work = memory.numbers<float>(floats * std::size_t(parts));

@@ -10,27 +10,35 @@ namespace {
 using attend::Activation;
 using attend::core::activate;
 
-constexpr int block = 4096;      // numbers that a function takes at a time, so that they stay in the cache
+constexpr int block = 4096;           // numbers that a function takes at a time, so that they stay in the cache
 constexpr double function_cost = 16;  // of a number, in multiply-adds
 
 struct Function {
   Activation activation;
-  float factor = 1;      // of the argument
-  bool gated = false;    // the function's value times the number
+  float factor = 1;       // of the argument
+  bool gated = false;     // the function's value times the number
   bool has_bias = false;  // input 1, added to the rows of input 0 before
   bool needs_bias = false;
 };
 
 void apply(Activation activation, const float* from, const float* by, int count, float* to) {
   switch (activation) {
-    case Activation::relu: return activate<Activation::relu>(from, by, count, to);
-    case Activation::silu: return activate<Activation::silu>(from, by, count, to);
-    case Activation::gelu: return activate<Activation::gelu>(from, by, count, to);
-    case Activation::gelu_tanh: return activate<Activation::gelu_tanh>(from, by, count, to);
-    case Activation::sigmoid: return activate<Activation::sigmoid>(from, by, count, to);
-    case Activation::tanh: return activate<Activation::tanh>(from, by, count, to);
-    case Activation::exp: return activate<Activation::exp>(from, by, count, to);
-    case Activation::erf: return activate<Activation::erf>(from, by, count, to);
+    case Activation::relu:
+      return activate<Activation::relu>(from, by, count, to);
+    case Activation::silu:
+      return activate<Activation::silu>(from, by, count, to);
+    case Activation::gelu:
+      return activate<Activation::gelu>(from, by, count, to);
+    case Activation::gelu_tanh:
+      return activate<Activation::gelu_tanh>(from, by, count, to);
+    case Activation::sigmoid:
+      return activate<Activation::sigmoid>(from, by, count, to);
+    case Activation::tanh:
+      return activate<Activation::tanh>(from, by, count, to);
+    case Activation::exp:
+      return activate<Activation::exp>(from, by, count, to);
+    case Activation::erf:
+      return activate<Activation::erf>(from, by, count, to);
   }
 }
 
@@ -43,7 +51,10 @@ class Activate : public Operator {
     Tensor bias;
     if (function_.has_bias) bias = function_.needs_bias ? call.required(1, "B") : call.optional(1, "bias");
     const int64_t width = bias ? bias.shape.count() : 1;
-    if (bias) expect(bias.shape.rank() == 1 && x.shape.rank() >= 1 && x.shape[-1] == width, "the bias must have as many numbers as the last axis of X: it is " + bias.shape.text() + ", X is " + x.shape.text());
+    if (bias)
+      expect(
+          bias.shape.rank() == 1 && x.shape.rank() >= 1 && x.shape[-1] == width,
+          "the bias must have as many numbers as the last axis of X: it is " + bias.shape.text() + ", X is " + x.shape.text());
     float* const to = call.output(0, x.shape);
     if (to == nullptr || x.shape.count() == 0) return;
     for_pieces(call, x.shape.count() / width, function_cost * double(width), [&](int64_t first, int64_t end) {
@@ -81,11 +92,16 @@ std::unique_ptr<Operator> plain(const Attributes&) {
 
 std::unique_ptr<Operator> make_gelu(const Attributes& attributes) {
   const std::string approximation = attributes.text("approximate", "none");
-  expect(approximation == "none" || approximation == "tanh", "attribute approximate is \"" + approximation + "\", expected \"none\" or \"tanh\"");
+  expect(approximation == "none" || approximation == "tanh",
+         "attribute approximate is \"" + approximation + "\", expected \"none\" or \"tanh\"");
   return std::make_unique<Activate>(Function{approximation == "tanh" ? Activation::gelu_tanh : Activation::gelu});
 }
-std::unique_ptr<Operator> make_bias_gelu(const Attributes&) { return std::make_unique<Activate>(Function{Activation::gelu, 1, false, true, true}); }
-std::unique_ptr<Operator> make_fast_gelu(const Attributes&) { return std::make_unique<Activate>(Function{Activation::gelu_tanh, 1, false, true, false}); }
+std::unique_ptr<Operator> make_bias_gelu(const Attributes&) {
+  return std::make_unique<Activate>(Function{Activation::gelu, 1, false, true, true});
+}
+std::unique_ptr<Operator> make_fast_gelu(const Attributes&) {
+  return std::make_unique<Activate>(Function{Activation::gelu_tanh, 1, false, true, false});
+}
 std::unique_ptr<Operator> make_quick_gelu(const Attributes& attributes) {
   return std::make_unique<Activate>(Function{Activation::sigmoid, attributes.number("alpha", 1.702f), true});
 }
@@ -112,7 +128,8 @@ const Definition& sigmoid() {
   return definition;
 }
 const Definition& gelu() {
-  static const Definition definition = {"Gelu", {{"", 20, latest, {{"T", {float32}}}}, {"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_gelu};
+  static const Definition definition = {
+      "Gelu", {{"", 20, latest, {{"T", {float32}}}}, {"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_gelu};
   return definition;
 }
 const Definition& swish() {

@@ -41,7 +41,8 @@ void copy_tokens(const Heads& from, const Heads& to, const std::vector<int64_t>&
         std::memcpy(target, source, bytes * std::size_t(from.tokens));
         continue;
       }
-      for (int64_t t = 0; t < from.tokens; ++t, target += to.token_stride, source += from.token_stride) std::memcpy(target, source, bytes);
+      for (int64_t t = 0; t < from.tokens; ++t, target += to.token_stride, source += from.token_stride)
+        std::memcpy(target, source, bytes);
     }
   });
 }
@@ -59,10 +60,12 @@ Heads present_of(const Heads& past, const Heads& added, float* present, WorkMemo
 Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries, int64_t keys, const char* name) {
   Mask mask;
   if (!tensor) return mask;
-  expect(tensor.type == boolean || tensor.type == float32, std::string("input ") + name + " is of " + name_of(tensor.type) + ", expected bool or float32");
+  expect(tensor.type == boolean || tensor.type == float32,
+         std::string("input ") + name + " is of " + name_of(tensor.type) + ", expected bool or float32");
   const Shape& shape = tensor.shape;
   const int64_t extents[] = {batch, heads, queries};
-  const std::string said = std::string(name) + " of shape " + shape.text() + " cannot be broadcast to " + Shape{batch, heads, queries, keys}.text();
+  const std::string said =
+      std::string(name) + " of shape " + shape.text() + " cannot be broadcast to " + Shape{batch, heads, queries, keys}.text();
   expect(shape.rank() >= 1 && shape.rank() <= 4 && shape[-1] <= keys, said);
   mask.tensor = tensor;
   mask.keys = shape[-1];
@@ -133,10 +136,16 @@ attend_problem problem_of(const AttentionCall& attention, int64_t row, int64_t f
   problem.sink_logits = attention.sink_logits;
   if (attention.causal) problem.options |= ATTEND_CAUSAL;
   if (attention.window_left >= 0) problem.window_left = attention.window_left;
-  if (attention.causal || attention.window_left >= 0) problem.offset = attention.offsets[attention.offsets.size() > 1 ? std::size_t(row) : 0] - first;
+  if (attention.causal || attention.window_left >= 0)
+    problem.offset = attention.offsets[attention.offsets.size() > 1 ? std::size_t(row) : 0] - first;
   if (const Mask& mask = attention.mask; mask.tensor) {
     const int64_t keys = mask.keys < first ? 0 : mask.keys - first;
-    problem.mask = {mask.tensor.as<uint8_t>() + row * mask.batch_stride + first, 0, mask.head_stride, mask.query_stride, keys, ATTEND_MASK_BYTES};
+    problem.mask = {mask.tensor.as<uint8_t>() + row * mask.batch_stride + first,
+                    0,
+                    mask.head_stride,
+                    mask.query_stride,
+                    keys,
+                    ATTEND_MASK_BYTES};
   }
   if (const Mask& bias = attention.bias; bias.tensor) {
     const int64_t keys = bias.keys < first ? 0 : bias.keys - first;
@@ -179,14 +188,16 @@ void attend_to(const AttentionCall& attention, const Call& call) {
   }
   bytes = (bytes + ATTEND_ALIGNMENT - 1) / ATTEND_ALIGNMENT * ATTEND_ALIGNMENT;
   const double products = double(attention.query.heads) * double(queries) * double(attention.key.tokens);
-  const Parallel parallel = call.parallel(double(batch) * products * double(attention.query.width + attention.value.width + 16));
+  const Parallel parallel =
+      call.parallel(double(batch) * products * double(attention.query.width + attention.value.width + 16));
   const int64_t pieces = batch % parallel.threads == 0 ? 1 : parallel.threads;  // of a row, among heads and queries
   WorkMemory memory;
   char* const work = memory.numbers<char>(times(int64_t(bytes), parallel.threads));
   parallel.each(parallel.threads, [&](int part) {
     const int64_t total = batch * pieces;
     for (int64_t i = total * part / parallel.threads; i < total * (part + 1) / parallel.threads; ++i) {
-      attend_run_part(&problems[std::size_t(i / pieces)], i % pieces, pieces, work + bytes * std::size_t(part), bytes);  // was checked
+      attend_run_part(&problems[std::size_t(i / pieces)], i % pieces, pieces, work + bytes * std::size_t(part),
+                      bytes);  // was checked
     }
   });
 }

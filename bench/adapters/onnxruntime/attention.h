@@ -14,7 +14,9 @@ struct Heads {
   int64_t batch = 0, tokens = 0, heads = 0, width = 0;
   std::ptrdiff_t batch_stride = 0, token_stride = 0, head_stride = 0;
 
-  const float* at(int64_t row, int64_t token, int64_t head) const { return data + row * batch_stride + token * token_stride + head * head_stride; }
+  const float* at(int64_t row, int64_t token, int64_t head) const {
+    return data + row * batch_stride + token * token_stride + head * head_stride;
+  }
   attend_input input() const { return {data, batch_stride, token_stride, head_stride}; }
 };
 
@@ -27,7 +29,8 @@ Heads heads_first(const float* data, int64_t batch, int64_t heads, int64_t token
 // Copies the tokens of each row to `to`, from its token first[row] on, or first[0] for all; on threads.
 void copy_tokens(const Heads& from, const Heads& to, const std::vector<int64_t>& first, const Call& call);
 
-// Past and new tokens of each row in one array: `present`, if it is not null; the new ones where they lie, if there is no past; or else memory.
+// Past and new tokens of each row in one array: `present`, if it is not null; the new ones where they lie, if there is no past;
+// or else memory.
 Heads present_of(const Heads& past, const Heads& added, float* present, WorkMemory& memory, const Call& call);
 
 // A mask, boolean or additive, that is broadcast to [batch][heads][queries][keys].
@@ -54,8 +57,8 @@ struct AttentionCall {
   int stage = ATTEND_SCORES_NONE;
 };
 
-// Leading keys of a row that no query sees by the masks are left out: sums follow the positions of keys, and begin with the first that is seen.
-// So padding on the left changes no bit, as padding on the right does not.
+// Leading keys of a row that no query sees by the masks are left out: sums follow the positions of keys, and begin with the
+// first that is seen. So padding on the left changes no bit, as padding on the right does not.
 void attend_to(const AttentionCall& attention, const Call& call);
 
 }  // namespace attend_adapter::onnx

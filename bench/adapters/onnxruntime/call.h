@@ -84,7 +84,7 @@ class WorkMemory {
 // Where the inputs and outputs of an operator are among those of a node that was made of several.
 struct Wiring {
   static constexpr int none = -1;
-  std::vector<int> inputs;                      // of the operator: that of the node, none, or place_of a constant
+  std::vector<int> inputs;                           // of the operator: that of the node, none, or place_of a constant
   std::vector<std::pair<Tensor, Memory>> constants;  // with copies of their data
   std::vector<int> outputs;
 
@@ -93,7 +93,8 @@ struct Wiring {
 
 class Call {
  public:
-  Call(OrtKernelContext* context, Threads& threads, const Wiring* wiring = nullptr) : context_(context), threads_(threads), wiring_(wiring) {}
+  Call(OrtKernelContext* context, Threads& threads, const Wiring* wiring = nullptr)
+      : context_(context), threads_(threads), wiring_(wiring) {}
 
   // An input; where it may be left out, one without a type.
   Tensor input(int index) const {
@@ -123,7 +124,8 @@ class Call {
     return tensor;
   }
   static void expect(const Tensor& tensor, const char* name, Type type) {
-    if (tensor.type != type) refuse(std::string("input ") + name + " is of " + name_of(tensor.type) + ", expected " + name_of(type));
+    if (tensor.type != type)
+      refuse(std::string("input ") + name + " is of " + name_of(tensor.type) + ", expected " + name_of(type));
   }
 
   // Memory of an output; null where the node does not have it.

@@ -19,11 +19,17 @@ int place_among(const std::vector<const OrtValueInfo*>& infos, const Value& valu
   return Wiring::none;
 }
 
-std::size_t bytes_of(Type type) { return type == int64 || type == float64 ? 8 : type == float32 || type == int32 ? 4 : type == float16 || type == bfloat16 ? 2 : 1; }
+std::size_t bytes_of(Type type) {
+  return type == int64 || type == float64      ? 8
+         : type == float32 || type == int32    ? 4
+         : type == float16 || type == bfloat16 ? 2
+                                               : 1;
+}
 
 }  // namespace
 
-Compiled::Compiled(const OrtGraph* of_nodes, const OrtNode* of_node, Threads& threads) : OrtNodeComputeInfo{}, threads_(threads) {
+Compiled::Compiled(const OrtGraph* of_nodes, const OrtNode* of_node, Threads& threads)
+    : OrtNodeComputeInfo{}, threads_(threads) {
   version = provider_version;
   CreateState = [](OrtNodeComputeInfo*, OrtNodeComputeContext*, void** state) -> OrtStatus* {
     *state = nullptr;
@@ -42,7 +48,8 @@ Compiled::Compiled(const OrtGraph* of_nodes, const OrtNode* of_node, Threads& th
 
   const Graph graph(of_nodes);
   std::vector<Fused> found = find_fused(graph);
-  expect(found.size() == 1 && found[0].nodes.size() == graph.nodes().size(), "the nodes of a fused node are not those that were asked for");
+  expect(found.size() == 1 && found[0].nodes.size() == graph.nodes().size(),
+         "the nodes of a fused node are not those that were asked for");
   const Node node(of_node);
   for (Step& step : found[0].steps) wire(std::move(step), node);
 }
@@ -75,7 +82,8 @@ void Compiled::wire(Step step, const Node& node) {
       part.wiring.inputs.push_back(place);
     }
   }
-  for (const Value* const value : step.outputs) part.wiring.outputs.push_back(value == nullptr ? Wiring::none : place_among(node.outputs(), *value));
+  for (const Value* const value : step.outputs)
+    part.wiring.outputs.push_back(value == nullptr ? Wiring::none : place_among(node.outputs(), *value));
   parts_.push_back(std::move(part));
 }
 

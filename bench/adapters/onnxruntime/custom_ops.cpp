@@ -19,23 +19,33 @@ OrtStatus* load_runtime(const OrtApiBase* base, uint32_t version, const char* wh
   api = base->GetApi(1);  // the first functions are those of every version, and a status can be made
   if (api == nullptr) return nullptr;
   static char sentence[256];
-  std::snprintf(sentence, sizeof sentence, "Attend: %s needs ONNX Runtime 1.%u or later, this is %s", what, unsigned(version), base->GetVersionString());
+  std::snprintf(sentence, sizeof sentence, "Attend: %s needs ONNX Runtime 1.%u or later, this is %s", what, unsigned(version),
+                base->GetVersionString());
   return CreateStatus(not_implemented, sentence);
 }
 
 namespace {
 
 struct CustomOperator : OrtCustomOp {
-  CustomOperator(const Definition& of, int first, int last) : OrtCustomOp{}, definition(of), first_version(first), last_version(last) {
+  CustomOperator(const Definition& of, int first, int last)
+      : OrtCustomOp{}, definition(of), first_version(first), last_version(last) {
     version = custom_version;
     GetName = [](const OrtCustomOp* self) { return self_of(self).definition.type; };
     GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return nullptr; };
-    GetInputType = [](const OrtCustomOp* self, std::size_t i) { return int(self_of(self).definition.custom.inputs.begin()[i]); };
+    GetInputType = [](const OrtCustomOp* self, std::size_t i) {
+      return int(self_of(self).definition.custom.inputs.begin()[i]);
+    };
     GetInputTypeCount = [](const OrtCustomOp* self) { return self_of(self).definition.custom.inputs.size(); };
-    GetOutputType = [](const OrtCustomOp* self, std::size_t i) { return int(self_of(self).definition.custom.outputs.begin()[i]); };
+    GetOutputType = [](const OrtCustomOp* self, std::size_t i) {
+      return int(self_of(self).definition.custom.outputs.begin()[i]);
+    };
     GetOutputTypeCount = [](const OrtCustomOp* self) { return self_of(self).definition.custom.outputs.size(); };
-    GetInputCharacteristic = [](const OrtCustomOp* self, std::size_t i) { return i < std::size_t(self_of(self).definition.custom.required_inputs) ? 0 : 1; };
-    GetOutputCharacteristic = [](const OrtCustomOp* self, std::size_t i) { return i < std::size_t(self_of(self).definition.custom.required_outputs) ? 0 : 1; };
+    GetInputCharacteristic = [](const OrtCustomOp* self, std::size_t i) {
+      return i < std::size_t(self_of(self).definition.custom.required_inputs) ? 0 : 1;
+    };
+    GetOutputCharacteristic = [](const OrtCustomOp* self, std::size_t i) {
+      return i < std::size_t(self_of(self).definition.custom.required_outputs) ? 0 : 1;
+    };
     GetInputMemoryType = [](const OrtCustomOp*, std::size_t) { return 0; };
     for (auto& count : variadic) count = [](const OrtCustomOp*) { return 1; };
     GetStartVersion = [](const OrtCustomOp* self) { return self_of(self).first_version; };
@@ -108,7 +118,8 @@ struct Domains {
 }  // namespace attend_adapter::onnx
 
 // Called by RegisterCustomOpsLibrary and by programs that have linked the adapter.
-extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(OrtSessionOptions* options, const OrtApiBase* base) {
+extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(OrtSessionOptions* options,
+                                                                               const OrtApiBase* base) {
   using namespace attend_adapter::onnx;
   OrtStatus* const refused = load_runtime(base, custom_version, "a library of custom operators");
   if (refused != nullptr) return refused;

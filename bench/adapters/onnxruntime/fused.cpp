@@ -20,15 +20,17 @@ class Projection : public Operator {
   bool pack(int input, const Tensor& weights) override {
     if (input != 1) return false;
     PackedWeights packed;
-    expect(packed.pack(weights.floats(), narrow(weights.shape[1]), narrow(weights.shape[0]), true), "there is not enough memory");
+    expect(packed.pack(weights.floats(), narrow(weights.shape[1]), narrow(weights.shape[0]), true),
+           "there is not enough memory");
     packed_.emplace(std::move(packed));
     return true;
   }
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "A"), bias = call.required(2, "bias");
-    expect(x.shape.rank() >= 1 && x.shape[-1] == packed_->inputs(),
-           "the inner extents of A and B differ: A is " + x.shape.text() + ", B has " + std::to_string(packed_->inputs()) + " rows");
+    expect(x.shape.rank() >= 1 && x.shape[-1] == packed_->inputs(), "the inner extents of A and B differ: A is " +
+                                                                        x.shape.text() + ", B has " +
+                                                                        std::to_string(packed_->inputs()) + " rows");
     Shape shape = x.shape;
     shape[-1] = packed_->outputs();
     float* const to = call.output(0, shape);
@@ -57,7 +59,8 @@ class SumNorm : public Operator {
   explicit SumNorm(float epsilon) : epsilon_(epsilon < 1.17549435e-38f ? 1.17549435e-38f : epsilon) {}  // 2^-126
 
   void compute(Call& call) const override {
-    const Tensor a = call.required(0, "A"), b = call.required(1, "B"), weight = call.required(2, "Scale"), bias = call.optional(3, "bias");
+    const Tensor a = call.required(0, "A"), b = call.required(1, "B"), weight = call.required(2, "Scale"),
+                 bias = call.optional(3, "bias");
     const int rank = a.shape.rank() > b.shape.rank() ? a.shape.rank() : b.shape.rank();
     std::vector<int64_t> extents(std::size_t(rank), 1);
     for (int axis = 1; axis <= rank; ++axis) {
@@ -79,7 +82,8 @@ class SumNorm : public Operator {
         if (same) {
           for (int64_t i = 0; i < width; ++i) sum[i] = a.floats()[row * width + i] + b.floats()[row * width + i];
         } else {
-          for (int64_t i = 0; i < width; ++i) sum[i] = a.floats()[of_a.at(row * width + i)] + b.floats()[of_b.at(row * width + i)];
+          for (int64_t i = 0; i < width; ++i)
+            sum[i] = a.floats()[of_a.at(row * width + i)] + b.floats()[of_b.at(row * width + i)];
         }
       }
       attend::core::Normalisation norm{};
@@ -110,13 +114,16 @@ class ChainAttention : public Operator {
     attention.key = heads(call.required(1, "key"), layout_.key_tokens_first, "key");
     attention.value = heads(call.required(2, "value"), layout_.value_tokens_first, "value");
     Heads &q = attention.query, &k = attention.key, &v = attention.value;
-    expect(q.width == k.width, "the inner extents of queries and keys differ: " + std::to_string(q.width) + " and " + std::to_string(k.width));
+    expect(q.width == k.width,
+           "the inner extents of queries and keys differ: " + std::to_string(q.width) + " and " + std::to_string(k.width));
     // MatMul and Add broadcast what has one element on an axis; so does a stride of 0.
     const auto of_mask = [&](int axis) { return mask && mask.shape.rank() >= axis ? mask.shape[-axis] : 1; };
     expect(!mask || mask.shape.rank() <= 4, "the mask is " + mask.shape.text() + ", expected at most 4 axes");
-    const int64_t batch = common({q.batch, k.batch, of_mask(4), v.batch}, "batch rows"), heads = common({q.heads, k.heads, of_mask(3), v.heads}, "heads");
+    const int64_t batch = common({q.batch, k.batch, of_mask(4), v.batch}, "batch rows"),
+                  heads = common({q.heads, k.heads, of_mask(3), v.heads}, "heads");
     const int64_t queries = common({q.tokens, of_mask(2)}, "queries"), keys = common({k.tokens, of_mask(1)}, "keys");
-    expect(v.tokens == keys, "the inner extents of weights and values differ: " + std::to_string(keys) + " and " + std::to_string(v.tokens));
+    expect(v.tokens == keys,
+           "the inner extents of weights and values differ: " + std::to_string(keys) + " and " + std::to_string(v.tokens));
     for (Heads* const each : {&q, &k, &v}) {
       if (each->batch == 1) each->batch_stride = 0;
       if (each->heads == 1) each->head_stride = 0;
@@ -133,7 +140,8 @@ class ChainAttention : public Operator {
     const bool flat = layout_.output_tokens_first;
     float* const to = call.output(0, flat ? Shape{batch, queries, heads, v.width} : Shape{batch, heads, queries, v.width});
     if (to == nullptr) return;
-    attention.output = flat ? tokens_first(to, batch, queries, heads, v.width) : heads_first(to, batch, heads, queries, v.width);
+    attention.output =
+        flat ? tokens_first(to, batch, queries, heads, v.width) : heads_first(to, batch, heads, queries, v.width);
     attend_to(attention, call);
   }
 
@@ -141,12 +149,14 @@ class ChainAttention : public Operator {
   static Heads heads(const Tensor& tensor, bool tokens_come_first, const char* name) {
     const Shape& shape = tensor.shape;
     expect(shape.rank() == 4, std::string(name) + " is " + shape.text() + ", expected 4 axes");
-    return tokens_come_first ? tokens_first(tensor.floats(), shape[0], shape[1], shape[2], shape[3]) : heads_first(tensor.floats(), shape[0], shape[1], shape[2], shape[3]);
+    return tokens_come_first ? tokens_first(tensor.floats(), shape[0], shape[1], shape[2], shape[3])
+                             : heads_first(tensor.floats(), shape[0], shape[1], shape[2], shape[3]);
   }
   static int64_t common(std::initializer_list<int64_t> extents, const char* what) {
     int64_t all = 1;
     for (const int64_t extent : extents) {
-      expect(extent == 1 || all == 1 || extent == all, std::string("the numbers of ") + what + " differ: " + std::to_string(extent) + " and " + std::to_string(all));
+      expect(extent == 1 || all == 1 || extent == all,
+             std::string("the numbers of ") + what + " differ: " + std::to_string(extent) + " and " + std::to_string(all));
       if (extent != 1) all = extent;
     }
     return all;

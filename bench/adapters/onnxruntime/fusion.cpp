@@ -5,8 +5,8 @@
 namespace attend_adapter::onnx {
 namespace {
 
-// Looks for patterns from one node on. A pattern that does not fit throws nothing: it returns false, and the nodes that it has taken so far
-// are forgotten.
+// Looks for patterns from one node on. A pattern that does not fit throws nothing: it returns false, and the nodes that it has
+// taken so far are forgotten.
 class Finder {
  public:
   explicit Finder(const Graph& graph) : graph_(graph), taken_(graph.nodes().size(), false) {}
@@ -28,7 +28,9 @@ class Finder {
 
  private:
   static bool is_floats(const Value* value) { return value != nullptr && value->constant && value->tensor.type == float32; }
-  static bool is_row(const Value* value, int64_t count) { return is_floats(value) && value->tensor.shape.rank() == 1 && value->tensor.shape[0] == count; }
+  static bool is_row(const Value* value, int64_t count) {
+    return is_floats(value) && value->tensor.shape.rank() == 1 && value->tensor.shape[0] == count;
+  }
   static bool is_scalar(const Value* value, float& number) {
     if (!is_floats(value) || value->tensor.shape.count() != 1 || value->tensor.shape.rank() > 1) return false;
     number = value->tensor.floats()[0];
@@ -78,7 +80,8 @@ class Finder {
     for (const std::size_t first : {0u, 1u}) {
       const int scaled = x->users[first], times_x = x->users[1 - first];
       if (!(graph_.is(scaled, ":Div") && graph_.input(scaled, 0) == x && is_number(graph_.input(scaled, 1), std::sqrt(2.0f))) &&
-          !(graph_.is(scaled, ":Mul") && is_number(graph_.input(scaled, graph_.input(scaled, 0) == x ? 1 : 0), std::sqrt(0.5f)))) {
+          !(graph_.is(scaled, ":Mul") &&
+            is_number(graph_.input(scaled, graph_.input(scaled, 0) == x ? 1 : 0), std::sqrt(0.5f)))) {
         continue;
       }
       const int erf = next(graph_.output(scaled), ":Erf");
@@ -101,15 +104,21 @@ class Finder {
     if (!graph_.is(node, ":LayerNormalization")) return false;
     const Node& norm = graph_.nodes()[std::size_t(node)];
     const Value *const sum = graph_.input(node, 0), *const weight = graph_.input(node, 1), *const bias = graph_.input(node, 2);
-    if (norm.integer("axis", -1) != -1 || norm.has_output(1) || norm.has_output(2) || sum == nullptr || !graph_.is(sum->maker, ":Add")) return false;
-    if (!is_floats(weight) || weight->tensor.shape.rank() != 1 || (bias != nullptr && !is_row(bias, weight->tensor.shape[0]))) return false;
+    if (norm.integer("axis", -1) != -1 || norm.has_output(1) || norm.has_output(2) || sum == nullptr ||
+        !graph_.is(sum->maker, ":Add"))
+      return false;
+    if (!is_floats(weight) || weight->tensor.shape.rank() != 1 || (bias != nullptr && !is_row(bias, weight->tensor.shape[0])))
+      return false;
     const float epsilon = norm.number("epsilon", 1e-5f);
     const int add = sum->maker;
     const Value *const a = graph_.input(add, 0), *const b = graph_.input(add, 1);
-    if (a == nullptr || b == nullptr || a->constant || b->constant || graph_.nodes()[std::size_t(add)].input(0) != float32 || !(epsilon >= 0)) return false;
+    if (a == nullptr || b == nullptr || a->constant || b->constant || graph_.nodes()[std::size_t(add)].input(0) != float32 ||
+        !(epsilon >= 0))
+      return false;
     fused.nodes = {add, node};
     const bool used_elsewhere = sum->output || sum->users.size() > 1;
-    fused.steps.push_back({make_sum_norm(epsilon), {a, b, weight, bias}, {graph_.output(node), used_elsewhere ? sum : nullptr}});
+    fused.steps.push_back(
+        {make_sum_norm(epsilon), {a, b, weight, bias}, {graph_.output(node), used_elsewhere ? sum : nullptr}});
     return true;
   }
 
@@ -121,7 +130,8 @@ class Finder {
       const Value *constant, *other;
       if (node >= 0 && with_constant(node, constant, other) && is_scalar(constant, factor)) {
         scale *= factor;
-      } else if (node = before(value, ":Div"); node >= 0 && is_scalar(graph_.input(node, 1), factor) && graph_.input(node, 0) != nullptr) {
+      } else if (node = before(value, ":Div");
+                 node >= 0 && is_scalar(graph_.input(node, 1), factor) && graph_.input(node, 0) != nullptr) {
         scale /= factor;
         other = graph_.input(node, 0);
       } else {
@@ -183,11 +193,13 @@ class Finder {
     nodes.push_back(mix);
     const Value* value = graph_.input(mix, 1);
     const Value* const value_before = without_transposition(value, heads_first, nodes);
-    // All have four axes where the queries, which have passed a transposition of four, are multiplied by transposed keys of four.
+    // All have four axes where the queries, which have passed a transposition of four, are multiplied by transposed keys of
+    // four.
     if (query_before == nullptr || key_before == nullptr || value_before == nullptr) return false;
     layout.query_tokens_first = layout.key_tokens_first = layout.value_tokens_first = true;
     const Value* output = graph_.output(mix);
-    if (const int transposed = next(output, ":Transpose"); transposed >= 0 && graph_.nodes()[std::size_t(transposed)].integers("perm") == heads_first) {
+    if (const int transposed = next(output, ":Transpose");
+        transposed >= 0 && graph_.nodes()[std::size_t(transposed)].integers("perm") == heads_first) {
       nodes.push_back(transposed);
       output = graph_.output(transposed);
       layout.output_tokens_first = true;
@@ -200,19 +212,25 @@ class Finder {
   // DynamicQuantizeLinear, and for each use of it MatMulInteger, Cast, Mul by both scales, and Add of a constant row.
   bool dynamic_products(int node, Fused& fused) {
     if (!graph_.is(node, ":DynamicQuantizeLinear")) return false;
-    const Value *const numbers = graph_.output(node, 0), *const scale = graph_.output(node, 1), *const zero = graph_.output(node, 2);
-    if (numbers == nullptr || scale == nullptr || zero == nullptr || numbers->output || scale->output || zero->output) return false;
+    const Value *const numbers = graph_.output(node, 0), *const scale = graph_.output(node, 1),
+                       *const zero = graph_.output(node, 2);
+    if (numbers == nullptr || scale == nullptr || zero == nullptr || numbers->output || scale->output || zero->output)
+      return false;
     fused.nodes.push_back(node);
     for (const int product : numbers->users) {
       if (!dynamic_product(product, graph_.input(node, 0), numbers, scale, zero, fused)) return false;
     }
-    return !numbers->users.empty() && scale->users.size() == numbers->users.size() && zero->users.size() == numbers->users.size();
+    return !numbers->users.empty() && scale->users.size() == numbers->users.size() &&
+           zero->users.size() == numbers->users.size();
   }
 
   bool dynamic_product(int product, const Value* x, const Value* numbers, const Value* scale, const Value* zero, Fused& fused) {
-    if (!graph_.is(product, ":MatMulInteger") || graph_.input(product, 0) != numbers || graph_.input(product, 2) != zero) return false;
+    if (!graph_.is(product, ":MatMulInteger") || graph_.input(product, 0) != numbers || graph_.input(product, 2) != zero)
+      return false;
     const Value *const weights = graph_.input(product, 1), *const weight_zero = graph_.input(product, 3);
-    if (weights == nullptr || !weights->constant || weights->tensor.shape.rank() != 2 || weights->tensor.shape.count() == 0 || weights->tensor.shape[0] > 65536) return false;
+    if (weights == nullptr || !weights->constant || weights->tensor.shape.rank() != 2 || weights->tensor.shape.count() == 0 ||
+        weights->tensor.shape[0] > 65536)
+      return false;
     if (weight_zero != nullptr && !weight_zero->constant) return false;
     const int cast = next(graph_.output(product), ":Cast");
     if (cast < 0 || graph_.nodes()[std::size_t(cast)].integer("to", 0) != float32) return false;
@@ -222,7 +240,9 @@ class Finder {
     const int factors = before(factor, ":Mul");
     if (factors < 0) return false;
     const Value *weight_scale, *other;
-    if (!with_constant(factors, weight_scale, other) || other != scale || !is_floats(weight_scale) || weight_scale->tensor.shape.rank() > 1) return false;
+    if (!with_constant(factors, weight_scale, other) || other != scale || !is_floats(weight_scale) ||
+        weight_scale->tensor.shape.rank() > 1)
+      return false;
     const int64_t columns = weights->tensor.shape[1], scales = weight_scale->tensor.shape.count();
     if (scales != 1 && scales != columns) return false;
     for (const int each : {product, cast, scaled, factors}) fused.nodes.push_back(each);

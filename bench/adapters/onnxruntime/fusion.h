@@ -27,9 +27,11 @@ std::vector<Fused> find_fused(const Graph& graph);
 std::unique_ptr<Operator> make_projection(bool gelu);
 // The normalised sum of two tensors, and the sum: inputs a, b, weight, bias (or none).
 std::unique_ptr<Operator> make_sum_norm(float epsilon);
-// Scores of queries and keys, a mask that is added to them, a softmax, and values: inputs query, key, value, mask (or none), each of 4 axes.
+// Scores of queries and keys, a mask that is added to them, a softmax, and values: inputs query, key, value, mask (or none),
+// each of 4 axes.
 struct ChainLayout {
-  bool query_tokens_first, key_tokens_first, value_tokens_first, output_tokens_first;  // [batch, tokens, heads, width], or heads before tokens
+  bool query_tokens_first, key_tokens_first, value_tokens_first,
+      output_tokens_first;  // [batch, tokens, heads, width], or heads before tokens
   float scale;
 };
 std::unique_ptr<Operator> make_chain_attention(const ChainLayout& layout);

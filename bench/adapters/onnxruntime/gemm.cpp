@@ -21,7 +21,8 @@ class Gemm : public Operator {
     if (input != 1 || weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
     PackedWeights packed;
     const bool rows = transposed_[1];
-    if (!packed.pack(weights.floats(), narrow(weights.shape[rows ? 0 : 1]), narrow(weights.shape[rows ? 1 : 0]), !rows)) return false;
+    if (!packed.pack(weights.floats(), narrow(weights.shape[rows ? 0 : 1]), narrow(weights.shape[rows ? 1 : 0]), !rows))
+      return false;
     packed_.emplace(std::move(packed));
     return true;
   }

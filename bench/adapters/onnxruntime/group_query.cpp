@@ -20,14 +20,17 @@ class GroupQueryAttention : public Operator {
         scale_(attributes.number("scale", 0)),
         soft_cap_(attributes.number("softcap", 0)) {
     expect(heads_ >= 1 && kv_heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH && heads_ % kv_heads_ == 0,
-           "attributes num_heads and kv_num_heads are " + std::to_string(heads_) + " and " + std::to_string(kv_heads_) + ", expected that the second divides the first");
-    expect(window_ == -1 || window_ >= 1, "attribute local_window_size is " + std::to_string(window_) + ", expected -1 or a number of keys");
+           "attributes num_heads and kv_num_heads are " + std::to_string(heads_) + " and " + std::to_string(kv_heads_) +
+               ", expected that the second divides the first");
+    expect(window_ == -1 || window_ >= 1,
+           "attribute local_window_size is " + std::to_string(window_) + ", expected -1 or a number of keys");
   }
 
   void compute(Call& call) const override {
     const Tensor query = call.required(0, "query"), key = call.optional(1, "key"), value = call.optional(2, "value");
     const Tensor past_key = call.optional(3, "past_key"), past_value = call.optional(4, "past_value");
-    const Tensor lengths = call.required(5, "seqlens_k", int32), total_length = call.required(6, "total_sequence_length", int32);
+    const Tensor lengths = call.required(5, "seqlens_k", int32),
+                 total_length = call.required(6, "total_sequence_length", int32);
     const Tensor added = call.optional(10, "attention_bias"), sink = call.optional(11, "head_sink");
     AttentionCall attention;
     Heads keys, values;
@@ -35,15 +38,19 @@ class GroupQueryAttention : public Operator {
     const Heads& q = attention.query;
     expect(total_length.shape.count() == 1, "total_sequence_length is " + total_length.shape.text() + ", expected one number");
     const int64_t total = total_length.as<int32_t>()[0];
-    expect(total >= q.tokens, "total_sequence_length is " + std::to_string(total) + ", and there are " + std::to_string(q.tokens) + " new tokens");
-    expect(lengths.shape.count() == q.batch, "seqlens_k is " + lengths.shape.text() + ", expected a number for each of " + std::to_string(q.batch) + " batch rows");
+    expect(total >= q.tokens,
+           "total_sequence_length is " + std::to_string(total) + ", and there are " + std::to_string(q.tokens) + " new tokens");
+    expect(lengths.shape.count() == q.batch, "seqlens_k is " + lengths.shape.text() + ", expected a number for each of " +
+                                                 std::to_string(q.batch) + " batch rows");
     expect(bool(past_key) == bool(past_value), "past_key and past_value must be given together");
     Heads old_keys, old_values;
     if (past_key) {
-      expect(past_key.shape.rank() == 4 && past_value.shape == past_key.shape, "past_key and past_value must have 4 axes and the same extents");
+      expect(past_key.shape.rank() == 4 && past_value.shape == past_key.shape,
+             "past_key and past_value must have 4 axes and the same extents");
       old_keys = heads_of(past_key, kv_heads_, "past_key");
       old_values = heads_of(past_value, kv_heads_, "past_value");
-      expect(old_keys.batch == q.batch && old_keys.width == q.width, "past_key does not belong to query: it is " + past_key.shape.text());
+      expect(old_keys.batch == q.batch && old_keys.width == q.width,
+             "past_key does not belong to query: it is " + past_key.shape.text());
     }
     // Tokens that each row has already. In the first call rows may end before the last token, as padding on the right.
     const bool first_call = total == q.tokens;
@@ -51,12 +58,15 @@ class GroupQueryAttention : public Operator {
     for (int64_t row = 0; row < q.batch; ++row) {
       const int64_t length = int64_t(lengths.as<int32_t>()[row]) + 1, past = first_call ? 0 : length - q.tokens;
       expect(length >= 0 && length <= total && past >= 0 && past <= (past_key ? old_keys.tokens : 0),
-             "seqlens_k has " + std::to_string(length - 1) + ", which does not agree with total_sequence_length " + std::to_string(total) + ", " + std::to_string(q.tokens) +
-                 " new tokens and " + std::to_string(old_keys.tokens) + " past ones");
+             "seqlens_k has " + std::to_string(length - 1) + ", which does not agree with total_sequence_length " +
+                 std::to_string(total) + ", " + std::to_string(q.tokens) + " new tokens and " +
+                 std::to_string(old_keys.tokens) + " past ones");
       attention.offsets.push_back(past);
       attention.lengths.push_back(past + q.tokens);
     }
-    if (sink) expect(sink.shape.rank() == 1 && sink.shape[0] == heads_, "head_sink is " + sink.shape.text() + ", expected a number for each head");
+    if (sink)
+      expect(sink.shape.rank() == 1 && sink.shape[0] == heads_,
+             "head_sink is " + sink.shape.text() + ", expected a number for each head");
     attention.bias = mask_of(added, q.batch, heads_, q.tokens, total, "attention_bias");
 
     const Shape shape{q.batch, q.tokens, times(heads_, q.width)};
@@ -88,7 +98,8 @@ class GroupQueryAttention : public Operator {
       std::memset(zeros, 0, std::size_t(heads_) * sizeof(float));
       attention.sink_logits = zeros;
     }
-    attention.output = tokens_first(to != nullptr ? to : result.numbers<float>(shape.count()), q.batch, q.tokens, heads_, q.width);
+    attention.output =
+        tokens_first(to != nullptr ? to : result.numbers<float>(shape.count()), q.batch, q.tokens, heads_, q.width);
     attend_to(attention, call);
   }
 
@@ -97,12 +108,15 @@ class GroupQueryAttention : public Operator {
   void split(const Tensor& query, const Tensor& key, const Tensor& value, Heads& q, Heads& k, Heads& v) const {
     expect(bool(key) == bool(value), "key and value must be given together");
     if (key) {
-      expect(query.shape.rank() == 3 && key.shape.rank() == 3 && value.shape.rank() == 3, "query, key and value must have 3 axes");
+      expect(query.shape.rank() == 3 && key.shape.rank() == 3 && value.shape.rank() == 3,
+             "query, key and value must have 3 axes");
       q = heads_of(query, heads_, "query");
       k = heads_of(key, kv_heads_, "key");
       v = heads_of(value, kv_heads_, "value");
-      expect(k.batch == q.batch && k.tokens == q.tokens && k.width == q.width && v.batch == q.batch && v.tokens == q.tokens && v.width == q.width,
-             "query, key and value do not belong together: " + query.shape.text() + ", " + key.shape.text() + ", " + value.shape.text());
+      expect(k.batch == q.batch && k.tokens == q.tokens && k.width == q.width && v.batch == q.batch && v.tokens == q.tokens &&
+                 v.width == q.width,
+             "query, key and value do not belong together: " + query.shape.text() + ", " + key.shape.text() + ", " +
+                 value.shape.text());
       return;
     }
     expect(query.shape.rank() == 3, "query is " + query.shape.text() + ", expected 3 axes");
@@ -132,19 +146,24 @@ class GroupQueryAttention : public Operator {
     const Heads from = attention.query;
     RotaryTables tables = rotary_tables(call.required(7, "cos_cache"), call.required(8, "sin_cache"), 2);
     tables.interleaved = interleaved_;
-    expect(tables.pairs >= 1 && 2 * tables.pairs <= from.width, "cos_cache has " + std::to_string(tables.pairs) + " columns, and heads are " + std::to_string(from.width) + " wide");
+    expect(tables.pairs >= 1 && 2 * tables.pairs <= from.width,
+           "cos_cache has " + std::to_string(tables.pairs) + " columns, and heads are " + std::to_string(from.width) + " wide");
     const Tensor positions = call.optional(9, "position_ids", int64);
-    if (positions) expect(positions.shape.count() == from.batch * from.tokens, "position_ids is " + positions.shape.text() + ", expected " + Shape{from.batch, from.tokens}.text());
+    if (positions)
+      expect(positions.shape.count() == from.batch * from.tokens,
+             "position_ids is " + positions.shape.text() + ", expected " + Shape{from.batch, from.tokens}.text());
     const auto position_of = [&](int64_t row, int64_t token) {
       return positions ? positions.as<int64_t>()[row * from.tokens + token] : attention.offsets[std::size_t(row)] + token;
     };
     for (int64_t row = 0; row < from.batch; ++row) {
       for (int64_t token = 0; token < from.tokens; ++token) {
         const int64_t position = position_of(row, token);
-        expect(position >= 0 && position < tables.rows, "a token has the position " + std::to_string(position) + ", and cos_cache has " + std::to_string(tables.rows) + " rows");
+        expect(position >= 0 && position < tables.rows, "a token has the position " + std::to_string(position) +
+                                                            ", and cos_cache has " + std::to_string(tables.rows) + " rows");
       }
     }
-    attention.query = tokens_first(memory.numbers<float>(times(times(from.batch, from.tokens), times(from.heads, from.width))), from.batch, from.tokens, from.heads, from.width);
+    attention.query = tokens_first(memory.numbers<float>(times(times(from.batch, from.tokens), times(from.heads, from.width))),
+                                   from.batch, from.tokens, from.heads, from.width);
     turn(from, attention.query, tables, call, position_of);
     Heads to = attention.key;
     for (int64_t row = 0; row < from.batch; ++row) {
@@ -168,21 +187,24 @@ bool takes(const Node& node) {
   for (const std::size_t input : {12u, 13u, 14u, 15u}) {
     if (node.input(input) != undefined) return false;
   }
-  return !node.has_output(3) && node.integer("qk_output", 0) == 0 && node.text("k_quant_type", "NONE") == "NONE" && node.text("v_quant_type", "NONE") == "NONE";
+  return !node.has_output(3) && node.integer("qk_output", 0) == 0 && node.text("k_quant_type", "NONE") == "NONE" &&
+         node.text("v_quant_type", "NONE") == "NONE";
 }
 
 }  // namespace
 
 const Definition& group_query_attention() {
-  static const Definition definition = {"GroupQueryAttention",
-                                        {{"com.microsoft", 1, latest, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}}},
-                                        make,
-                                        takes,
-                                        {{float32, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined},
-                                         1,
-                                         {float32, float32, float32},
-                                         1,
-                                         true}};
+  static const Definition definition = {
+      "GroupQueryAttention",
+      {{"com.microsoft", 1, latest, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}}},
+      make,
+      takes,
+      {{float32, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined,
+        undefined},
+       1,
+       {float32, float32, float32},
+       1,
+       true}};
   return definition;
 }
 

@@ -29,21 +29,25 @@ constexpr int panel = 32;  // outputs of the library's integer panels
 PackedIntegers::PackedIntegers(const Tensor& weights, const uint8_t* numbers)
     : inputs_(narrow(weights.shape[weights.shape.rank() == 1 ? 0 : -2])),
       outputs_(weights.shape.rank() == 1 ? 1 : narrow(weights.shape[-1])),
-      shift_(weights.type == uint8 ? 128 : 0), sums_(std::size_t(outputs_), 0) {
+      shift_(weights.type == uint8 ? 128 : 0),
+      sums_(std::size_t(outputs_), 0) {
   const Columns columns{numbers, outputs_, weights.type == uint8 ? 0x80 : 0};
   panels_ = memory_.numbers<int8_t>(attend::core::packed_integer_weight_bytes(outputs_, inputs_) + 1);
   if (panels_ == nullptr) refuse("there is not enough memory", fail);
   attend::core::pack_integer_weights(columns, outputs_, inputs_, panels_);
   for (int k = 0; k < inputs_; ++k) {
-    for (int n = 0; n < outputs_; ++n) sums_[std::size_t(n)] += int8_t(numbers[std::ptrdiff_t(k) * outputs_ + n] ^ columns.flip);
+    for (int n = 0; n < outputs_; ++n)
+      sums_[std::size_t(n)] += int8_t(numbers[std::ptrdiff_t(k) * outputs_ + n] ^ columns.flip);
   }
 }
 
 std::vector<int32_t> zero_points(const Tensor& tensor, int shift) {
   if (!tensor) return {-shift};
-  expect(tensor.type == uint8 || tensor.type == int8, std::string("zero points are of ") + name_of(tensor.type) + ", expected int8 or uint8");
+  expect(tensor.type == uint8 || tensor.type == int8,
+         std::string("zero points are of ") + name_of(tensor.type) + ", expected int8 or uint8");
   std::vector<int32_t> zeros;
-  for (int64_t i = 0; i < tensor.shape.count(); ++i) zeros.push_back((tensor.type == uint8 ? int32_t(tensor.as<uint8_t>()[i]) : int32_t(tensor.as<int8_t>()[i])) - shift);
+  for (int64_t i = 0; i < tensor.shape.count(); ++i)
+    zeros.push_back((tensor.type == uint8 ? int32_t(tensor.as<uint8_t>()[i]) : int32_t(tensor.as<int8_t>()[i])) - shift);
   return zeros;
 }
 
@@ -87,7 +91,8 @@ void multiply(const IntegerProduct& product, const Call& call) {
       for (int n = first; n < end; ++n) {
         const uint32_t right_zero = uint32_t(product.right_zero[product.right_zero.size() > 1 ? std::size_t(n) : 0]);
         int32_t& sum = product.output[std::ptrdiff_t(row) * outputs + n];
-        sum = int32_t(uint32_t(sum) - left_zero * uint32_t(weights.sums()[std::size_t(n)]) - right_zero * (row_sum - uint32_t(inputs) * left_zero));
+        sum = int32_t(uint32_t(sum) - left_zero * uint32_t(weights.sums()[std::size_t(n)]) -
+                      right_zero * (row_sum - uint32_t(inputs) * left_zero));
       }
     }
   });

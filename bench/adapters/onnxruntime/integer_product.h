@@ -7,7 +7,8 @@
 
 namespace attend_adapter::onnx {
 
-// [inputs][outputs] of int8 or uint8, as the library's panels of int8: numbers of uint8 are 128 less, and so is their zero point.
+// [inputs][outputs] of int8 or uint8, as the library's panels of int8: numbers of uint8 are 128 less, and so is their zero
+// point.
 class PackedIntegers {
  public:
   PackedIntegers(const Tensor& weights, const uint8_t* numbers);
@@ -32,7 +33,7 @@ struct IntegerProduct {
   const int8_t* left;  // [rows][inputs]
   int rows;
   const PackedIntegers& weights;
-  const std::vector<int32_t>& left_zero;  // one, or `rows`
+  const std::vector<int32_t>& left_zero;   // one, or `rows`
   const std::vector<int32_t>& right_zero;  // one, or `outputs`
   int32_t* output;
 };

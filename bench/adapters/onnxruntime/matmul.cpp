@@ -30,10 +30,12 @@ class MatMul : public Operator {
         alpha_(attributes.number("alpha", 1)) {}
 
   bool pack(int input, const Tensor& weights) override {
-    if (input != 1 || weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0 || batch_behind_[1]) return false;
+    if (input != 1 || weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0 || batch_behind_[1])
+      return false;
     PackedWeights packed;
     const bool rows = transposed_[1];
-    if (!packed.pack(weights.floats(), narrow(weights.shape[rows ? 0 : 1]), narrow(weights.shape[rows ? 1 : 0]), !rows)) return false;
+    if (!packed.pack(weights.floats(), narrow(weights.shape[rows ? 0 : 1]), narrow(weights.shape[rows ? 1 : 0]), !rows))
+      return false;
     packed_.emplace(std::move(packed));
     return true;
   }
@@ -46,7 +48,8 @@ class MatMul : public Operator {
     } else {
       b = call.required(1, "B");
     }
-    expect(a.shape.rank() >= 1 && b.shape.rank() >= 1, "A and B must have at least one axis, A is " + a.shape.text() + ", B is " + b.shape.text());
+    expect(a.shape.rank() >= 1 && b.shape.rank() >= 1,
+           "A and B must have at least one axis, A is " + a.shape.text() + ", B is " + b.shape.text());
     const Operand left = operand_of(a, 0), right = operand_of(b, 1);
     const std::string both = "A is " + a.shape.text() + ", B is " + b.shape.text();
     expect(left.columns == right.rows, "the inner extents of A and B differ: " + both);
@@ -129,7 +132,8 @@ std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_
 }  // namespace
 
 const Definition& matmul() {
-  static const Definition definition = {"MatMul", {{"", 1, latest, {{"T", {float32}}}}}, make, nullptr, {{float32, float32}, 2, {float32}, 1, false}};
+  static const Definition definition = {
+      "MatMul", {{"", 1, latest, {{"T", {float32}}}}}, make, nullptr, {{float32, float32}, 2, {float32}, 1, false}};
   return definition;
 }
 const Definition& fused_matmul() {

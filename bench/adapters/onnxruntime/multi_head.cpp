@@ -20,7 +20,8 @@ void mask_numbers(AttentionCall& attention, const Tensor& mask, int64_t past, Wo
     expect(shape[0] == batch || shape[0] == 2 * batch, said + ", expected a number or two for each batch row");
     bool begins_later = false;
     for (int64_t row = 0; row < shape[0]; ++row) {
-      expect(numbers[row] >= 0 && numbers[row] <= keys, said + " and has " + std::to_string(numbers[row]) + ", expected 0 to " + std::to_string(keys));
+      expect(numbers[row] >= 0 && numbers[row] <= keys,
+             said + " and has " + std::to_string(numbers[row]) + ", expected 0 to " + std::to_string(keys));
       if (row < batch) attention.lengths.push_back(numbers[row]);
       begins_later = begins_later || (row >= batch && numbers[row] > 0);
     }
@@ -32,8 +33,11 @@ void mask_numbers(AttentionCall& attention, const Tensor& mask, int64_t past, Wo
     return;
   }
   expect(shape.rank() <= 4 && shape[0] == batch, said + ", expected " + std::to_string(batch) + " batch rows");
-  if (shape.rank() == 4) expect(shape[1] == 1 && shape[2] == shape[3] && shape[3] >= keys && shape[2] >= past + queries, said + ", expected [batch, 1, most tokens, most tokens]");
-  if (shape.rank() == 3) expect(shape[1] == queries && shape[2] == keys, said + ", expected " + Shape{batch, queries, keys}.text());
+  if (shape.rank() == 4)
+    expect(shape[1] == 1 && shape[2] == shape[3] && shape[3] >= keys && shape[2] >= past + queries,
+           said + ", expected [batch, 1, most tokens, most tokens]");
+  if (shape.rank() == 3)
+    expect(shape[1] == queries && shape[2] == keys, said + ", expected " + Shape{batch, queries, keys}.text());
   if (shape.rank() == 2) expect(shape[1] == keys, said + ", expected " + Shape{batch, keys}.text());
   const int64_t rows = shape.rank() == 2 ? 1 : queries, columns = shape[-1];
   const int64_t row_stride = shape.rank() == 4 ? shape[2] * columns : rows * columns;
@@ -48,7 +52,8 @@ void mask_numbers(AttentionCall& attention, const Tensor& mask, int64_t past, Wo
 }
 
 Heads with_bias(const Heads& from, const float* bias, WorkMemory& memory, const Call& call) {
-  const Heads to = tokens_first(memory.numbers<float>(times(times(from.batch, from.tokens), times(from.heads, from.width))), from.batch, from.tokens, from.heads, from.width);
+  const Heads to = tokens_first(memory.numbers<float>(times(times(from.batch, from.tokens), times(from.heads, from.width))),
+                                from.batch, from.tokens, from.heads, from.width);
   for_pieces(call, from.batch * from.tokens, double(from.heads * from.width), [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {
       for (int64_t head = 0; head < from.heads; ++head) {
@@ -66,24 +71,31 @@ namespace {
 class MultiHeadAttention : public Operator {
  public:
   explicit MultiHeadAttention(const Attributes& attributes)
-      : heads_(attributes.integer("num_heads", 0)), causal_(attributes.integer("unidirectional", 0) != 0), scale_(attributes.number("scale", 0)) {
-    expect(heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH, "attribute num_heads is " + std::to_string(heads_) + ", expected 1 to 65536");
+      : heads_(attributes.integer("num_heads", 0)),
+        causal_(attributes.integer("unidirectional", 0) != 0),
+        scale_(attributes.number("scale", 0)) {
+    expect(heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH,
+           "attribute num_heads is " + std::to_string(heads_) + ", expected 1 to 65536");
   }
 
   void compute(Call& call) const override {
     const Tensor query = call.required(0, "query"), key = call.optional(1, "key"), value = call.optional(2, "value");
-    const Tensor bias = call.optional(3, "bias"), numbers = call.optional(4, "key_padding_mask", int32), added = call.optional(5, "attention_bias");
+    const Tensor bias = call.optional(3, "bias"), numbers = call.optional(4, "key_padding_mask", int32),
+                 added = call.optional(5, "attention_bias");
     const Tensor past_key = call.optional(6, "past_key"), past_value = call.optional(7, "past_value");
     AttentionCall attention;
     Heads keys, values;
     split(query, key, value, attention.query, keys, values);
     const Heads& q = attention.query;
-    expect(keys.batch == q.batch && values.batch == q.batch && keys.tokens == values.tokens && keys.width == q.width && keys.heads == values.heads,
-           "query, key and value do not belong together: " + query.shape.text() + ", " + key.shape.text() + ", " + value.shape.text());
+    expect(keys.batch == q.batch && values.batch == q.batch && keys.tokens == values.tokens && keys.width == q.width &&
+               keys.heads == values.heads,
+           "query, key and value do not belong together: " + query.shape.text() + ", " + key.shape.text() + ", " +
+               value.shape.text());
     WorkMemory of_query, of_key, of_value, present_keys, present_values, masks, result;
     if (bias) {
       const int64_t width = heads_ * (2 * q.width + values.width);
-      expect(bias.shape.rank() == 1 && bias.shape[0] == width, "bias is " + bias.shape.text() + ", expected " + std::to_string(width) + " numbers");
+      expect(bias.shape.rank() == 1 && bias.shape[0] == width,
+             "bias is " + bias.shape.text() + ", expected " + std::to_string(width) + " numbers");
       attention.query = with_bias(q, bias.floats(), of_query, call);
       if (key.shape.rank() != 4) {  // those that lie by heads have theirs already
         keys = with_bias(keys, bias.floats() + heads_ * q.width, of_key, call);
@@ -96,8 +108,10 @@ class MultiHeadAttention : public Operator {
       expect(past_key.shape.rank() == 4 && past_value.shape.rank() == 4, "past_key and past_value must have 4 axes");
       old_keys = heads_of(past_key, heads_, "past_key");
       old_values = heads_of(past_value, heads_, "past_value");
-      expect(old_keys.batch == q.batch && old_values.batch == q.batch && old_keys.width == q.width && old_values.width == values.width && old_keys.tokens == old_values.tokens,
-             "past_key and past_value do not belong to key and value: " + past_key.shape.text() + ", " + past_value.shape.text());
+      expect(
+          old_keys.batch == q.batch && old_values.batch == q.batch && old_keys.width == q.width &&
+              old_values.width == values.width && old_keys.tokens == old_values.tokens,
+          "past_key and past_value do not belong to key and value: " + past_key.shape.text() + ", " + past_value.shape.text());
     }
     const int64_t past = old_keys.tokens, total = past + keys.tokens;
     const Shape shape{q.batch, q.tokens, times(heads_, values.width)};
@@ -111,7 +125,8 @@ class MultiHeadAttention : public Operator {
     attention.offsets = {past};
     attention.causal = causal_;
     if (scale_ != 0) attention.scale = scale_;
-    attention.output = tokens_first(to != nullptr ? to : result.numbers<float>(shape.count()), q.batch, q.tokens, heads_, values.width);
+    attention.output =
+        tokens_first(to != nullptr ? to : result.numbers<float>(shape.count()), q.batch, q.tokens, heads_, values.width);
     attend_to(attention, call);
   }
 
@@ -119,7 +134,8 @@ class MultiHeadAttention : public Operator {
   // Queries, keys and values, each in a tensor of its own or several in one.
   void split(const Tensor& query, const Tensor& key, const Tensor& value, Heads& q, Heads& k, Heads& v) const {
     if (!key) {
-      expect(query.shape.rank() == 5 && query.shape[2] == heads_ && query.shape[3] == 3, "query without key is " + query.shape.text() + ", expected [batch, tokens, heads, 3, width]");
+      expect(query.shape.rank() == 5 && query.shape[2] == heads_ && query.shape[3] == 3,
+             "query without key is " + query.shape.text() + ", expected [batch, tokens, heads, 3, width]");
       expect(!value, "value must not be given where query holds all three");
       q = part_of(query, 0, 3);
       k = part_of(query, 1, 3);
@@ -129,7 +145,8 @@ class MultiHeadAttention : public Operator {
     expect(query.shape.rank() == 3, "query is " + query.shape.text() + ", expected 3 axes");
     q = heads_of(query, heads_, "query");
     if (key.shape.rank() == 5) {
-      expect(key.shape[2] == heads_ && key.shape[3] == 2, "key is " + key.shape.text() + ", expected [batch, tokens, heads, 2, width]");
+      expect(key.shape[2] == heads_ && key.shape[3] == 2,
+             "key is " + key.shape.text() + ", expected [batch, tokens, heads, 2, width]");
       expect(!value, "value must not be given where key holds both");
       k = part_of(key, 0, 2);
       v = part_of(key, 1, 2);

@@ -5,8 +5,9 @@
 
 namespace attend_adapter::onnx {
 
-// Numbers of each key, of which 0 masks it: [batch] or [2 * batch] are lengths, and where each row begins; [batch][keys]; [batch][queries][keys];
-// [batch][1][most][most], of which queries begin at `past`. Masked keys are hidden exactly, whatever mask_filter_value is.
+// Numbers of each key, of which 0 masks it: [batch] or [2 * batch] are lengths, and where each row begins; [batch][keys];
+// [batch][queries][keys]; [batch][1][most][most], of which queries begin at `past`. Masked keys are hidden exactly, whatever
+// mask_filter_value is.
 void mask_numbers(AttentionCall& attention, const Tensor& mask, int64_t past, WorkMemory& memory);
 
 // Adds a bias of each head's width to tokens, and writes them to memory.

@@ -48,7 +48,8 @@ class Node {
   std::vector<int64_t> integers(const char* name) const {
     int64_t numbers[8] = {};
     std::size_t used = 0;
-    return read(name, 2, numbers, sizeof numbers, &used) ? std::vector<int64_t>(numbers, numbers + used / sizeof *numbers) : std::vector<int64_t>{};
+    return read(name, 2, numbers, sizeof numbers, &used) ? std::vector<int64_t>(numbers, numbers + used / sizeof *numbers)
+                                                         : std::vector<int64_t>{};
   }
   std::string text(const char* name, const char* otherwise) const {
     char buffer[64] = {};

@@ -9,12 +9,13 @@
 namespace attend_adapter::onnx {
 namespace {
 
-constexpr double norm_cost = 4;  // of a number, in multiply-adds
+constexpr double norm_cost = 4;                      // of a number, in multiply-adds
 constexpr float smallest_epsilon = 1.17549435e-38f;  // 2^-126: with 0 a row of equal numbers would be NaN
 
 float epsilon_of(const Attributes& attributes, float otherwise) {
   const float epsilon = attributes.number("epsilon", otherwise);
-  expect(epsilon >= 0 && std::isfinite(epsilon), "attribute epsilon is " + std::to_string(epsilon) + ", expected a finite number from 0 on");
+  expect(epsilon >= 0 && std::isfinite(epsilon),
+         "attribute epsilon is " + std::to_string(epsilon) + ", expected a finite number from 0 on");
   return epsilon < smallest_epsilon ? smallest_epsilon : epsilon;
 }
 
@@ -58,7 +59,10 @@ void normalise(const Rows& rows, int64_t first, int64_t end) {
 class LayerNorm : public Operator {
  public:
   LayerNorm(const Attributes& attributes, bool centred, int mean_output, int inverse_output)
-      : axis_(attributes.integer("axis", -1)), epsilon_(epsilon_of(attributes, 1e-5f)), centred_(centred), outputs_{mean_output, inverse_output} {}
+      : axis_(attributes.integer("axis", -1)),
+        epsilon_(epsilon_of(attributes, 1e-5f)),
+        centred_(centred),
+        outputs_{mean_output, inverse_output} {}
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "X");
@@ -75,7 +79,8 @@ class LayerNorm : public Operator {
     const Broadcast of_scale(scale.shape, x.shape, "Scale");
     const Broadcast of_bias(bias ? bias.shape : Shape{}, x.shape, "B");
     if (width == 0 || x.shape.count() == 0) return;
-    Rows rows{x.floats(), to, scale.floats(), bias ? bias.floats() : nullptr, x.shape.count() / width, narrow(width), epsilon_, centred_};
+    Rows rows{x.floats(),    to,       scale.floats(), bias ? bias.floats() : nullptr, x.shape.count() / width,
+              narrow(width), epsilon_, centred_};
     narrow(rows.rows);
     // The usual weights are as long as a row; others are written out as such.
     const bool direct = scale.shape.count() == width && (!bias || bias.shape.count() == width);
@@ -160,28 +165,35 @@ class SkipNorm : public Operator {
 
  private:
   static void expect_row(const Tensor& tensor, int64_t width, const char* name) {
-    if (tensor) expect(tensor.shape.rank() == 1 && tensor.shape[0] == width, std::string(name) + " must have " + std::to_string(width) + " numbers, it is " + tensor.shape.text());
+    if (tensor)
+      expect(tensor.shape.rank() == 1 && tensor.shape[0] == width,
+             std::string(name) + " must have " + std::to_string(width) + " numbers, it is " + tensor.shape.text());
   }
   float epsilon_;
   bool centred_;
 };
 
-std::unique_ptr<Operator> make_layer(const Attributes& attributes) { return std::make_unique<LayerNorm>(attributes, true, 1, 2); }
-std::unique_ptr<Operator> make_rms(const Attributes& attributes) { return std::make_unique<LayerNorm>(attributes, false, -1, 1); }
+std::unique_ptr<Operator> make_layer(const Attributes& attributes) {
+  return std::make_unique<LayerNorm>(attributes, true, 1, 2);
+}
+std::unique_ptr<Operator> make_rms(const Attributes& attributes) {
+  return std::make_unique<LayerNorm>(attributes, false, -1, 1);
+}
 std::unique_ptr<Operator> make_skip(const Attributes& attributes) { return std::make_unique<SkipNorm>(attributes, true); }
 std::unique_ptr<Operator> make_skip_rms(const Attributes& attributes) { return std::make_unique<SkipNorm>(attributes, false); }
 
 }  // namespace
 
 const Definition& layer_normalization() {
-  static const Definition definition = {
-      "LayerNormalization",
-      {{"", 1, 16, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}, {"", 17, latest, {{"T", {float32}}, {"U", {float32}}}}},
-      make_layer};
+  static const Definition definition = {"LayerNormalization",
+                                        {{"", 1, 16, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}},
+                                         {"", 17, latest, {{"T", {float32}}, {"U", {float32}}}}},
+                                        make_layer};
   return definition;
 }
 const Definition& simplified_layer_normalization() {
-  static const Definition definition = {"SimplifiedLayerNormalization", {{"", 1, latest, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}}, make_rms};
+  static const Definition definition = {
+      "SimplifiedLayerNormalization", {{"", 1, latest, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}}, make_rms};
   return definition;
 }
 const Definition& rms_normalization() {
@@ -189,11 +201,13 @@ const Definition& rms_normalization() {
   return definition;
 }
 const Definition& skip_layer_normalization() {
-  static const Definition definition = {"SkipLayerNormalization", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_skip};
+  static const Definition definition = {
+      "SkipLayerNormalization", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_skip};
   return definition;
 }
 const Definition& skip_simplified_layer_normalization() {
-  static const Definition definition = {"SkipSimplifiedLayerNormalization", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_skip_rms};
+  static const Definition definition = {
+      "SkipSimplifiedLayerNormalization", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_skip_rms};
   return definition;
 }
 

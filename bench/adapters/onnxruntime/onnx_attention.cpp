@@ -25,7 +25,8 @@ class Attention : public Operator {
     const Tensor q = call.required(0, "Q"), k = call.required(1, "K"), v = call.required(2, "V");
     const Tensor past_k = call.optional(4, "past_key"), past_v = call.optional(5, "past_value");
     const Tensor nonpad = call.optional(6, "nonpad_kv_seqlen", int64);
-    expect(q.shape.rank() == k.shape.rank() && q.shape.rank() == v.shape.rank(), "Q, K and V must have as many axes as each other");
+    expect(q.shape.rank() == k.shape.rank() && q.shape.rank() == v.shape.rank(),
+           "Q, K and V must have as many axes as each other");
     AttentionCall attention;
     attention.query = heads_of(q, query_heads_, "Q");
     const Heads key = heads_of(k, kv_heads_, "K"), value = heads_of(v, kv_heads_, "V");
@@ -39,7 +40,8 @@ class Attention : public Operator {
       expect(past_k.shape.rank() == 4 && past_v.shape.rank() == 4, "past_key and past_value must have 4 axes");
       old_key = heads_of(past_k, key.heads, "past_key");
       old_value = heads_of(past_v, value.heads, "past_value");
-      expect(old_key.batch == key.batch && old_key.width == key.width, "past_key does not belong to K: it is " + past_k.shape.text());
+      expect(old_key.batch == key.batch && old_key.width == key.width,
+             "past_key does not belong to K: it is " + past_k.shape.text());
       expect(old_value.batch == key.batch && old_value.width == value.width && old_value.tokens == old_key.tokens,
              "past_value does not belong to V and past_key: it is " + past_v.shape.text());
     }
@@ -48,10 +50,12 @@ class Attention : public Operator {
     (mask.tensor.type == boolean ? attention.mask : attention.bias) = mask;
     attention.offsets = {past};
     if (nonpad) {
-      expect(nonpad.shape.rank() == 1 && nonpad.shape[0] == query.batch, "nonpad_kv_seqlen must have a number for each batch row, it is " + nonpad.shape.text());
+      expect(nonpad.shape.rank() == 1 && nonpad.shape[0] == query.batch,
+             "nonpad_kv_seqlen must have a number for each batch row, it is " + nonpad.shape.text());
       for (int64_t row = 0; row < query.batch; ++row) {
         const int64_t length = nonpad.as<int64_t>()[row];
-        expect(length >= 0 && length <= total, "nonpad_kv_seqlen has " + std::to_string(length) + ", expected 0 to " + std::to_string(total));
+        expect(length >= 0 && length <= total,
+               "nonpad_kv_seqlen has " + std::to_string(length) + ", expected 0 to " + std::to_string(total));
         attention.lengths.push_back(length);
       }
       if (!past_k) attention.offsets = attention.lengths;
@@ -62,7 +66,8 @@ class Attention : public Operator {
     attention.soft_cap = soft_cap_;
 
     const bool flat = q.shape.rank() == 3;
-    const Shape shape = flat ? Shape{query.batch, query.tokens, times(query.heads, value.width)} : Shape{query.batch, query.heads, query.tokens, value.width};
+    const Shape shape = flat ? Shape{query.batch, query.tokens, times(query.heads, value.width)}
+                             : Shape{query.batch, query.heads, query.tokens, value.width};
     float* const y = call.output(0, shape);
     float* const present_k = call.output(1, {query.batch, key.heads, total, key.width});
     float* const present_v = call.output(2, {query.batch, value.heads, total, value.width});
@@ -96,7 +101,8 @@ class Attention : public Operator {
     all.score_keys = attention.key.tokens;
     all.stage = mode_ == 0 ? ATTEND_SCORES_RAW : ATTEND_SCORES_CAPPED;
     WorkMemory memory;
-    float* const unused = memory.numbers<float>(times(times(all.query.batch, all.query.tokens), times(all.query.heads, all.value.width)));
+    float* const unused =
+        memory.numbers<float>(times(times(all.query.batch, all.query.tokens), times(all.query.heads, all.value.width)));
     all.output = tokens_first(unused, all.query.batch, all.query.tokens, all.query.heads, all.value.width);
     attend_to(all, call);
   }
@@ -118,11 +124,12 @@ bool takes(const Node& node) {
 }  // namespace
 
 const Definition& attention() {
-  static const Definition definition = {"Attention",
-                                        {{"", 23, latest, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
-                                        make,
-                                        takes,
-                                        {{float32, float32, float32, undefined, float32, float32, int64}, 3, {float32, float32, float32, float32}, 1, true}};
+  static const Definition definition = {
+      "Attention",
+      {{"", 23, latest, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
+      make,
+      takes,
+      {{float32, float32, float32, undefined, float32, float32, int64}, 3, {float32, float32, float32, float32}, 1, true}};
   return definition;
 }
 

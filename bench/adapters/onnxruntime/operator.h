@@ -40,8 +40,8 @@ struct Definition {
   std::unique_ptr<Operator> (*make)(const Attributes&);
   bool (*takes)(const Node&) = nullptr;  // null: every node whose types are right
 
-  // The operator in the domain `attend`, and where `overrides` says so in its own domain, as a custom operator: a type for each input and
-  // output, of which those after the required ones may be left out. Without outputs there is none.
+  // The operator in the domain `attend`, and where `overrides` says so in its own domain, as a custom operator: a type for each
+  // input and output, of which those after the required ones may be left out. Without outputs there is none.
   struct Custom {
     std::initializer_list<Type> inputs;
     int required_inputs;

@@ -78,40 +78,74 @@ const Definition& matmul_integer_to_float();
 
 inline const Definition& definition(Name name) {
   switch (name) {
-    case Name::matmul: return matmul();
-    case Name::fused_matmul: return fused_matmul();
-    case Name::gemm: return gemm();
-    case Name::softmax: return softmax();
-    case Name::flat_softmax: return flat_softmax();
-    case Name::layer_normalization: return layer_normalization();
-    case Name::simplified_layer_normalization: return simplified_layer_normalization();
-    case Name::rms_normalization: return rms_normalization();
-    case Name::skip_layer_normalization: return skip_layer_normalization();
-    case Name::skip_simplified_layer_normalization: return skip_simplified_layer_normalization();
-    case Name::erf: return erf();
-    case Name::exp: return exp();
-    case Name::tanh: return tanh();
-    case Name::sigmoid: return sigmoid();
-    case Name::gelu: return gelu();
-    case Name::swish: return swish();
-    case Name::bias_gelu: return bias_gelu();
-    case Name::fast_gelu: return fast_gelu();
-    case Name::quick_gelu: return quick_gelu();
-    case Name::reduce_sum: return reduce_sum();
-    case Name::reduce_mean: return reduce_mean();
-    case Name::reduce_sum_square: return reduce_sum_square();
-    case Name::reduce_l2: return reduce_l2();
-    case Name::attention: return attention();
-    case Name::multi_head_attention: return multi_head_attention();
-    case Name::packed_attention: return packed_attention();
-    case Name::group_query_attention: return group_query_attention();
-    case Name::rotary_embedding: return rotary_embedding();
-    case Name::runtime_rotary_embedding: return runtime_rotary_embedding();
-    case Name::dynamic_quantize_linear: return dynamic_quantize_linear();
-    case Name::matmul_integer: return matmul_integer();
-    case Name::dynamic_quantize_matmul: return dynamic_quantize_matmul();
-    case Name::matmul_integer_to_float: return matmul_integer_to_float();
-    case Name::end: break;
+    case Name::matmul:
+      return matmul();
+    case Name::fused_matmul:
+      return fused_matmul();
+    case Name::gemm:
+      return gemm();
+    case Name::softmax:
+      return softmax();
+    case Name::flat_softmax:
+      return flat_softmax();
+    case Name::layer_normalization:
+      return layer_normalization();
+    case Name::simplified_layer_normalization:
+      return simplified_layer_normalization();
+    case Name::rms_normalization:
+      return rms_normalization();
+    case Name::skip_layer_normalization:
+      return skip_layer_normalization();
+    case Name::skip_simplified_layer_normalization:
+      return skip_simplified_layer_normalization();
+    case Name::erf:
+      return erf();
+    case Name::exp:
+      return exp();
+    case Name::tanh:
+      return tanh();
+    case Name::sigmoid:
+      return sigmoid();
+    case Name::gelu:
+      return gelu();
+    case Name::swish:
+      return swish();
+    case Name::bias_gelu:
+      return bias_gelu();
+    case Name::fast_gelu:
+      return fast_gelu();
+    case Name::quick_gelu:
+      return quick_gelu();
+    case Name::reduce_sum:
+      return reduce_sum();
+    case Name::reduce_mean:
+      return reduce_mean();
+    case Name::reduce_sum_square:
+      return reduce_sum_square();
+    case Name::reduce_l2:
+      return reduce_l2();
+    case Name::attention:
+      return attention();
+    case Name::multi_head_attention:
+      return multi_head_attention();
+    case Name::packed_attention:
+      return packed_attention();
+    case Name::group_query_attention:
+      return group_query_attention();
+    case Name::rotary_embedding:
+      return rotary_embedding();
+    case Name::runtime_rotary_embedding:
+      return runtime_rotary_embedding();
+    case Name::dynamic_quantize_linear:
+      return dynamic_quantize_linear();
+    case Name::matmul_integer:
+      return matmul_integer();
+    case Name::dynamic_quantize_matmul:
+      return dynamic_quantize_matmul();
+    case Name::matmul_integer_to_float:
+      return matmul_integer_to_float();
+    case Name::end:
+      break;
   }
   return matmul();
 }

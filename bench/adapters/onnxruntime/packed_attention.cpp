@@ -16,7 +16,8 @@ class PackedAttention : public Operator {
         causal_(attributes.integer("unidirectional", 0) != 0),
         scale_(attributes.number("scale", 0)),
         sizes_(attributes.integers("qkv_hidden_sizes")) {
-    expect(heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH, "attribute num_heads is " + std::to_string(heads_) + ", expected 1 to 65536");
+    expect(heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH,
+           "attribute num_heads is " + std::to_string(heads_) + ", expected 1 to 65536");
     expect(sizes_.empty() || (sizes_.size() == 3 && sizes_[0] > 0 && sizes_[0] == sizes_[1] && sizes_[2] > 0),
            "attribute qkv_hidden_sizes must have three numbers, of which the first two are the same");
   }
@@ -32,18 +33,25 @@ class PackedAttention : public Operator {
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "input");
     const Tensor weights = packed_ ? Tensor{} : call.required(1, "weights");
-    const Tensor bias = call.optional(2, "bias"), numbers = call.optional(3, "mask_index", int32), past = call.optional(4, "past"), added = call.optional(5, "attention_bias");
+    const Tensor bias = call.optional(2, "bias"), numbers = call.optional(3, "mask_index", int32),
+                 past = call.optional(4, "past"), added = call.optional(5, "attention_bias");
     expect(x.shape.rank() == 3, "input is " + x.shape.text() + ", expected 3 axes");
     const Shape of_weights = packed_ ? Shape{packed_->inputs(), packed_->outputs()} : weights.shape;
-    expect(of_weights.rank() == 2 && of_weights[0] == x.shape[2], "weights are " + of_weights.text() + ", expected " + std::to_string(x.shape[2]) + " rows");
-    const int64_t all = of_weights[1], width = sizes_.empty() ? all / 3 : sizes_[0], value_width = sizes_.empty() ? all / 3 : sizes_[2];
+    expect(of_weights.rank() == 2 && of_weights[0] == x.shape[2],
+           "weights are " + of_weights.text() + ", expected " + std::to_string(x.shape[2]) + " rows");
+    const int64_t all = of_weights[1], width = sizes_.empty() ? all / 3 : sizes_[0],
+                  value_width = sizes_.empty() ? all / 3 : sizes_[2];
     expect(2 * width + value_width == all && width % heads_ == 0 && value_width % heads_ == 0,
-           "weights are " + of_weights.text() + ", whose columns do not divide into queries, keys and values of " + std::to_string(heads_) + " heads");
-    if (bias) expect(bias.shape.rank() == 1 && bias.shape[0] == all, "bias is " + bias.shape.text() + ", expected " + std::to_string(all) + " numbers");
+           "weights are " + of_weights.text() + ", whose columns do not divide into queries, keys and values of " +
+               std::to_string(heads_) + " heads");
+    if (bias)
+      expect(bias.shape.rank() == 1 && bias.shape[0] == all,
+             "bias is " + bias.shape.text() + ", expected " + std::to_string(all) + " numbers");
     const int64_t batch = x.shape[0], tokens = x.shape[1], dim = width / heads_, value_dim = value_width / heads_;
     Heads old_keys, old_values;
     if (past) {
-      expect(past.shape.rank() == 5 && past.shape[0] == 2 && past.shape[1] == batch && past.shape[2] == heads_ && past.shape[4] == dim && dim == value_dim,
+      expect(past.shape.rank() == 5 && past.shape[0] == 2 && past.shape[1] == batch && past.shape[2] == heads_ &&
+                 past.shape[4] == dim && dim == value_dim,
              "past is " + past.shape.text() + ", expected [2, batch, heads, tokens, width]");
       old_keys = heads_first(past.floats(), batch, heads_, past.shape[3], dim);
       old_values = heads_first(past.floats() + past.shape.count(1, 5), batch, heads_, past.shape[3], dim);
@@ -67,11 +75,14 @@ class PackedAttention : public Operator {
     product.output = projected.numbers<float>(times(times(batch, tokens), all));
     multiply(product, call);
 
-    const auto part_of = [&](int64_t first, int64_t of_head) { return Heads{product.output + first, batch, tokens, heads_, of_head, tokens * all, all, of_head}; };
+    const auto part_of = [&](int64_t first, int64_t of_head) {
+      return Heads{product.output + first, batch, tokens, heads_, of_head, tokens * all, all, of_head};
+    };
     AttentionCall attention;
     attention.query = part_of(0, dim);
     attention.key = present_of(old_keys, part_of(width, dim), present, present_keys, call);
-    attention.value = present_of(old_values, part_of(2 * width, value_dim), present == nullptr ? nullptr : present + batch * heads_ * total * dim, present_values, call);
+    attention.value = present_of(old_values, part_of(2 * width, value_dim),
+                                 present == nullptr ? nullptr : present + batch * heads_ * total * dim, present_values, call);
     if (numbers) mask_numbers(attention, numbers, old_keys.tokens, masks);
     attention.bias = mask_of(added, batch, heads_, tokens, total, "attention_bias");
     attention.offsets = {old_keys.tokens};
@@ -99,7 +110,8 @@ bool takes(const Node& node) {
 }  // namespace
 
 const Definition& packed_attention() {
-  static const Definition definition = {"Attention", {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}}, make, takes, {}};
+  static const Definition definition = {
+      "Attention", {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}}, make, takes, {}};
   return definition;
 }
 

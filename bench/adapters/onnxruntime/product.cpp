@@ -56,7 +56,8 @@ bool is_finite_before(const Product& product, const float* right, int inner) {
 void pack(const Product& product, const float* right, int first, float* panels) {
   const int inner = product.inner - first;
   if (product.right.transposed) {
-    attend::core::pack_weights<attend::core::Format::float32>(right + first, product.right.stride, product.columns, inner, panels);
+    attend::core::pack_weights<attend::core::Format::float32>(right + first, product.right.stride, product.columns, inner,
+                                                              panels);
   } else {
     pack_transposed(right + first * product.right.stride, product.right.stride, product.columns, inner, panels);
   }
@@ -105,7 +106,8 @@ void run_item(const Item& item, float* panels, float* work) {
 // One matrix on all threads.
 void run_on_threads(const Item& item, const float* panels, const Parallel& parallel, float* work) {
   parallel.each(parallel.threads, [&](int part) {
-    attend::core::run_linear_part<attend::core::Format::float32>(linear_of(item, panels, work + work_floats * std::size_t(part)), part, parallel.threads);
+    attend::core::run_linear_part<attend::core::Format::float32>(
+        linear_of(item, panels, work + work_floats * std::size_t(part)), part, parallel.threads);
   });
   if (item.product.activation == nullptr) return;
   const std::ptrdiff_t count = std::ptrdiff_t(item.rows) * item.product.columns;
@@ -122,31 +124,40 @@ void multiply(const Product& product, const Call& call) {
   const std::ptrdiff_t numbers = std::ptrdiff_t(product.rows) * product.columns;
   if (count == 0 || numbers == 0) return;
   if (product.inner == 0) {
-    for (std::ptrdiff_t i = 0; i < count * numbers; ++i) product.output[i] = product.bias == nullptr ? 0 : product.bias[i % product.columns];
+    for (std::ptrdiff_t i = 0; i < count * numbers; ++i)
+      product.output[i] = product.bias == nullptr ? 0 : product.bias[i % product.columns];
     return;
   }
   const Parallel parallel = call.parallel(double(count) * double(numbers) * product.inner);
   const auto threads = std::size_t(parallel.threads);
-  const std::size_t left_floats = product.left.transposed ? (std::size_t(product.rows) * std::size_t(product.inner) + 15) / 16 * 16 : 0;
+  const std::size_t left_floats =
+      product.left.transposed ? (std::size_t(product.rows) * std::size_t(product.inner) + 15) / 16 * 16 : 0;
   const std::size_t panel_floats =
       product.packed != nullptr ? 0 : attend::core::packed_weight_numbers(product.columns, product.inner);  // a multiple of 16
   const std::size_t room = work_floats + left_floats + panel_floats;
   WorkMemory memory;
   float* const work = memory.numbers<float>(int64_t(threads * room));
   const auto item_of = [&](std::ptrdiff_t i, float* left_room) {
-    const float* const left = rows_of(product.left, product.left.data + product.left_offsets[std::size_t(i)], product.rows, product.inner, left_room);
-    return Item{product, left, product.left.transposed ? product.inner : product.left.stride,
-                product.packed != nullptr ? nullptr : product.right.data + product.right_offsets[std::size_t(i)], product.output + i * numbers, product.rows};
+    const float* const left =
+        rows_of(product.left, product.left.data + product.left_offsets[std::size_t(i)], product.rows, product.inner, left_room);
+    return Item{product,
+                left,
+                product.left.transposed ? product.inner : product.left.stride,
+                product.packed != nullptr ? nullptr : product.right.data + product.right_offsets[std::size_t(i)],
+                product.output + i * numbers,
+                product.rows};
   };
   const bool dense = !product.left.transposed && product.left.stride == product.inner;
   bool together = dense && product.packed != nullptr;  // rows of all matrices are rows of one
-  for (std::ptrdiff_t i = 0; i < count && together; ++i) together = product.left_offsets[std::size_t(i)] == i * product.rows * product.inner;
+  for (std::ptrdiff_t i = 0; i < count && together; ++i)
+    together = product.left_offsets[std::size_t(i)] == i * product.rows * product.inner;
   if (together) {
     Item item = item_of(0, nullptr);
     item.rows = narrow(times(product.rows, count));
     run_on_threads(item, product.packed->panels(), parallel, work);
   } else if (product.packed != nullptr) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) run_on_threads(item_of(i, work + threads * work_floats), product.packed->panels(), parallel, work);
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      run_on_threads(item_of(i, work + threads * work_floats), product.packed->panels(), parallel, work);
   } else {
     // Matrices are divided among the threads, and a single one by its rows, each thread with panels of its own.
     const std::ptrdiff_t pieces = count >= parallel.threads ? 1 : (parallel.threads + count - 1) / count;

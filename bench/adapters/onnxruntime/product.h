@@ -15,9 +15,10 @@ struct Matrices {
   bool transposed;        // rows that lie side by side are columns of the matrix
 };
 
-// output[i][m][n] = alpha * sum over k of left[i][m][k] * right[i][k][n], plus bias[n], which may be null, for each i. Sums are those of
-// attend::core::Linear. Where `align` is set, the sums of a row begin with its first number on the left that is not 0: after a softmax that
-// is the first key that is not masked, so that masked keys before it, as padding on the left, change no bit.
+// output[i][m][n] = alpha * sum over k of left[i][m][k] * right[i][k][n], plus bias[n], which may be null, for each i. Sums are
+// those of attend::core::Linear. Where `align` is set, the sums of a row begin with its first number on the left that is not 0:
+// after a softmax that is the first key that is not masked, so that masked keys before it, as padding on the left, change no
+// bit.
 struct Product {
   Matrices left, right;
   std::vector<std::ptrdiff_t> left_offsets, right_offsets;  // of each i
@@ -27,7 +28,8 @@ struct Product {
   float alpha;
   bool align;
   float* output;  // dense
-  void (*activation)(const float* from, const float* by, int count, float* to);  // of the output, where the right matrix is packed; or null
+  void (*activation)(const float* from, const float* by, int count,
+                     float* to);  // of the output, where the right matrix is packed; or null
 };
 void multiply(const Product& product, const Call& call);
 

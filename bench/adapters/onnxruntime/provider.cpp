@@ -16,7 +16,8 @@ namespace {
 constexpr const char* provider_name = "AttendExecutionProvider";
 
 const char* version_text() {
-  static const std::string text = std::to_string(ATTEND_VERSION_MAJOR) + "." + std::to_string(ATTEND_VERSION_MINOR) + "." + std::to_string(ATTEND_VERSION_PATCH);
+  static const std::string text = std::to_string(ATTEND_VERSION_MAJOR) + "." + std::to_string(ATTEND_VERSION_MINOR) + "." +
+                                  std::to_string(ATTEND_VERSION_PATCH);
   return text.c_str();
 }
 
@@ -33,7 +34,8 @@ struct Kernel : OrtKernelImpl {
       });
     };
     Release = [](OrtKernelImpl* self) { delete static_cast<Kernel*>(self); };
-    PrePackWeight = [](OrtKernelImpl* self, const OrtValue* value, int input, OrtAllocator*, OrtSharedPrePackedWeightCache*, bool* is_packed) {
+    PrePackWeight = [](OrtKernelImpl* self, const OrtValue* value, int input, OrtAllocator*, OrtSharedPrePackedWeightCache*,
+                       bool* is_packed) {
       Kernel& kernel = *static_cast<Kernel*>(self);
       *is_packed = false;
       return guarded(kernel.definition.type, [&] { *is_packed = kernel.op->pack(input, tensor_of(value)); });
@@ -53,9 +55,11 @@ struct Provider : OrtEp {
     GetCapability = [](OrtEp*, const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
       return guarded("GetCapability", [&] { choose(graph, support); });
     };
-    Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made, OrtNode**) {
+    Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made,
+                 OrtNode**) {
       return guarded("Compile", [&] {
-        for (std::size_t i = 0; i < count; ++i) made[i] = new Compiled(graphs[i], nodes[i], static_cast<Provider*>(self)->threads);
+        for (std::size_t i = 0; i < count; ++i)
+          made[i] = new Compiled(graphs[i], nodes[i], static_cast<Provider*>(self)->threads);
       });
     };
     ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** made, std::size_t count) {
@@ -163,8 +167,8 @@ struct Factory : OrtEpFactory {
     GetVendor = [](const OrtEpFactory*) { return "Attend"; };
     GetVendorId = [](const OrtEpFactory*) { return uint32_t(0); };
     GetVersion = [](const OrtEpFactory*) { return version_text(); };
-    GetSupportedDevices = [](OrtEpFactory* self, const OrtHardwareDevice* const* devices, std::size_t count, OrtEpDevice** found, std::size_t room,
-                             std::size_t* found_count) -> OrtStatus* {
+    GetSupportedDevices = [](OrtEpFactory* self, const OrtHardwareDevice* const* devices, std::size_t count,
+                             OrtEpDevice** found, std::size_t room, std::size_t* found_count) -> OrtStatus* {
       *found_count = 0;
       for (std::size_t i = 0; i < count && *found_count < room; ++i) {
         if (HardwareDevice_Type(devices[i]) != 0) continue;
@@ -174,8 +178,8 @@ struct Factory : OrtEpFactory {
       }
       return nullptr;
     };
-    CreateEp = [](OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const*, std::size_t, const OrtSessionOptions*, const OrtLogger*,
-                  OrtEp** provider) {
+    CreateEp = [](OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const*, std::size_t,
+                  const OrtSessionOptions*, const OrtLogger*, OrtEp** provider) {
       return guarded("CreateEp", [&] {
         auto made = std::make_unique<Provider>();
         made->make_registry();
@@ -200,13 +204,15 @@ struct Factory : OrtEpFactory {
 }  // namespace attend_adapter::onnx
 
 // Called by RegisterExecutionProviderLibrary.
-extern "C" __attribute__((visibility("default"))) OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*, OrtEpFactory** factories,
+extern "C" __attribute__((visibility("default"))) OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base,
+                                                                               const OrtLogger*, OrtEpFactory** factories,
                                                                                std::size_t room, std::size_t* count) {
   using namespace attend_adapter::onnx;
   OrtStatus* const refused = load_runtime(base, provider_version, "an execution provider");
   if (refused != nullptr) return refused;
   provider_api = GetEpApi();
-  if (provider_api == nullptr) return CreateStatus(not_implemented, "Attend: this build of ONNX Runtime has no execution providers of others");
+  if (provider_api == nullptr)
+    return CreateStatus(not_implemented, "Attend: this build of ONNX Runtime has no execution providers of others");
   if (room < 1) return CreateStatus(invalid_argument, "Attend: there is no room for its execution provider");
   factories[0] = new (std::nothrow) Factory();
   if (factories[0] == nullptr) return CreateStatus(fail, "Attend: not enough memory");

@@ -1,4 +1,5 @@
-// Products in integers: DynamicQuantizeLinear and MatMulInteger of ONNX, and DynamicQuantizeMatMul and MatMulIntegerToFloat of ONNX Runtime.
+// Products in integers: DynamicQuantizeLinear and MatMulInteger of ONNX, and DynamicQuantizeMatMul and MatMulIntegerToFloat of
+// ONNX Runtime.
 #include <optional>
 
 #include "fusion.h"
@@ -23,7 +24,8 @@ class DynamicQuantizeLinear : public Operator {
     const Quantised by = quantisation_of(least, most);
     if (scale != nullptr) *scale = by.scale;
     if (zero != nullptr) *zero = by.zero;
-    if (y != nullptr) for_pieces(call, count, 2, [&](int64_t first, int64_t end) { quantise(x.floats() + first, end - first, by, y + first); });
+    if (y != nullptr)
+      for_pieces(call, count, 2, [&](int64_t first, int64_t end) { quantise(x.floats() + first, end - first, by, y + first); });
   }
 };
 
@@ -31,7 +33,9 @@ class DynamicQuantizeLinear : public Operator {
 class IntegerMatMul : public Operator {
  public:
   bool pack(int input, const Tensor& weights) override {
-    if (input != 1 || (weights.type != int8 && weights.type != uint8) || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
+    if (input != 1 || (weights.type != int8 && weights.type != uint8) || weights.shape.rank() != 2 ||
+        weights.shape.count() == 0)
+      return false;
     if (weights.shape[0] > most_inputs) return false;
     packed_.emplace(weights, weights.as<uint8_t>());
     return true;
@@ -44,8 +48,8 @@ class IntegerMatMul : public Operator {
 
   // The products of a batch, which A and B are broadcast to.
   struct Batch {
-    Shape shape;                    // of the output
-    int64_t rows, inner, columns;   // of a product
+    Shape shape;                      // of the output
+    int64_t rows, inner, columns;     // of a product
     std::vector<int64_t> of_a, of_b;  // the matrix of each product
   };
   static Batch batch_of(const Shape& a, const Shape& b) {
@@ -57,7 +61,8 @@ class IntegerMatMul : public Operator {
     expect((b.rank() == 1 ? b[0] : b[-2]) == batch.inner, "the inner extents of A and B differ: " + both);
     expect(batch.inner <= most_inputs, "the inner extent is larger than 65536: " + both);
     const bool shared = b.rank() <= 2;  // then all rows of A are those of one product
-    const int axes_of_a = a.rank() > 2 ? a.rank() - 2 : 0, axes_of_b = shared ? 0 : b.rank() - 2, axes = axes_of_a > axes_of_b ? axes_of_a : axes_of_b;
+    const int axes_of_a = a.rank() > 2 ? a.rank() - 2 : 0, axes_of_b = shared ? 0 : b.rank() - 2,
+              axes = axes_of_a > axes_of_b ? axes_of_a : axes_of_b;
     std::vector<int64_t> extents(std::size_t(axes), 1), own_a(std::size_t(axes), 1), own_b(std::size_t(axes), 1);
     for (int axis = 1; axis <= axes; ++axis) {
       const auto at = std::size_t(axes - axis);
@@ -80,12 +85,16 @@ class IntegerMatMul : public Operator {
   }
 
   // Products of all matrices, whose zero points are one, or one for each row, or column, of each matrix.
-  void multiply_all(const Batch& batch, const int8_t* left, const std::vector<int32_t>& left_zero, const Tensor& b, const Tensor& b_zero, int32_t* to, const Call& call) const {
+  void multiply_all(const Batch& batch, const int8_t* left, const std::vector<int32_t>& left_zero, const Tensor& b,
+                    const Tensor& b_zero, int32_t* to, const Call& call) const {
     for (std::size_t i = 0; i < batch.of_a.size(); ++i) {
       with_weights(b, batch.of_b[i], [&](const PackedIntegers& weights) {
         const std::vector<int32_t> left_of = part_of(left_zero, batch.of_a[i], batch.rows, "a_zero_point");
-        const std::vector<int32_t> right_of = part_of(zero_points(b_zero, weights.shift()), batch.of_b[i], batch.columns, "b_zero_point");
-        multiply({left + batch.of_a[i] * batch.rows * batch.inner, narrow(batch.rows), weights, left_of, right_of, to + int64_t(i) * batch.rows * batch.columns}, call);
+        const std::vector<int32_t> right_of =
+            part_of(zero_points(b_zero, weights.shift()), batch.of_b[i], batch.columns, "b_zero_point");
+        multiply({left + batch.of_a[i] * batch.rows * batch.inner, narrow(batch.rows), weights, left_of, right_of,
+                  to + int64_t(i) * batch.rows * batch.columns},
+                 call);
       });
     }
   }
@@ -93,7 +102,8 @@ class IntegerMatMul : public Operator {
     const auto size = int64_t(zeros.size());
     if (size == 1) return zeros;
     const int64_t first = size == count ? 0 : matrix * count;
-    expect(first + count <= size, std::string(name) + " has " + std::to_string(size) + " numbers, expected one, or one for each of " + std::to_string(count));
+    expect(first + count <= size, std::string(name) + " has " + std::to_string(size) +
+                                      " numbers, expected one, or one for each of " + std::to_string(count));
     return std::vector<int32_t>(zeros.begin() + first, zeros.begin() + first + count);
   }
 
@@ -140,12 +150,16 @@ class ToFloat : public IntegerMatMul {
 
   void compute(Call& call) const override {
     const Tensor a = call.input(0), b = weights_of(call);
-    expect(quantises_ ? a.type == float32 : is_8_bits(a.type), std::string("input A is of ") + name_of(a.type) + (quantises_ ? ", expected float32" : ", expected int8 or uint8"));
+    expect(quantises_ ? a.type == float32 : is_8_bits(a.type),
+           std::string("input A is of ") + name_of(a.type) + (quantises_ ? ", expected float32" : ", expected int8 or uint8"));
     const Tensor b_scale = call.required(quantises_ ? 2 : 3, "b_scale");
     const Tensor b_zero = call.input(quantises_ ? 3 : 5), bias = call.optional(quantises_ ? 4 : 6, "bias");
     const Batch batch = batch_of(a.shape, b.shape);
-    expect(b_scale.shape.count() == 1 || b_scale.shape.count() == batch.columns, "b_scale is " + b_scale.shape.text() + ", expected one number or " + std::to_string(batch.columns));
-    if (bias) expect(bias.shape.rank() == 1 && bias.shape[0] == batch.columns, "bias is " + bias.shape.text() + ", expected " + std::to_string(batch.columns) + " numbers");
+    expect(b_scale.shape.count() == 1 || b_scale.shape.count() == batch.columns,
+           "b_scale is " + b_scale.shape.text() + ", expected one number or " + std::to_string(batch.columns));
+    if (bias)
+      expect(bias.shape.rank() == 1 && bias.shape[0] == batch.columns,
+             "bias is " + bias.shape.text() + ", expected " + std::to_string(batch.columns) + " numbers");
     WorkMemory numbers, scales, sums;
     expect(b.shape.rank() <= 2, "B must have 2 axes, it is " + b.shape.text());
     const int64_t rows = batch.rows;
@@ -178,7 +192,8 @@ class ToFloat : public IntegerMatMul {
 
  private:
   // Each row by a scale and a zero point of its own: neighbours in a batch, and padding, change no bit.
-  static const int8_t* quantise_rows(const Tensor& a, int64_t rows, int64_t width, WorkMemory& memory, float* scales, std::vector<int32_t>& zeros, const Call& call) {
+  static const int8_t* quantise_rows(const Tensor& a, int64_t rows, int64_t width, WorkMemory& memory, float* scales,
+                                     std::vector<int32_t>& zeros, const Call& call) {
     uint8_t* const to = memory.numbers<uint8_t>(times(rows, width));
     zeros.resize(std::size_t(rows < 1 ? 1 : rows));
     for_pieces(call, rows, 3 * double(width), [&](int64_t first, int64_t end) {
@@ -213,15 +228,20 @@ const Definition& dynamic_quantize_linear() {
   return definition;
 }
 const Definition& matmul_integer() {
-  static const Definition definition = {"MatMulInteger", {{"", 10, latest, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {int32}}}}}, make_integer};
+  static const Definition definition = {
+      "MatMulInteger", {{"", 10, latest, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {int32}}}}}, make_integer};
   return definition;
 }
 const Definition& dynamic_quantize_matmul() {
-  static const Definition definition = {"DynamicQuantizeMatMul", {{"com.microsoft", 1, latest, {{"T1", {float32}}, {"T2", {int8, uint8}}}}}, make_dynamic};
+  static const Definition definition = {
+      "DynamicQuantizeMatMul", {{"com.microsoft", 1, latest, {{"T1", {float32}}, {"T2", {int8, uint8}}}}}, make_dynamic};
   return definition;
 }
 const Definition& matmul_integer_to_float() {
-  static const Definition definition = {"MatMulIntegerToFloat", {{"com.microsoft", 1, latest, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {float32}}}}}, make_to_float};
+  static const Definition definition = {
+      "MatMulIntegerToFloat",
+      {{"com.microsoft", 1, latest, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {float32}}}}},
+      make_to_float};
   return definition;
 }
 

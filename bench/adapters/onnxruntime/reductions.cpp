@@ -1,5 +1,5 @@
-// ReduceSum, ReduceMean, ReduceSumSquare and ReduceL2 of float32, over any axes: sums in double precision, in the order in which the numbers lie,
-// rounded once. Zeros in front of the rest or behind it, as of padding, change no bit.
+// ReduceSum, ReduceMean, ReduceSumSquare and ReduceL2 of float32, over any axes: sums in double precision, in the order in
+// which the numbers lie, rounded once. Zeros in front of the rest or behind it, as of padding, change no bit.
 #include <cmath>
 
 #include "operators.h"
@@ -13,7 +13,10 @@ enum class Reduction { sum, mean, squares, length };
 class Reduce : public Operator {
  public:
   Reduce(const Attributes& attributes, Reduction reduction)
-      : reduction_(reduction), axes_(attributes.integers("axes")), keeps_(attributes.integer("keepdims", 1) != 0), noop_(attributes.integer("noop_with_empty_axes", 0) != 0) {}
+      : reduction_(reduction),
+        axes_(attributes.integers("axes")),
+        keeps_(attributes.integer("keepdims", 1) != 0),
+        noop_(attributes.integer("noop_with_empty_axes", 0) != 0) {}
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "data");
@@ -63,21 +66,23 @@ class Reduce : public Operator {
     constexpr int64_t side_by_side = 64;
     const int64_t width = !kept.empty() && kept[0].stride == 1 ? kept[0].extent : 1;
     const int64_t blocks = (width + side_by_side - 1) / side_by_side;
-    for_pieces(call, outputs / width * blocks, 2 * double(count) * double(width < side_by_side ? width : side_by_side), [&](int64_t first, int64_t end) {
-      for (int64_t piece = first; piece < end; ++piece) {
-        const int64_t output = piece / blocks * width + piece % blocks * side_by_side;
-        const int64_t left = width - piece % blocks * side_by_side, numbers = left < side_by_side ? left : side_by_side;
-        const float* const from = x.floats() + offset_of(kept, output);
-        double sums[side_by_side] = {};
-        for (int64_t i = 0; i < count;) {
-          const float* const row = from + offset_of(summed, i);
-          const int64_t run_length = summed.empty() ? 1 : summed[0].extent, step = summed.empty() ? 0 : summed[0].stride;
-          for (int64_t j = 0; j < run_length; ++j) add(row + j * step, numbers, sums);
-          i += run_length;
-        }
-        for (int64_t i = 0; i < numbers; ++i) to[output + i] = finish(sums[i], count);
-      }
-    });
+    for_pieces(
+        call, outputs / width * blocks, 2 * double(count) * double(width < side_by_side ? width : side_by_side),
+        [&](int64_t first, int64_t end) {
+          for (int64_t piece = first; piece < end; ++piece) {
+            const int64_t output = piece / blocks * width + piece % blocks * side_by_side;
+            const int64_t left = width - piece % blocks * side_by_side, numbers = left < side_by_side ? left : side_by_side;
+            const float* const from = x.floats() + offset_of(kept, output);
+            double sums[side_by_side] = {};
+            for (int64_t i = 0; i < count;) {
+              const float* const row = from + offset_of(summed, i);
+              const int64_t run_length = summed.empty() ? 1 : summed[0].extent, step = summed.empty() ? 0 : summed[0].stride;
+              for (int64_t j = 0; j < run_length; ++j) add(row + j * step, numbers, sums);
+              i += run_length;
+            }
+            for (int64_t i = 0; i < numbers; ++i) to[output + i] = finish(sums[i], count);
+          }
+        });
   }
 
   void add(const float* row, int64_t numbers, double* sums) const {

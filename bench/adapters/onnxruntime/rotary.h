@@ -8,8 +8,8 @@ namespace attend_adapter::onnx {
 struct RotaryTables {
   const float* cosines = nullptr;
   const float* sines = nullptr;
-  int64_t rows = 0;   // positions
-  int64_t pairs = 0;  // of a head's first numbers
+  int64_t rows = 0;          // positions
+  int64_t pairs = 0;         // of a head's first numbers
   bool interleaved = false;  // neighbours are a pair; or number i and number pairs + i
 };
 
@@ -32,7 +32,8 @@ namespace attend_adapter::onnx {
 template <class RowOf>
 void turn(const Heads& from, const Heads& to, const RotaryTables& tables, const Call& call, const RowOf& row_of) {
   for_pieces(call, from.batch * from.tokens, double(from.heads * from.width), [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i) turn_token(from, to, tables, i / from.tokens, i % from.tokens, row_of(i / from.tokens, i % from.tokens));
+    for (int64_t i = first; i < end; ++i)
+      turn_token(from, to, tables, i / from.tokens, i % from.tokens, row_of(i / from.tokens, i % from.tokens));
   });
 }
 

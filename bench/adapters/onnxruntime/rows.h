@@ -22,10 +22,12 @@ class Broadcast {
  public:
   // Refused where `from` cannot be broadcast to `to`.
   Broadcast(const Shape& from, const Shape& to, const char* name) : to_(to), strides_(std::size_t(to.rank()), 0) {
-    expect(from.rank() <= to.rank(), std::string(name) + " has more axes than what it belongs to: " + from.text() + ", " + to.text());
+    expect(from.rank() <= to.rank(),
+           std::string(name) + " has more axes than what it belongs to: " + from.text() + ", " + to.text());
     int64_t stride = 1;
     for (int axis = 1; axis <= from.rank(); ++axis) {
-      expect(from[-axis] == to[-axis] || from[-axis] == 1, std::string(name) + " of shape " + from.text() + " cannot be broadcast to " + to.text());
+      expect(from[-axis] == to[-axis] || from[-axis] == 1,
+             std::string(name) + " of shape " + from.text() + " cannot be broadcast to " + to.text());
       if (from[-axis] > 1) strides_[std::size_t(to.rank() - axis)] = stride;
       stride *= from[-axis];
     }

@@ -1,14 +1,15 @@
-// What this adapter calls of ONNX Runtime, and what ONNX Runtime calls of it, declared from its documentation (onnxruntime_c_api.h and
-// onnxruntime_ep_c_api.h, version 24 of the interface).
+// What this adapter calls of ONNX Runtime, and what ONNX Runtime calls of it, declared from its documentation
+// (onnxruntime_c_api.h and onnxruntime_ep_c_api.h, version 24 of the interface).
 //
-// The runtime hands out tables of functions. Functions keep their places for ever, new ones follow behind, so each is declared here by
-// its place in the table.
+// The runtime hands out tables of functions. Functions keep their places for ever, new ones follow behind, so each is declared
+// here by its place in the table.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// Types of the runtime, of which only addresses are known here. They have the runtime's own names, as its errors and pages call them.
+// Types of the runtime, of which only addresses are known here. They have the runtime's own names, as its errors and pages call
+// them.
 struct OrtStatus;
 struct OrtLogger;
 struct OrtValue;
@@ -47,13 +48,25 @@ struct OrtApiBase {
 
 namespace attend_adapter::onnx {
 
-// Versions of the interface: kernels of a provider came with 24, threads for kernels with 17. The structs below have the members of these.
+// Versions of the interface: kernels of a provider came with 24, threads for kernels with 17. The structs below have the
+// members of these.
 inline constexpr uint32_t provider_version = 24, custom_version = 17;
 
 enum Code : int { fail = 1, invalid_argument = 2, not_implemented = 9 };
 
 // Types of tensor elements.
-enum Type : int { undefined = 0, float32 = 1, uint8 = 2, int8 = 3, int32 = 6, int64 = 7, boolean = 9, float16 = 10, float64 = 11, bfloat16 = 16 };
+enum Type : int {
+  undefined = 0,
+  float32 = 1,
+  uint8 = 2,
+  int8 = 3,
+  int32 = 6,
+  int64 = 7,
+  boolean = 9,
+  float16 = 10,
+  float64 = 11,
+  bfloat16 = 16
+};
 
 // The tables of the runtime that has loaded the adapter: a process has one runtime.
 inline const void* const* api = nullptr;
@@ -92,19 +105,27 @@ inline constexpr ApiEntry<96, void(OrtValue*)> ReleaseValue;
 
 inline constexpr ApiEntry<85, OrtStatus*(const OrtKernelInfo*, const char* name, float*)> KernelInfoGetAttribute_float;
 inline constexpr ApiEntry<86, OrtStatus*(const OrtKernelInfo*, const char* name, int64_t*)> KernelInfoGetAttribute_int64;
-inline constexpr ApiEntry<87, OrtStatus*(const OrtKernelInfo*, const char* name, char* text, std::size_t* size)> KernelInfoGetAttribute_string;
-inline constexpr ApiEntry<162, OrtStatus*(const OrtKernelInfo*, const char* name, float*, std::size_t* count)> KernelInfoGetAttributeArray_float;
-inline constexpr ApiEntry<163, OrtStatus*(const OrtKernelInfo*, const char* name, int64_t*, std::size_t* count)> KernelInfoGetAttributeArray_int64;
+inline constexpr ApiEntry<87, OrtStatus*(const OrtKernelInfo*, const char* name, char* text, std::size_t* size)>
+    KernelInfoGetAttribute_string;
+inline constexpr ApiEntry<162, OrtStatus*(const OrtKernelInfo*, const char* name, float*, std::size_t* count)>
+    KernelInfoGetAttributeArray_float;
+inline constexpr ApiEntry<163, OrtStatus*(const OrtKernelInfo*, const char* name, int64_t*, std::size_t* count)>
+    KernelInfoGetAttributeArray_int64;
 inline constexpr ApiEntry<230, OrtStatus*(const OrtKernelInfo*, std::size_t*)> KernelInfo_GetInputCount;
 inline constexpr ApiEntry<231, OrtStatus*(const OrtKernelInfo*, std::size_t*)> KernelInfo_GetOutputCount;
-inline constexpr ApiEntry<249, OrtStatus*(const OrtKernelInfo*, std::size_t input, int* is_constant, const OrtValue**)> KernelInfoGetConstantInput_tensor;
+inline constexpr ApiEntry<249, OrtStatus*(const OrtKernelInfo*, std::size_t input, int* is_constant, const OrtValue**)>
+    KernelInfoGetConstantInput_tensor;
 
 inline constexpr ApiEntry<88, OrtStatus*(const OrtKernelContext*, std::size_t*)> KernelContext_GetInputCount;
 inline constexpr ApiEntry<89, OrtStatus*(const OrtKernelContext*, std::size_t*)> KernelContext_GetOutputCount;
 inline constexpr ApiEntry<90, OrtStatus*(const OrtKernelContext*, std::size_t input, const OrtValue**)> KernelContext_GetInput;
-inline constexpr ApiEntry<91, OrtStatus*(OrtKernelContext*, std::size_t output, const int64_t* extents, std::size_t rank, OrtValue**)> KernelContext_GetOutput;
+inline constexpr ApiEntry<91, OrtStatus*(OrtKernelContext*, std::size_t output, const int64_t* extents, std::size_t rank,
+                                         OrtValue**)>
+    KernelContext_GetOutput;
 // Calls work(context, i) for 0 <= i < total, divided into so many batches; 0: as many as there are threads.
-inline constexpr ApiEntry<274, OrtStatus*(const OrtKernelContext*, void (*work)(void*, std::size_t), std::size_t total, std::size_t batches, void* context)> KernelContext_ParallelFor;
+inline constexpr ApiEntry<274, OrtStatus*(const OrtKernelContext*, void (*work)(void*, std::size_t), std::size_t total,
+                                          std::size_t batches, void* context)>
+    KernelContext_ParallelFor;
 
 inline constexpr ApiEntry<55, OrtStatus*(const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**)> CastTypeInfoToTensorInfo;
 inline constexpr ApiEntry<289, OrtStatus*(const OrtValueInfo*, const char**)> GetValueInfoName;
@@ -120,32 +141,41 @@ inline constexpr ApiEntry<350, OrtStatus*(const OrtNode*, const char**)> Node_Ge
 inline constexpr ApiEntry<351, OrtStatus*(const OrtNode*, const char**)> Node_GetDomain;
 inline constexpr ApiEntry<352, OrtStatus*(const OrtNode*, int*)> Node_GetSinceVersion;
 inline constexpr ApiEntry<353, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumInputs;
-inline constexpr ApiEntry<354, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetInputs;  // null: an input that is left out
+inline constexpr ApiEntry<354, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)>
+    Node_GetInputs;  // null: an input that is left out
 inline constexpr ApiEntry<355, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumOutputs;
 inline constexpr ApiEntry<356, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetOutputs;
 inline constexpr ApiEntry<357, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumImplicitInputs;  // of its subgraphs
 inline constexpr ApiEntry<358, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetImplicitInputs;
 inline constexpr ApiEntry<361, OrtStatus*(const OrtNode*, const char* name, const OrtOpAttr**)> Node_GetAttributeByName;
-inline constexpr ApiEntry<272, OrtStatus*(const OrtOpAttr*, int type, void* data, std::size_t size, std::size_t* used)> ReadOpAttr;
+inline constexpr ApiEntry<272, OrtStatus*(const OrtOpAttr*, int type, void* data, std::size_t size, std::size_t* used)>
+    ReadOpAttr;
 
-inline constexpr ProviderEntry<0, OrtStatus*(OrtEpFactory*, const OrtHardwareDevice*, const OrtKeyValuePairs*, const OrtKeyValuePairs*, OrtEpDevice**)> CreateEpDevice;
-inline constexpr ProviderEntry<2, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode* const*, std::size_t, const OrtNodeFusionOptions*)> EpGraphSupportInfo_AddNodesToFuse;
+inline constexpr ProviderEntry<0, OrtStatus*(OrtEpFactory*, const OrtHardwareDevice*, const OrtKeyValuePairs*,
+                                             const OrtKeyValuePairs*, OrtEpDevice**)>
+    CreateEpDevice;
+inline constexpr ProviderEntry<2, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode* const*, std::size_t,
+                                             const OrtNodeFusionOptions*)>
+    EpGraphSupportInfo_AddNodesToFuse;
 inline constexpr ProviderEntry<3, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode*)> EpGraphSupportInfo_AddSingleNode;
 inline constexpr ProviderEntry<18, OrtStatus*(OrtKernelRegistry**)> CreateKernelRegistry;
 inline constexpr ProviderEntry<19, void(OrtKernelRegistry*)> ReleaseKernelRegistry;
 using CreateKernel = OrtStatus*(void* state, const OrtKernelInfo*, OrtKernelImpl**);
-inline constexpr ProviderEntry<20, OrtStatus*(OrtKernelRegistry*, const OrtKernelDef*, CreateKernel*, void* state)> KernelRegistry_AddKernel;
+inline constexpr ProviderEntry<20, OrtStatus*(OrtKernelRegistry*, const OrtKernelDef*, CreateKernel*, void* state)>
+    KernelRegistry_AddKernel;
 inline constexpr ProviderEntry<21, OrtStatus*(OrtKernelDefBuilder**)> CreateKernelDefBuilder;
 inline constexpr ProviderEntry<22, void(OrtKernelDefBuilder*)> ReleaseKernelDefBuilder;
 inline constexpr ProviderEntry<23, OrtStatus*(OrtKernelDefBuilder*, const char*)> KernelDefBuilder_SetOperatorType;
 inline constexpr ProviderEntry<24, OrtStatus*(OrtKernelDefBuilder*, const char*)> KernelDefBuilder_SetDomain;
 inline constexpr ProviderEntry<25, OrtStatus*(OrtKernelDefBuilder*, int first, int last)> KernelDefBuilder_SetSinceVersion;
 inline constexpr ProviderEntry<26, OrtStatus*(OrtKernelDefBuilder*, const char*)> KernelDefBuilder_SetExecutionProvider;
-inline constexpr ProviderEntry<29, OrtStatus*(OrtKernelDefBuilder*, const char* name, const OrtDataType* const*, std::size_t)> KernelDefBuilder_AddTypeConstraint;
+inline constexpr ProviderEntry<29, OrtStatus*(OrtKernelDefBuilder*, const char* name, const OrtDataType* const*, std::size_t)>
+    KernelDefBuilder_AddTypeConstraint;
 inline constexpr ProviderEntry<32, OrtStatus*(OrtKernelDefBuilder*, OrtKernelDef**)> KernelDefBuilder_Build;
 inline constexpr ProviderEntry<33, void(OrtKernelDef*)> ReleaseKernelDef;
 inline constexpr ProviderEntry<40, OrtStatus*(int type, const OrtDataType**)> GetTensorDataType;
-inline constexpr ProviderEntry<41, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode*, const OrtKernelDef**)> EpGraphSupportInfo_LookUpKernel;  // null: none
+inline constexpr ProviderEntry<41, OrtStatus*(OrtEpGraphSupportInfo*, const OrtNode*, const OrtKernelDef**)>
+    EpGraphSupportInfo_LookUpKernel;  // null: none
 
 }  // namespace attend_adapter::onnx
 
@@ -157,8 +187,10 @@ struct OrtKernelImpl {
   OrtStatus* (*Compute)(OrtKernelImpl*, OrtKernelContext*);
   void (*Release)(OrtKernelImpl*);
   // A constant input. Once is_packed is set the runtime may free it, and Compute does not get it.
-  OrtStatus* (*PrePackWeight)(OrtKernelImpl*, const OrtValue*, int input, OrtAllocator*, OrtSharedPrePackedWeightCache*, bool* is_packed);
-  OrtStatus* (*SetSharedPrePackedWeight)(OrtKernelImpl*, const void* const* buffers, const std::size_t* sizes, std::size_t count, int input);
+  OrtStatus* (*PrePackWeight)(OrtKernelImpl*, const OrtValue*, int input, OrtAllocator*, OrtSharedPrePackedWeightCache*,
+                              bool* is_packed);
+  OrtStatus* (*SetSharedPrePackedWeight)(OrtKernelImpl*, const void* const* buffers, const std::size_t* sizes,
+                                         std::size_t count, int input);
 };
 
 struct OrtNodeFusionOptions {
@@ -178,9 +210,10 @@ struct OrtEp {
   uint32_t version;
   const char* (*GetName)(const OrtEp*);
   OrtStatus* (*GetCapability)(OrtEp*, const OrtGraph*, OrtEpGraphSupportInfo*);
-  OrtStatus* (*Compile)(OrtEp*, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made, OrtNode** contexts);
+  OrtStatus* (*Compile)(OrtEp*, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made,
+                        OrtNode** contexts);
   void (*ReleaseNodeComputeInfos)(OrtEp*, OrtNodeComputeInfo** made, std::size_t count);
-  void* unused[8];    // layouts, dynamic options, begin and end of a run, memory, streams, compatibility
+  void* unused[8];  // layouts, dynamic options, begin and end of a run, memory, streams, compatibility
   OrtStatus* (*GetKernelRegistry)(OrtEp*, const OrtKernelRegistry**);
   OrtStatus* (*IsConcurrentRunSupported)(OrtEp*, bool*);
 };
@@ -189,12 +222,15 @@ struct OrtEpFactory {
   uint32_t version;
   const char* (*GetName)(const OrtEpFactory*);
   const char* (*GetVendor)(const OrtEpFactory*);
-  OrtStatus* (*GetSupportedDevices)(OrtEpFactory*, const OrtHardwareDevice* const*, std::size_t, OrtEpDevice**, std::size_t room, std::size_t* count);
-  OrtStatus* (*CreateEp)(OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const*, std::size_t, const OrtSessionOptions*, const OrtLogger*, OrtEp**);
+  OrtStatus* (*GetSupportedDevices)(OrtEpFactory*, const OrtHardwareDevice* const*, std::size_t, OrtEpDevice**,
+                                    std::size_t room, std::size_t* count);
+  OrtStatus* (*CreateEp)(OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const*, std::size_t,
+                         const OrtSessionOptions*, const OrtLogger*, OrtEp**);
   void (*ReleaseEp)(OrtEpFactory*, OrtEp*);
   uint32_t (*GetVendorId)(const OrtEpFactory*);
   const char* (*GetVersion)(const OrtEpFactory*);
-  OrtStatus* (*ValidateCompiledModelCompatibilityInfo)(OrtEpFactory*, const OrtHardwareDevice* const*, std::size_t, const char*, int* compatibility);
+  OrtStatus* (*ValidateCompiledModelCompatibilityInfo)(OrtEpFactory*, const OrtHardwareDevice* const*, std::size_t, const char*,
+                                                       int* compatibility);
   OrtStatus* (*CreateAllocator)(OrtEpFactory*, const void* memory, const OrtKeyValuePairs*, OrtAllocator**);
   void (*ReleaseAllocator)(OrtEpFactory*, OrtAllocator*);
   OrtStatus* (*CreateDataTransfer)(OrtEpFactory*, void** transfer);

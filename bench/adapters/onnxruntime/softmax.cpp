@@ -2,8 +2,8 @@
 //
 //   y[i] = e^(x[i] - max) / sum of e^(x[j] - max)
 //
-// The sum has 16 partial sums, of every 16th number each, from the first one on that is not 0 after the exponential. So numbers that are masked
-// by -infinity, or by others that are small enough, change no bit in front of the rest nor behind it.
+// The sum has 16 partial sums, of every 16th number each, from the first one on that is not 0 after the exponential. So numbers
+// that are masked by -infinity, or by others that are small enough, change no bit in front of the rest nor behind it.
 #include <attend/core/layer.h>
 
 #include "operators.h"
@@ -94,8 +94,12 @@ class Softmax : public Operator {
   bool flat_;  // before opset 13: over all axes from this one on
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<Softmax>(attributes.integer("axis", -1), false); }
-std::unique_ptr<Operator> make_flat(const Attributes& attributes) { return std::make_unique<Softmax>(attributes.integer("axis", 1), true); }
+std::unique_ptr<Operator> make(const Attributes& attributes) {
+  return std::make_unique<Softmax>(attributes.integer("axis", -1), false);
+}
+std::unique_ptr<Operator> make_flat(const Attributes& attributes) {
+  return std::make_unique<Softmax>(attributes.integer("axis", 1), true);
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Tensors, attributes and the call of a kernel, as operators see them. Nothing that the runtime says of a tensor is believed before it was checked.
+// Tensors, attributes and the call of a kernel, as operators see them. Nothing that the runtime says of a tensor is believed
+// before it was checked.
 #pragma once
 
 #include <climits>
@@ -93,7 +94,8 @@ class Shape {
 
 // An axis that an attribute names, from 0 on.
 inline int axis_of(int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank) refuse("axis " + std::to_string(axis) + " is not one of a tensor of " + std::to_string(rank) + " axes");
+  if (axis < -rank || axis >= rank)
+    refuse("axis " + std::to_string(axis) + " is not one of a tensor of " + std::to_string(rank) + " axes");
   return int(axis < 0 ? axis + rank : axis);
 }
 
@@ -113,16 +115,26 @@ struct Tensor {
 
 inline const char* name_of(Type type) {
   switch (type) {
-    case float32: return "float32";
-    case uint8: return "uint8";
-    case int8: return "int8";
-    case int32: return "int32";
-    case int64: return "int64";
-    case boolean: return "bool";
-    case float16: return "float16";
-    case float64: return "float64";
-    case bfloat16: return "bfloat16";
-    case undefined: break;
+    case float32:
+      return "float32";
+    case uint8:
+      return "uint8";
+    case int8:
+      return "int8";
+    case int32:
+      return "int32";
+    case int64:
+      return "int64";
+    case boolean:
+      return "bool";
+    case float16:
+      return "float16";
+    case float64:
+      return "float64";
+    case bfloat16:
+      return "bfloat16";
+    case undefined:
+      break;
   }
   return "another type";
 }

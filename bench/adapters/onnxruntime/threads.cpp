@@ -11,7 +11,7 @@ namespace attend_adapter::onnx {
 
 namespace {
 
-constexpr int most_counts = 4;          // threads that sleep in one of them come in another
+constexpr int most_counts = 4;         // threads that sleep in one of them come in another
 constexpr double smallest_part = 2e4;  // multiply-adds; what costs about as much as to wake a thread
 
 // Parts, each of which waits a little for another thread to take the next.
@@ -67,7 +67,8 @@ Parallel Threads::lend(const OrtKernelContext* context, double work) {
       void* of_part;
     } job{part, of_part};
     const auto one = [](void* of, std::size_t i) { static_cast<Job*>(of)->part(static_cast<Job*>(of)->of_part, int(i)); };
-    check(KernelContext_ParallelFor(static_cast<const OrtKernelContext*>(runtime), one, std::size_t(parts), std::size_t(parts), &job));
+    check(KernelContext_ParallelFor(static_cast<const OrtKernelContext*>(runtime), one, std::size_t(parts), std::size_t(parts),
+                                    &job));
   };
   return {run, const_cast<OrtKernelContext*>(context), threads};
 }

@@ -8,8 +8,8 @@
 
 namespace attend_adapter::onnx {
 
-// The runtime does not say how many threads a session has, so the first calls count those that come. The number decides into how many
-// parts work is divided, and no bit.
+// The runtime does not say how many threads a session has, so the first calls count those that come. The number decides into
+// how many parts work is divided, and no bit.
 class Threads {
  public:
   // Threads for about so many multiply-adds; one where they are too few to be divided. Lives as long as the call.
