@@ -7,8 +7,8 @@
 
 namespace attend_adapter {
 
-// Takes the code that the environment variable ATTEND_BACKEND names, such as "scalar", in place of the fastest. False where it names one that
-// this processor or this build has not: then the fastest stays.
+// Takes the code that the environment variable ATTEND_BACKEND names, such as "scalar", in place of the fastest. False where it
+// names one that this processor or this build has not: then the fastest stays.
 inline bool use_backend_of_environment() {
   const char* const name = std::getenv("ATTEND_BACKEND");
   return name == nullptr || *name == '\0' || attend::use_backend(name);

@@ -10,7 +10,20 @@
 
 namespace attend_adapter {
 
-// Weights of float32 as panels: [outputs][inputs] in rows, or transposed, [inputs][outputs], as ONNX and others multiply from the right.
+// Packs weights [inputs][outputs], whose rows are `stride` numbers apart, into attend::core::packed_weight_numbers as panels.
+inline void pack_transposed(const float* weights, std::ptrdiff_t stride, int outputs, int inputs, float* panels) {
+  using attend::panel_keys;
+  for (int first = 0; first < outputs; first += panel_keys) {
+    const int count = outputs - first < panel_keys ? outputs - first : panel_keys;
+    for (int i = 0; i < inputs; ++i, panels += panel_keys) {
+      std::memcpy(panels, weights + i * stride + first, std::size_t(count) * sizeof(float));
+      std::memset(panels + count, 0, std::size_t(panel_keys - count) * sizeof(float));
+    }
+  }
+}
+
+// Weights of float32 as panels: [outputs][inputs] in rows, or transposed, [inputs][outputs], as ONNX and others multiply from
+// the right.
 class PackedWeights {
  public:
   // False where there is no memory. Extents are at least 1.
@@ -25,14 +38,7 @@ class PackedWeights {
       pack_weights<Format::float32>(weights, inputs, outputs, inputs, panels);
       return true;
     }
-    for (int first = 0; first < outputs; first += attend::panel_keys) {
-      const int count = outputs - first < attend::panel_keys ? outputs - first : attend::panel_keys;
-      for (int i = 0; i < inputs; ++i) {
-        float* const to = panels + std::ptrdiff_t(first) * inputs + std::ptrdiff_t(i) * attend::panel_keys;
-        std::memcpy(to, weights + std::ptrdiff_t(i) * outputs + first, std::size_t(count) * sizeof(float));
-        std::memset(to + count, 0, std::size_t(attend::panel_keys - count) * sizeof(float));
-      }
-    }
+    pack_transposed(weights, outputs, outputs, inputs, panels);
     return true;
   }
 
@@ -62,9 +68,10 @@ bool run_projection(const attend::core::Linear& linear, const Parallel& parallel
   return true;
 }
 
-// output[tokens][outputs] = input[tokens][inputs] times the weights, plus bias, which may be null. False where there is no memory.
-inline bool project(const float* input, int tokens, const PackedWeights& weights, const float* bias, float* output, const Parallel& parallel,
-                    Memory& memory) {
+// output[tokens][outputs] = input[tokens][inputs] times the weights, plus bias, which may be null. False where there is no
+// memory.
+inline bool project(const float* input, int tokens, const PackedWeights& weights, const float* bias, float* output,
+                    const Parallel& parallel, Memory& memory) {
   attend::core::Linear linear{};
   linear.input = input;
   linear.output = output;

@@ -14,10 +14,12 @@ struct KeySpan {
   bool empty() const { return first >= end; }
 };
 
-// The span of the keys that one row of mask and bias lets through; either may be null. A bias masks from -2.36e38 downwards, where the
-// library's weights are 0.
+// The span of the keys that one row of mask and bias lets through; either may be null. A bias masks from -2.36e38 downwards,
+// where the library's weights are 0.
 inline KeySpan visible_span(const std::uint8_t* mask, const float* bias, std::ptrdiff_t keys) {
-  const auto visible = [&](std::ptrdiff_t j) { return (mask == nullptr || mask[j] != 0) && (bias == nullptr || !(bias[j] <= -2.36e38f)); };
+  const auto visible = [&](std::ptrdiff_t j) {
+    return (mask == nullptr || mask[j] != 0) && (bias == nullptr || !(bias[j] <= -2.36e38f));
+  };
   KeySpan span{0, keys};
   while (!span.empty() && !visible(span.first)) ++span.first;
   while (!span.empty() && !visible(span.end - 1)) --span.end;
@@ -33,9 +35,10 @@ inline void visible_spans(const attend_problem& problem, std::ptrdiff_t row, Key
   for (std::ptrdiff_t i = 0; i < problem.queries; ++i) {
     spans[i] = {problem.keys, 0};
     for (std::ptrdiff_t h = 0; h < heads; ++h) {
-      const std::uint8_t* const bytes =
-          mask.data == nullptr ? nullptr
-                               : static_cast<const std::uint8_t*>(mask.data) + row * mask.batch_stride + h * mask.head_stride + i * mask.query_stride;
+      const std::uint8_t* const bytes = mask.data == nullptr
+                                            ? nullptr
+                                            : static_cast<const std::uint8_t*>(mask.data) + row * mask.batch_stride +
+                                                  h * mask.head_stride + i * mask.query_stride;
       const float* const floats =
           bias.data == nullptr ? nullptr : bias.data + row * bias.batch_stride + h * bias.head_stride + i * bias.query_stride;
       const KeySpan of_head = visible_span(bytes, floats, problem.keys);
@@ -81,17 +84,20 @@ inline attend_problem narrowed(const attend_problem& problem, std::ptrdiff_t row
   return part;
 }
 
-// A problem over arrays whose keys a mask of bytes or a bias leaves out. Sums follow the positions of keys, which padding on the left
-// moves: so the first key that a query sees is its position 0, and padding on either side, the batch and the way in which a text was cut
-// into calls change no bit. Queries with the same first key are computed together; those of a window that a mask says, one by one.
-// Strides of the problem are set, all of them, and so are the offset, where positions matter, and the masks' columns: as many as keys;
-// there are no key lengths, pages, ranges or documents. Columns of scores outside of the spans are left as they are.
+// A problem over arrays whose keys a mask of bytes or a bias leaves out. Sums follow the positions of keys, which padding on
+// the left moves: so the first key that a query sees is its position 0, and padding on either side, the batch and the way in
+// which a text was cut into calls change no bit. Queries with the same first key are computed together; those of a window that
+// a mask says, one by one. Strides of the problem are set, all of them, and so are the offset, where positions matter, and the
+// masks' columns: as many as keys; there are no key lengths, pages, ranges or documents. Columns of scores outside of the spans
+// are left as they are.
 inline attend_status run_masked_attention(const attend_problem& problem, const Parallel& parallel, Memory& memory) {
   const bool masked = problem.mask.data != nullptr || problem.bias.data != nullptr;
   const attend_status refused = masked ? attend_check(&problem) : ATTEND_OK;
-  if (!masked || refused != ATTEND_OK || problem.batch == 0 || problem.queries == 0) return run_attention(problem, parallel, memory);
+  if (!masked || refused != ATTEND_OK || problem.batch == 0 || problem.queries == 0)
+    return run_attention(problem, parallel, memory);
   const std::ptrdiff_t queries = problem.queries;
-  const bool shared = (problem.mask.data == nullptr || problem.mask.batch_stride == 0) && (problem.bias.data == nullptr || problem.bias.batch_stride == 0);
+  const bool shared = (problem.mask.data == nullptr || problem.mask.batch_stride == 0) &&
+                      (problem.bias.data == nullptr || problem.bias.batch_stride == 0);
   const std::ptrdiff_t rows = shared ? 1 : problem.batch;
   std::vector<KeySpan> spans(std::size_t(rows * queries));
   for (std::ptrdiff_t row = 0; row < rows; ++row) visible_spans(problem, row, &spans[std::size_t(row * queries)]);

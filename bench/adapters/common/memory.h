@@ -17,8 +17,8 @@ class Memory {
   }
   ~Memory() { std::free(data_); }
 
-  // At least so many bytes, aligned for the library, whose contents are unspecified; null where there are none to be had. What was given
-  // out before is invalid when it grows.
+  // At least so many bytes, aligned for the library, whose contents are unspecified; null where there are none to be had. What
+  // was given out before is invalid when it grows.
   void* bytes(std::size_t size) {
     if (size > size_) {
       const std::size_t rounded = (size + alignment - 1) / alignment * alignment;

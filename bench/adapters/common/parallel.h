@@ -7,8 +7,8 @@ namespace attend_adapter {
 struct Parallel {
   using Work = void (*)(void* context, int part);
   void (*run)(void* runtime, int parts, Work work, void* context);  // null: the caller's thread does it all
-  void* runtime;                                                     // of the runtime, for `run`
-  int threads;                                                       // >= 1: how many parts are worth making
+  void* runtime;                                                    // of the runtime, for `run`
+  int threads;                                                      // >= 1: how many parts are worth making
 
   // work(part), 0 <= part < parts.
   template <class Function>
@@ -17,7 +17,9 @@ struct Parallel {
       for (int part = 0; part < parts; ++part) work(part);
       return;
     }
-    run(runtime, parts, [](void* context, int part) { (*static_cast<const Function*>(context))(part); }, const_cast<Function*>(&work));
+    run(
+        runtime, parts, [](void* context, int part) { (*static_cast<const Function*>(context))(part); },
+        const_cast<Function*>(&work));
   }
 };
 

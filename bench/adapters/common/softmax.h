@@ -5,9 +5,11 @@
 
 namespace attend_adapter {
 
-// to[rows][width] = softmax of each of from[rows][width], by one problem whose scores are 0 plus a bias: the rows. A row of nothing but
-// -infinity becomes zeros, one with a NaN or infinity NaN; numbers from 2.36e38 on, to either side, count as infinite. `to` is not `from`.
-inline attend_status softmax(const float* from, std::ptrdiff_t rows, std::ptrdiff_t width, float* to, const Parallel& parallel, Memory& memory) {
+// to[rows][width] = softmax of each of from[rows][width], by one problem whose scores are 0 plus a bias: the rows. A row of
+// nothing but -infinity becomes zeros, one with a NaN or infinity NaN; numbers from 2.36e38 on, to either side, count as
+// infinite. `to` is not `from`.
+inline attend_status softmax(const float* from, std::ptrdiff_t rows, std::ptrdiff_t width, float* to, const Parallel& parallel,
+                             Memory& memory) {
   static const float zero[1] = {};
   Memory outputs;  // which nobody reads
   float* const output = outputs.numbers<float>(std::size_t(rows > 0 ? rows : 1));

@@ -1,0 +1,41 @@
+// Chains of nodes that are computed as one: what exporters write in place of attention and of layers.
+#pragma once
+
+#include <functional>
+
+#include "graph.h"
+
+namespace attend_adapter::onnx {
+
+// An operator, and the values of the graph that it reads and writes; null where it has none.
+struct Step {
+  std::unique_ptr<Operator> op;
+  std::vector<const Value*> inputs, outputs;
+};
+
+// Nodes that together are one.
+struct Fused {
+  std::vector<int> nodes;
+  std::vector<Step> steps;
+};
+
+// All that were found, no node in two of them.
+std::vector<Fused> find_fused(const Graph& graph);
+
+// Operators that are no node of their own.
+// x times weights, plus a bias, and its Gelu where `gelu` is set: inputs x, weights, bias.
+std::unique_ptr<Operator> make_projection(bool gelu);
+// The normalised sum of two tensors, and the sum: inputs a, b, weight, bias (or none).
+std::unique_ptr<Operator> make_sum_norm(float epsilon);
+// Scores of queries and keys, a mask that is added to them, a softmax, and values: inputs query, key, value, mask (or none),
+// each of 4 axes.
+struct ChainLayout {
+  bool query_tokens_first, key_tokens_first, value_tokens_first,
+      output_tokens_first;  // [batch, tokens, heads, width], or heads before tokens
+  float scale;
+};
+std::unique_ptr<Operator> make_chain_attention(const ChainLayout& layout);
+// x times weights of 8 bits, each row of x quantised by itself: inputs x, weights, scale, zero point (or none), bias (or none).
+std::unique_ptr<Operator> make_dynamic_product();
+
+}  // namespace attend_adapter::onnx

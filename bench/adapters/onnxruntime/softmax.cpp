@@ -1,0 +1,115 @@
+// Softmax of ONNX, over any axis.
+//
+//   y[i] = e^(x[i] - max) / sum of e^(x[j] - max)
+//
+// The sum has 16 partial sums, of every 16th number each, from the first one on that is not 0 after the exponential. So numbers
+// that are masked by -infinity, or by others that are small enough, change no bit in front of the rest nor behind it.
+#include <attend/core/layer.h>
+
+#include "operators.h"
+#include "rows.h"
+
+namespace attend_adapter::onnx {
+namespace {
+
+constexpr double softmax_cost = 20;  // of a number, in multiply-adds
+constexpr int lanes = 16;
+
+float largest_of(const float* x, int count) {
+  float most[lanes];
+  for (float& lane : most) lane = x[0];
+  int i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (int lane = 0; lane < lanes; ++lane) most[lane] = x[i + lane] > most[lane] ? x[i + lane] : most[lane];
+  }
+  for (; i < count; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
+  float largest = most[0];
+  for (const float lane : most) largest = lane > largest ? lane : largest;
+  return largest;
+}
+
+float sum_of(const float* x, int count) {
+  float sums[lanes] = {};
+  int i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (int lane = 0; lane < lanes; ++lane) sums[lane] += x[i + lane];
+  }
+  for (int lane = 0; i < count; ++i, ++lane) sums[lane] += x[i];
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
+}
+
+// to may be from.
+void softmax_row(const float* from, int count, float* to) {
+  const float most = largest_of(from, count);
+  for (int i = 0; i < count; ++i) to[i] = from[i] - most;
+  attend::core::activate<attend::Activation::exp>(to, nullptr, count, to);
+  int first = 0;
+  while (first < count && to[first] == 0) ++first;
+  attend::core::scale(1 / sum_of(to + first, count - first), count, to);
+}
+
+class Softmax : public Operator {
+ public:
+  Softmax(int64_t axis, bool flat) : axis_(axis), flat_(flat) {}
+
+  void compute(Call& call) const override {
+    const Tensor x = call.required(0, "input");
+    const int rank = x.shape.rank();
+    float* const to = call.output(0, x.shape);
+    if (rank == 0) {
+      if (to != nullptr) softmax_row(x.floats(), 1, to);
+      return;
+    }
+    const int axis = axis_ == rank && flat_ ? rank : axis_of(axis_, rank);
+    if (to == nullptr || x.shape.count() == 0) return;
+    const int64_t width = flat_ ? x.shape.count(axis, rank) : x.shape[axis];
+    const int64_t inner = flat_ ? 1 : x.shape.count(axis + 1, rank);
+    const int length = narrow(width);
+    if (inner == 1) {
+      for_pieces(call, x.shape.count() / width, softmax_cost * double(width), [&](int64_t first, int64_t end) {
+        for (int64_t row = first; row < end; ++row) softmax_row(x.floats() + row * width, length, to + row * width);
+      });
+      return;
+    }
+    const Parallel parallel = call.parallel(softmax_cost * double(x.shape.count()));
+    WorkMemory memory;
+    float* const rows = memory.numbers<float>(times(width, parallel.threads));
+    const int64_t count = x.shape.count() / width;
+    parallel.each(parallel.threads, [&](int part) {
+      float* const row = rows + width * part;
+      for (int64_t i = count * part / parallel.threads; i < count * (part + 1) / parallel.threads; ++i) {
+        const int64_t offset = i / inner * inner * width + i % inner;
+        for (int64_t j = 0; j < width; ++j) row[j] = x.floats()[offset + j * inner];
+        softmax_row(row, length, row);
+        for (int64_t j = 0; j < width; ++j) to[offset + j * inner] = row[j];
+      }
+    });
+  }
+
+ private:
+  int64_t axis_;
+  bool flat_;  // before opset 13: over all axes from this one on
+};
+
+std::unique_ptr<Operator> make(const Attributes& attributes) {
+  return std::make_unique<Softmax>(attributes.integer("axis", -1), false);
+}
+std::unique_ptr<Operator> make_flat(const Attributes& attributes) {
+  return std::make_unique<Softmax>(attributes.integer("axis", 1), true);
+}
+
+}  // namespace
+
+const Definition& softmax() {
+  static const Definition definition = {"Softmax", {{"", 13, latest, {{"T", {float32}}}}}, make};
+  return definition;
+}
+const Definition& flat_softmax() {
+  static const Definition definition = {"Softmax", {{"", 1, 12, {{"T", {float32}}}}}, make_flat};
+  return definition;
+}
+
+}  // namespace attend_adapter::onnx
