@@ -107,7 +107,9 @@ class Finder {
     if (norm.integer("axis", -1) != -1 || norm.has_output(1) || norm.has_output(2) || sum == nullptr ||
         !graph_.is(sum->maker, ":Add"))
       return false;
-    if (!is_floats(weight) || weight->tensor.shape.rank() != 1 || (bias != nullptr && !is_row(bias, weight->tensor.shape[0])))
+    // One number is of all columns, or of rows of one.
+    if (!is_floats(weight) || weight->tensor.shape.rank() != 1 || weight->tensor.shape[0] == 1 ||
+        (bias != nullptr && !is_row(bias, weight->tensor.shape[0])))
       return false;
     const float epsilon = norm.number("epsilon", 1e-5f);
     const int add = sum->maker;

@@ -56,6 +56,14 @@ void normalise(const Rows& rows, int64_t first, int64_t end) {
   rows.centred ? attend::core::layer_norm(norm) : attend::core::rms_norm(norm);
 }
 
+// Whether a weight or bias is what a row of x, the axes from `axis` on, is multiplied by number by number.
+bool is_row(const Shape& own, const Shape& x, int axis) {
+  for (int i = 1; i <= own.rank(); ++i) {
+    if (own[-i] != (i <= x.rank() - axis ? x[-i] : 1)) return false;
+  }
+  return own.count() == x.count(axis, x.rank());
+}
+
 class LayerNorm : public Operator {
  public:
   LayerNorm(const Attributes& attributes, bool centred, int mean_output, int inverse_output)
@@ -83,7 +91,7 @@ class LayerNorm : public Operator {
               narrow(width), epsilon_, centred_};
     narrow(rows.rows);
     // The usual weights are as long as a row; others are written out as such.
-    const bool direct = scale.shape.count() == width && (!bias || bias.shape.count() == width);
+    const bool direct = is_row(scale.shape, x.shape, axis) && (!bias || is_row(bias.shape, x.shape, axis));
     const Parallel parallel = call.parallel(norm_cost * double(x.shape.count()));
     WorkMemory memory;
     float* const expanded = direct ? nullptr : memory.numbers<float>(times(times(width, 2), parallel.threads));

@@ -101,6 +101,7 @@ def changed_weights():
         own.bias.mul_(2)
     doubled = own(x)
     own.weight.data = own.weight.data.clone().mul_(2)
+    own.weight.data.mul_(3)  # which no count of versions shows
     copied, pickled = copy.deepcopy(own), pickle.loads(pickle.dumps(own))
     again = nn.functional.linear(x.double(), own.weight.double(), own.bias.double())
     return None if close(doubled, 2 * before) and close(own(x), again) and same_bits(copied(x), own(x)) and same_bits(pickled(x), own(x)) else 'stale weights'
@@ -200,7 +201,7 @@ if __name__ == '__main__':
         checked('MultiheadAttention: a query that sees nothing has a context of zeros')(masked_rows)
         checked('replace: whole transformers are those of float64, and no layer of torch.nn is left')(whole_models)
         checked('replace: other classes by functions')(others_of_a_model)
-        checked('Linear: weights that change are packed again; copies and pickles have their own')(changed_weights)
+        checked('Linear: weights that change, through .data too, are seen; copies and pickles have their own')(changed_weights)
         checked('attention_forward: masks, caches, windows, caps and sinks beside float64')(attention_forward)
         checked('scripts and traces, saved and loaded, have the bits of eager calls')(script_and_trace)
         checked('the device meta: shapes alone')(shapes_on_meta)

@@ -65,7 +65,7 @@ def gradients():
     q, layer = torch.randn(2, 3, 16, requires_grad=True), attend_torch.replace(nn.Linear(16, 4))
     with torch.enable_grad():
         refuses('gradients', 'query requires a gradient, which Attend does not compute: call it within torch.no_grad()', lambda: sdpa(q, q, q))
-        refuses('gradients', 'a parameter requires a gradient', lambda: layer(torch.randn(3, 16)))
+        refuses('gradients', 'weight requires a gradient, which Attend does not compute', lambda: layer(torch.randn(3, 16)))
         refuses('gradients', 'input requires a gradient', lambda: ops.gelu(q))
     check('a tensor that requires a gradient is taken without one', sdpa(q, q, q).shape == q.shape)
 

@@ -17,50 +17,15 @@ def empty_like_of(kind: Any, layer: nn.Module, *arguments: Any, **options: Any) 
     return made.train(layer.training)
 
 
-class Packed:
-    """Weights in the order in which projections read them fastest, made when they are first needed and again when they have changed."""
-
-    def __init__(self) -> None:
-        self.made: Any = None
-        self.packed: Any = None
-
-    def __deepcopy__(self, memory: Any) -> 'Packed':
-        return Packed()  # of the copy's own weights
-
-    def __reduce__(self) -> Any:
-        return Packed, ()
-
-    def of(self, weight: Tensor) -> Tensor:
-        made = (weight.data_ptr(), None if weight.is_inference() else weight._version, weight.dtype, weight.device, tuple(weight.shape))
-        if self.packed is None or self.made != made or weight.is_inference():
-            self.packed, self.made = ops.pack_weight(weight.detach()), made
-        return self.packed
-
-
 class Linear(nn.Linear):
-    """torch.nn.Linear with packed weights, which take their memory once more. Weights may be float32, float16 or bfloat16; sums are of float32."""
-
-    def __init__(self, *arguments: Any, **options: Any):
-        super().__init__(*arguments, **options)
-        self.packed = Packed()
+    """torch.nn.Linear. Weights may be float32, float16 or bfloat16, and are read where they lie; sums are of float32."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return project(input, self.weight, self.bias, self.packed)
+        return ops.linear(input, self.weight, self.bias)
 
     @classmethod
     def of(cls, layer: nn.Linear) -> 'Linear':
         return empty_like_of(cls, layer, layer.in_features, layer.out_features, layer.bias is not None)
-
-
-def project(input: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed) -> Tensor:
-    require_no_gradient(weight)
-    return ops.packed_linear(input, packed.of(weight), weight.shape[0], bias)
-
-
-def require_no_gradient(parameter: Tensor) -> None:
-    """Before it is packed or shared, where its gradient would be lost silently."""
-    if torch.is_grad_enabled() and parameter.requires_grad:
-        raise RuntimeError('attend: a parameter requires a gradient, which Attend does not compute: call the model within torch.no_grad()')
 
 
 class LayerNorm(nn.LayerNorm):

@@ -4,7 +4,7 @@ from typing import Any, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
-from ._modules import Packed, empty_like_of, ops, project
+from ._modules import empty_like_of, ops
 
 
 class MultiheadAttention(nn.MultiheadAttention):
@@ -19,12 +19,12 @@ class MultiheadAttention(nn.MultiheadAttention):
 
     def __init__(self, embed_dim: int, num_heads: int, *arguments: Any, **options: Any):
         super().__init__(embed_dim, num_heads, *arguments, **options)
-        self.packed = {name: Packed() for name in ('query', 'key', 'value', 'output')}
+        self.made = True
 
     # TransformerEncoderLayer computes everything by itself, without this module, where this is true: so it is while the module is made, alone.
     @property
     def _qkv_same_embed_dim(self) -> bool:
-        return 'packed' not in self.__dict__ and self.same_widths
+        return 'made' not in self.__dict__ and self.same_widths
 
     @_qkv_same_embed_dim.setter
     def _qkv_same_embed_dim(self, same: bool) -> None:
@@ -61,7 +61,7 @@ class MultiheadAttention(nn.MultiheadAttention):
             weights = weights.mean(1) if average_attn_weights else weights
         else:
             context, weights = ops.attention(*heads, mask, causal), None
-        output = project(context.transpose(1, 2).flatten(2), self.out_proj.weight, self.out_proj.bias, self.packed['output'])
+        output = ops.linear(context.transpose(1, 2).flatten(2), self.out_proj.weight, self.out_proj.bias)
         if not batched:
             return output[0], None if weights is None else weights[0]
         return output if self.batch_first else output.transpose(0, 1), weights
@@ -84,7 +84,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         part = slice(index * width, (index + 1) * width)
         weight = self.in_proj_weight[part] if self.same_widths else getattr(self, f'{name[0]}_proj_weight')
         bias = None if self.in_proj_bias is None else self.in_proj_bias[part]
-        return project(tokens, weight, bias, self.packed[name]).unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
+        return ops.linear(tokens, weight, bias).unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
 
     def _with_added_tokens(self, key: Tensor, value: Tensor) -> Tuple[Tensor, Tensor, int]:
         """bias_k and bias_v, and zeros, behind the last token."""
