@@ -57,7 +57,8 @@ Heads present_of(const Heads& past, const Heads& added, float* present, WorkMemo
   return to;
 }
 
-Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries, int64_t keys, const char* name) {
+Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries, int64_t keys, const char* name,
+             bool may_be_shorter) {
   Mask mask;
   if (!tensor) return mask;
   expect(tensor.type == boolean || tensor.type == float32,
@@ -66,7 +67,9 @@ Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries
   const int64_t extents[] = {batch, heads, queries};
   const std::string said =
       std::string(name) + " of shape " + shape.text() + " cannot be broadcast to " + Shape{batch, heads, queries, keys}.text();
-  expect(shape.rank() >= 1 && shape.rank() <= 4 && shape[-1] <= keys, said);
+  expect(shape.rank() >= 1 && shape.rank() <= 4, said);
+  // One column of several could be that of all keys, or the first of them.
+  expect(shape[-1] == keys || (may_be_shorter && shape[-1] < keys && shape[-1] != 1), said);
   mask.tensor = tensor;
   mask.keys = shape[-1];
   std::ptrdiff_t* const strides[] = {&mask.batch_stride, &mask.head_stride, &mask.query_stride};

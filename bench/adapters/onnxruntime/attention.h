@@ -39,7 +39,8 @@ struct Mask {
   std::ptrdiff_t batch_stride = 0, head_stride = 0, query_stride = 0;
   int64_t keys = 0;  // columns: keys behind them are masked
 };
-Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries, int64_t keys, const char* name);
+Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries, int64_t keys, const char* name,
+             bool may_be_shorter = false);
 
 // Attention of a batch. What is 0 or null is off.
 struct AttentionCall {

@@ -46,7 +46,7 @@ class Attention : public Operator {
              "past_value does not belong to V and past_key: it is " + past_v.shape.text());
     }
     const int64_t past = old_key.tokens, total = past + key.tokens;
-    const Mask mask = mask_of(call.input(3), query.batch, query.heads, query.tokens, total, "attn_mask");
+    const Mask mask = mask_of(call.input(3), query.batch, query.heads, query.tokens, total, "attn_mask", true);
     (mask.tensor.type == boolean ? attention.mask : attention.bias) = mask;
     attention.offsets = {past};
     if (nonpad) {

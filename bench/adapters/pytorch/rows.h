@@ -60,6 +60,8 @@ inline void require_extents(const char* name, int64_t outputs, int64_t inputs) {
 inline Tensor projection(const char* name, const Tensor& input, const Tensor& weight, int64_t outputs, bool panels,
                          const OptionalTensor& bias) {
   require_extents(name, outputs, input.size(-1));
+  TORCH_CHECK(!is_there(bias) || bias->dim() == 1, "attend::", name, ": bias has ", is_there(bias) ? bias->dim() : 0,
+              " axes; expected 1");
   const Tensor added = is_there(bias) ? parameters(name, "bias", *bias, outputs, input) : Tensor();
   const Tensor output = at::empty(projected_shape(input, outputs), input.options().dtype(at::kFloat));
   if (output.numel() > 0 && !input.is_meta()) {

@@ -56,6 +56,15 @@ for shape in [(3, 40), (2, 5, 16), (1, 1), (4, 385), (2, 3, 4, 8), (0, 16)]:
                 form(name, "RMSNormalization", {"x": x, "scale": weight}, root, attributes=attributes, constants=("scale",))
                 if epsilon:
                     form(name, "SimplifiedLayerNormalization", {"x": x, "scale": weight}, root, attributes=attributes, constants=("scale",), opset=17)
+# Weights that are broadcast along other axes than the row's, although they have as many numbers.
+for shape, axis, own in [((2, 4, 4), -1, (4, 1)), ((6, 2, 3), 1, (6, 1, 1))]:
+    random = Numbers("broadcast weight%s" % (shape,))
+    x, weight, b = random.normal(*shape), random.normal(*own), random.normal(*own)
+    axes = tuple(range(axis % len(shape), len(shape)))
+    form("%s, weights %s" % (text(shape), text(own)), "LayerNormalization", {"x": x, "weight": weight, "bias": b},
+         layer_norm(x, weight, b, axes, float(numpy.float32(1e-5)))[0], attributes=dict(axis=axis), opset=17)
+    form("%s, weights %s" % (text(shape), text(own)), "RMSNormalization", {"x": x, "scale": weight},
+         rms_norm(x, weight, axes, float(numpy.float32(1e-5))), attributes=dict(axis=axis))
 random = Numbers("one weight")
 x, one = random.normal(3, 16), random.normal(1)
 form("one weight for all", "RMSNormalization", {"x": x, "scale": one}, rms_norm(x, one, (1,), float(numpy.float32(1e-5))))

@@ -39,6 +39,7 @@ def sentences():
     refuses('inputs', 'do not go together; expected [..., inputs] and [outputs, inputs]', lambda: ops.linear(x, torch.randn(4, 11)))
     refuses('axes of weights', 'do not go together', lambda: ops.linear(x, torch.randn(12)))
     refuses('bias', 'bias has the shape [5]; expected 4 numbers', lambda: ops.linear(x, torch.randn(4, 12), torch.randn(5)))
+    refuses('bias of two axes', 'bias has 2 axes; expected 1', lambda: ops.linear(x, torch.randn(4, 12), torch.randn(4, 1)))
     refuses('packed', 'expected what attend::pack_weight gives of 17 outputs and 12 inputs', lambda: ops.packed_linear(x, torch.randn(192), 17))
     refuses('packed elsewhere', 'does not begin at a multiple of 64 bytes', lambda: ops.packed_linear(x, torch.randn(193)[1:], 16))
     refuses('negative outputs', 'weights of -1 outputs', lambda: ops.packed_linear(x, torch.randn(192), -1))
