@@ -85,7 +85,7 @@ class PackedAttention : public Operator {
                                  present == nullptr ? nullptr : present + batch * heads_ * total * dim, present_values, call);
     if (numbers) mask_numbers(attention, numbers, old_keys.tokens, masks);
     attention.bias = mask_of(added, batch, heads_, tokens, total, "attention_bias");
-    attention.offsets = {old_keys.tokens};
+    attention.offset = old_keys.tokens;
     attention.causal = causal_;
     if (scale_ != 0) attention.scale = scale_;
     attention.output = tokens_first(to, batch, tokens, heads_, value_dim);
