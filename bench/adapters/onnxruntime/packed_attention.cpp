@@ -22,13 +22,7 @@ class PackedAttention : public Operator {
            "attribute qkv_hidden_sizes must have three numbers, of which the first two are the same");
   }
 
-  bool pack(int input, const Tensor& weights) override {
-    if (input != 1 || weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
-    PackedWeights packed;
-    if (!packed.pack(weights.floats(), narrow(weights.shape[1]), narrow(weights.shape[0]), true)) return false;
-    packed_.emplace(std::move(packed));
-    return true;
-  }
+  bool pack(int input, const Tensor& weights) override { return input == 1 && pack_weights(weights, false, packed_); }
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "input");
