@@ -32,6 +32,7 @@ BEGIN {
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
   may["bench/adapters/common"] = api " bench/adapters/common"
+  may["tests/adapters/common"] = may["bench/adapters/common"]
   for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
     adapter = "bench/adapters/" name[n]
     may[adapter] = api " bench/adapters/common " adapter

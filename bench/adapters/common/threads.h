@@ -1,7 +1,9 @@
-// Threads of our own, for runtimes that lend none: as many as were ever asked for, which wait between calls.
+// Threads of an adapter's own, for runtimes that lend none.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -10,93 +12,155 @@
 
 namespace attend_adapter {
 
-// One for the process. A call at a time has them; another one that comes meanwhile does its work on its own thread, to the same
-// bits.
+// Threads that start together with the caller's, again and again. They wait for the next call by spinning for a moment, because
+// calls of a layer follow each other closely, and then sleep. A call at a time has them; another one that comes meanwhile, from
+// another thread or from within, does its work on its own thread, to the same bits. Where the system has no more threads, there
+// are fewer.
 class Threads {
  public:
+  Threads() = default;
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  ~Threads() { end(); }
+
+  // One for the process, for callers that may come from several threads at once: as many as were ever asked for.
   static Threads& shared() {
     static Threads threads;
     return threads;
   }
 
-  // Work on up to so many threads, the caller's among them.
-  Parallel parallel(int threads) { return {threads > 1 ? &Threads::run : nullptr, this, threads < 1 ? 1 : threads}; }
+  // How many there are from now on, the caller's among them. Not beside calls.
+  void resize(int count) {
+    count = count < 1 ? 1 : count > most ? most : count;
+    if (count < int(helpers_.size()) + 1) end();
+    grow(count - 1);
+  }
 
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
+  // Work on all threads of a set that one thread alone calls.
+  Parallel parallel() { return lend(int(helpers_.size()) + 1); }
+
+  // Work on so many threads, which begin now where they are new and no other call has the set.
+  Parallel parallel(int threads) {
+    threads = threads > most ? most : threads;
+    if (threads > 1 && !taken_.exchange(true, std::memory_order_acquire)) {
+      grow(threads - 1);
+      taken_.store(false, std::memory_order_release);
+    }
+    return lend(threads);
+  }
 
  private:
-  Threads() = default;
-  ~Threads() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ending_ = true;
-    }
-    begin_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+  static constexpr int most = 512;
+  static constexpr int spins = 20000;  // some hundred microseconds
+
+  // A round of work, in one number: from the lowest bit on, how many helpers are in it, whether it is closed, so that none
+  // comes any more, how many may come, and its own number.
+  static constexpr std::uint64_t all_inside = 1023, closed = 1024, may_come = 2048, number = may_come * 1024;
+
+  static void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
   }
 
-  static void run(void* self, int parts, Parallel::Work work, void* context) {
-    static_cast<Threads*>(self)->run_parts(parts, work, context);
+  Parallel lend(int threads) {
+    const auto run = [](void* self, int parts, Parallel::Work work, void* context) {
+      static_cast<Threads*>(self)->run(parts, work, context);
+    };
+    return {run, this, threads < 1 ? 1 : threads};
   }
 
-  void run_parts(int parts, Parallel::Work work, void* context) {
-    const std::unique_lock<std::mutex> mine(calls_, std::try_to_lock);
-    if (!mine.owns_lock() || !grow(parts - 1)) {
+  void run(int parts, Parallel::Work work, void* context) {
+    if (taken_.exchange(true, std::memory_order_acquire)) {
       for (int part = 0; part < parts; ++part) work(context, part);
       return;
     }
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      work_ = work, context_ = context, parts_ = parts, next_ = 0, done_ = 0;
-    }
-    begin_.notify_all();
+    work_ = work, context_ = context, parts_ = parts;
+    next_.store(0, std::memory_order_relaxed);
+    begin(parts <= int(helpers_.size()) ? parts - 1 : int(helpers_.size()));
     take();
-    std::unique_lock<std::mutex> lock(mutex_);
-    end_.wait(lock, [this] { return done_ == parts_; });
-    parts_ = 0;
-  }
-
-  // Takes parts until none is left.
-  void take() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (next_ < parts_) {
-      const int part = next_++;
-      lock.unlock();
-      work_(context_, part);
-      lock.lock();
-      if (++done_ == parts_) end_.notify_one();
-    }
-  }
-
-  void wait_for_work() {
-    for (;;) {
-      {
-        std::unique_lock<std::mutex> lock(mutex_);
-        begin_.wait(lock, [this] { return ending_ || next_ < parts_; });
-        if (ending_) return;
+    // Who has not come yet is not waited for.
+    round_.fetch_or(closed);
+    for (int i = 0; (round_.load(std::memory_order_acquire) & all_inside) != 0; ++i) {
+      if (i < spins) {
+        pause();
+      } else {
+        std::this_thread::yield();
       }
-      take();
+    }
+    taken_.store(false, std::memory_order_release);
+  }
+
+  void take() {
+    for (int part; (part = next_.fetch_add(1, std::memory_order_relaxed)) < parts_;) work_(context_, part);
+  }
+
+  // A round of the first so many helpers. (It is there before asleep_ is read, and a helper that goes to sleep adds to asleep_
+  // before it looks for a round: one of the two sees the other.)
+  void begin(int helpers) {
+    round_.store((round_.load(std::memory_order_relaxed) / number + 1) * number + std::uint64_t(helpers) * may_come);
+    if (asleep_.load() == 0) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wake_.notify_all();
+  }
+
+  // seen: the number of the last round that it was in.
+  void help(int index, std::uint64_t seen) {
+    std::uint64_t round;
+    const auto called = [&] {
+      round = round_.load();
+      return round / number != seen && (round & closed) == 0 && index < int(round / may_come % 1024);
+    };
+    for (;;) {
+      for (int i = 0; i < spins && !called(); ++i) pause();
+      if (!called()) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        asleep_.fetch_add(1);
+        wake_.wait(lock, called);
+        asleep_.fetch_sub(1);
+      }
+      bool inside = false;
+      while (!inside && called()) inside = round_.compare_exchange_weak(round, round + 1);
+      if (!inside) continue;
+      seen = round / number;
+      const bool stop = stop_.load();
+      if (!stop) take();
+      round_.fetch_sub(1, std::memory_order_release);
+      if (stop) return;
     }
   }
 
-  // False where the system has no more threads.
-  bool grow(int count) {
+  void grow(int helpers) {
     try {
-      while (int(threads_.size()) < count) threads_.emplace_back([this] { wait_for_work(); });
-    } catch (...) {
-      return !threads_.empty();
+      while (int(helpers_.size()) < helpers)
+        helpers_.emplace_back([this, index = int(helpers_.size()), seen = round_.load() / number] { help(index, seen); });
+    } catch (...) {  // there are no more to be had
     }
-    return true;
   }
 
-  std::mutex calls_, mutex_;
-  std::condition_variable begin_, end_;
-  std::vector<std::thread> threads_;
+  void end() {
+    if (helpers_.empty()) return;
+    stop_.store(true);
+    begin(int(helpers_.size()));
+    for (std::thread& helper : helpers_) helper.join();
+    round_.fetch_or(closed);
+    helpers_.clear();
+    stop_.store(false);
+  }
+
   Parallel::Work work_ = nullptr;
   void* context_ = nullptr;
-  int parts_ = 0, next_ = 0, done_ = 0;
-  bool ending_ = false;
+  int parts_ = 0;
+  alignas(64) std::atomic<std::uint64_t> round_{closed};
+  alignas(64) std::atomic<int> next_{0};
+  alignas(64) std::atomic<int> asleep_{0};
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> taken_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> helpers_;
 };
 
 }  // namespace attend_adapter

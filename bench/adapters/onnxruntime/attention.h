@@ -1,4 +1,4 @@
-// What all attention operators share: tensors of heads, past and new keys in one array, and the call, batch row by batch row.
+// What all attention operators share: tensors of heads, past and new keys in one array, and the call.
 #pragma once
 
 #include <attend/attend_c.h>
@@ -46,7 +46,8 @@ Mask mask_of(const Tensor& tensor, int64_t batch, int64_t heads, int64_t queries
 struct AttentionCall {
   Heads query, key, value, output;  // `output` is written to
   std::vector<int64_t> lengths;     // keys of each row; empty: all
-  std::vector<int64_t> offsets;     // position of the first query of each row among its keys
+  int64_t offset = 0;               // position of the first query among the keys, where
+  bool queries_last = false;        // the queries are not the last of the keys that each row has
   bool causal = false;
   int64_t window_left = -1;  // keys before its own that a query sees; -1: all
   float scale = ATTEND_DEFAULT_SCALE;
@@ -58,8 +59,7 @@ struct AttentionCall {
   int stage = ATTEND_SCORES_NONE;
 };
 
-// Leading keys of a row that no query sees by the masks are left out: sums follow the positions of keys, and begin with the
-// first that is seen. So padding on the left changes no bit, as padding on the right does not.
+// Padding on either side changes no bit: common/masked.h.
 void attend_to(const AttentionCall& attention, const Call& call);
 
 }  // namespace attend_adapter::onnx

@@ -19,10 +19,7 @@ class Projection : public Operator {
 
   bool pack(int input, const Tensor& weights) override {
     if (input != 1) return false;
-    PackedWeights packed;
-    expect(packed.pack(weights.floats(), narrow(weights.shape[1]), narrow(weights.shape[0]), true),
-           "there is not enough memory");
-    packed_.emplace(std::move(packed));
+    expect(pack_weights(weights, false, packed_), "there is not enough memory");
     return true;
   }
 

@@ -17,15 +17,7 @@ class Gemm : public Operator {
         alpha_(attributes.number("alpha", 1)),
         beta_(attributes.number("beta", 1)) {}
 
-  bool pack(int input, const Tensor& weights) override {
-    if (input != 1 || weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
-    PackedWeights packed;
-    const bool rows = transposed_[1];
-    if (!packed.pack(weights.floats(), narrow(weights.shape[rows ? 0 : 1]), narrow(weights.shape[rows ? 1 : 0]), !rows))
-      return false;
-    packed_.emplace(std::move(packed));
-    return true;
-  }
+  bool pack(int input, const Tensor& weights) override { return input == 1 && pack_weights(weights, transposed_[1], packed_); }
 
   void compute(Call& call) const override {
     const Tensor a = call.required(0, "A");

@@ -55,13 +55,14 @@ class GroupQueryAttention : public Operator {
     // Tokens that each row has already. In the first call rows may end before the last token, as padding on the right.
     const bool first_call = total == q.tokens;
     const int64_t room = old_keys.tokens > total ? old_keys.tokens : total;
+    std::vector<int64_t> counts;
     for (int64_t row = 0; row < q.batch; ++row) {
       const int64_t length = int64_t(lengths.as<int32_t>()[row]) + 1, past = first_call ? 0 : length - q.tokens;
       expect(length >= 0 && length <= total && past >= 0 && past <= (past_key ? old_keys.tokens : 0),
              "seqlens_k has " + std::to_string(length - 1) + ", which does not agree with total_sequence_length " +
                  std::to_string(total) + ", " + std::to_string(q.tokens) + " new tokens and " +
                  std::to_string(old_keys.tokens) + " past ones");
-      attention.offsets.push_back(past);
+      counts.push_back(past);
       attention.lengths.push_back(past + q.tokens);
     }
     if (sink)
@@ -80,15 +81,15 @@ class GroupQueryAttention : public Operator {
     attention.key = heads_first(present_key, q.batch, kv_heads_, room, q.width);
     attention.value = heads_first(present_value, q.batch, kv_heads_, room, q.width);
     if (present_shape.count() == 0 || shape.count() == 0) return;
-    keep(old_keys, attention.key, attention.offsets, q.tokens);
-    keep(old_values, attention.value, attention.offsets, q.tokens);
-    copy_tokens(values, attention.value, attention.offsets, call);
+    keep(old_keys, attention.key, counts, q.tokens);
+    keep(old_values, attention.value, counts, q.tokens);
+    copy_tokens(values, attention.value, counts, call);
     if (rotary_) {
-      turn_both(attention, keys, of_query, call);
+      turn_both(attention, keys, counts, of_query, call);
     } else {
-      copy_tokens(keys, attention.key, attention.offsets, call);
+      copy_tokens(keys, attention.key, counts, call);
     }
-    attention.causal = true;
+    attention.causal = attention.queries_last = true;
     if (window_ > 0) attention.window_left = window_ - 1;  // it counts the query's own key
     if (scale_ != 0) attention.scale = scale_;
     attention.soft_cap = soft_cap_;
@@ -142,7 +143,9 @@ class GroupQueryAttention : public Operator {
     }
   }
 
-  void turn_both(AttentionCall& attention, const Heads& keys, WorkMemory& memory, Call& call) const {
+  // counts: the past tokens of each row.
+  void turn_both(AttentionCall& attention, const Heads& keys, const std::vector<int64_t>& counts, WorkMemory& memory,
+                 Call& call) const {
     const Heads from = attention.query;
     RotaryTables tables = rotary_tables(call.required(7, "cos_cache"), call.required(8, "sin_cache"), 2);
     tables.interleaved = interleaved_;
@@ -153,7 +156,7 @@ class GroupQueryAttention : public Operator {
       expect(positions.shape.count() == from.batch * from.tokens,
              "position_ids is " + positions.shape.text() + ", expected " + Shape{from.batch, from.tokens}.text());
     const auto position_of = [&](int64_t row, int64_t token) {
-      return positions ? positions.as<int64_t>()[row * from.tokens + token] : attention.offsets[std::size_t(row)] + token;
+      return positions ? positions.as<int64_t>()[row * from.tokens + token] : counts[std::size_t(row)] + token;
     };
     for (int64_t row = 0; row < from.batch; ++row) {
       for (int64_t token = 0; token < from.tokens; ++token) {
@@ -170,7 +173,7 @@ class GroupQueryAttention : public Operator {
       Heads of_row = keys;
       of_row.data = keys.at(row, 0, 0);
       of_row.batch = 1;
-      to.data = attention.key.at(row, attention.offsets[std::size_t(row)], 0);
+      to.data = attention.key.at(row, counts[std::size_t(row)], 0);
       turn(of_row, to, tables, call, [&](int64_t, int64_t token) { return position_of(row, token); });
     }
   }

@@ -122,7 +122,7 @@ class MultiHeadAttention : public Operator {
     attention.value = present_of(old_values, values, present_value, present_values, call);
     if (numbers) mask_numbers(attention, numbers, past, masks);
     attention.bias = mask_of(added, q.batch, heads_, q.tokens, total, "attention_bias");
-    attention.offsets = {past};
+    attention.offset = past;
     attention.causal = causal_;
     if (scale_ != 0) attention.scale = scale_;
     attention.output =

@@ -48,7 +48,7 @@ class Attention : public Operator {
     const int64_t past = old_key.tokens, total = past + key.tokens;
     const Mask mask = mask_of(call.input(3), query.batch, query.heads, query.tokens, total, "attn_mask", true);
     (mask.tensor.type == boolean ? attention.mask : attention.bias) = mask;
-    attention.offsets = {past};
+    attention.offset = past;
     if (nonpad) {
       expect(nonpad.shape.rank() == 1 && nonpad.shape[0] == query.batch,
              "nonpad_kv_seqlen must have a number for each batch row, it is " + nonpad.shape.text());
@@ -58,8 +58,7 @@ class Attention : public Operator {
                "nonpad_kv_seqlen has " + std::to_string(length) + ", expected 0 to " + std::to_string(total));
         attention.lengths.push_back(length);
       }
-      if (!past_k) attention.offsets = attention.lengths;
-      for (int64_t& offset : attention.offsets) offset -= past_k ? 0 : query.tokens;
+      attention.queries_last = !past_k;
     }
     attention.causal = causal_;
     attention.scale = scale_;

@@ -22,13 +22,7 @@ class PackedAttention : public Operator {
            "attribute qkv_hidden_sizes must have three numbers, of which the first two are the same");
   }
 
-  bool pack(int input, const Tensor& weights) override {
-    if (input != 1 || weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
-    PackedWeights packed;
-    if (!packed.pack(weights.floats(), narrow(weights.shape[1]), narrow(weights.shape[0]), true)) return false;
-    packed_.emplace(std::move(packed));
-    return true;
-  }
+  bool pack(int input, const Tensor& weights) override { return input == 1 && pack_weights(weights, false, packed_); }
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "input");
@@ -85,7 +79,7 @@ class PackedAttention : public Operator {
                                  present == nullptr ? nullptr : present + batch * heads_ * total * dim, present_values, call);
     if (numbers) mask_numbers(attention, numbers, old_keys.tokens, masks);
     attention.bias = mask_of(added, batch, heads_, tokens, total, "attention_bias");
-    attention.offsets = {old_keys.tokens};
+    attention.offset = old_keys.tokens;
     attention.causal = causal_;
     if (scale_ != 0) attention.scale = scale_;
     attention.output = tokens_first(to, batch, tokens, heads_, value_dim);

@@ -1,6 +1,7 @@
 // Products of matrices, of batches of them, and of matrices that are packed once: what MatMul, Gemm and their kin share.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "../common/linear.h"
@@ -32,5 +33,15 @@ struct Product {
                      float* to);  // of the output, where the right matrix is packed; or null
 };
 void multiply(const Product& product, const Call& call);
+
+// Packs constant weights [inputs][outputs], or with `rows` [outputs][inputs]. False where they stay as they are.
+inline bool pack_weights(const Tensor& weights, bool rows, std::optional<PackedWeights>& to) {
+  if (weights.type != float32 || weights.shape.rank() != 2 || weights.shape.count() == 0) return false;
+  PackedWeights packed;
+  if (!packed.pack(weights.floats(), narrow(weights.shape[rows ? 0 : 1]), narrow(weights.shape[rows ? 1 : 0]), !rows))
+    return false;
+  to.emplace(std::move(packed));
+  return true;
+}
 
 }  // namespace attend_adapter::onnx

@@ -1,10 +1,5 @@
 // Softmax of ONNX, over any axis.
-//
-//   y[i] = e^(x[i] - max) / sum of e^(x[j] - max)
-//
-// The sum has 16 partial sums, of every 16th number each, from the first one on that is not 0 after the exponential. So numbers
-// that are masked by -infinity, or by others that are small enough, change no bit in front of the rest nor behind it.
-#include <attend/core/layer.h>
+#include "../common/softmax.h"
 
 #include "operators.h"
 #include "rows.h"
@@ -13,43 +8,6 @@ namespace attend_adapter::onnx {
 namespace {
 
 constexpr double softmax_cost = 20;  // of a number, in multiply-adds
-constexpr int lanes = 16;
-
-float largest_of(const float* x, int count) {
-  float most[lanes];
-  for (float& lane : most) lane = x[0];
-  int i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    for (int lane = 0; lane < lanes; ++lane) most[lane] = x[i + lane] > most[lane] ? x[i + lane] : most[lane];
-  }
-  for (; i < count; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
-  float largest = most[0];
-  for (const float lane : most) largest = lane > largest ? lane : largest;
-  return largest;
-}
-
-float sum_of(const float* x, int count) {
-  float sums[lanes] = {};
-  int i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    for (int lane = 0; lane < lanes; ++lane) sums[lane] += x[i + lane];
-  }
-  for (int lane = 0; i < count; ++i, ++lane) sums[lane] += x[i];
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  }
-  return sums[0];
-}
-
-// to may be from.
-void softmax_row(const float* from, int count, float* to) {
-  const float most = largest_of(from, count);
-  for (int i = 0; i < count; ++i) to[i] = from[i] - most;
-  attend::core::activate<attend::Activation::exp>(to, nullptr, count, to);
-  int first = 0;
-  while (first < count && to[first] == 0) ++first;
-  attend::core::scale(1 / sum_of(to + first, count - first), count, to);
-}
 
 class Softmax : public Operator {
  public:

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <attend/c/layers.h>
+
+#include <algorithm>
+#include <limits>
+
 #include "../common/linear.h"
 #include "../common/softmax.h"
 #include "tensors.h"
@@ -189,13 +193,19 @@ inline Tensor softmax(const Tensor& input, int64_t dim, c10::optional<at::Scalar
               input.dim(), " axes");
   const Tensor moved = floats_of(input.transpose(dim, -1));
   const Tensor output = at::empty(moved.sizes(), moved.options());
-  const int64_t width = moved.size(-1), rows = width == 0 ? 0 : moved.numel() / width;
-  for (int64_t row = 0; row < rows && !input.is_meta(); row += rows_at_once) {
-    const attend_status status = attend_adapter::softmax(
-        moved.data_ptr<float>() + row * width, std::min(rows_at_once, rows - row), width,
-        output.data_ptr<float>() + row * width, threads(double(rows) * double(width) * 8), work_memory());
-    require(status, "softmax");
-  }
+  const int64_t width = moved.size(-1), rows = width == 0 || input.is_meta() ? 0 : moved.numel() / width;
+  TORCH_CHECK(width <= ATTEND_MAX_TOKENS, "attend::softmax: ", width, " numbers; expected at most ", ATTEND_MAX_TOKENS);
+  for_rows(rows, width, [&](int64_t first, int64_t count) {
+    for (int64_t row = first; row < first + count; ++row) {
+      const float* const from = moved.data_ptr<float>() + row * width;
+      float* const to = output.data_ptr<float>() + row * width;
+      if (attend_adapter::largest_of(from, int(width)) == -std::numeric_limits<float>::infinity()) {
+        std::fill(to, to + width, 0.0f);  // nothing but masked keys
+      } else {
+        attend_adapter::softmax_row(from, int(width), to);
+      }
+    }
+  });
   return output.transpose(dim, -1).to(type);
 }
 

@@ -4,11 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../common/attention.h"
+#include "../common/masked.h"
 #include "../common/memory.h"
 #include "../common/threads.h"
 #include "attention_node.h"
-#include "padding.h"
 
 namespace attend_tflite {
 
@@ -65,13 +64,7 @@ inline Refusal run(TfLiteContext* context, Attention& attention, attend_adapter:
   const Refusal refused = bind(attention, addresses);
   if (refused) return refused;
   const attend_problem& problem = attention.problem;
-  const attend_adapter::Parallel threads = threads_for(*context, problem);
-  if (!has_leading_padding(problem)) return refusal_of(attend_adapter::run_attention(problem, threads, work));
-  for (std::ptrdiff_t row = 0; row < problem.batch; ++row) {
-    const attend_status status = attend_adapter::run_attention(without_leading_padding(problem, row), threads, work);
-    if (status != ATTEND_OK) return refusal_of(status);
-  }
-  return {};
+  return refusal_of(attend_adapter::run_masked_attention(problem, threads_for(*context, problem), work));
 }
 
 }  // namespace attend_tflite

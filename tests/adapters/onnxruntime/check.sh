@@ -31,7 +31,7 @@ runs() {
   fi
 }
 
-set_up || finish
+set_up || { finish; exit; }
 machines=here,scalar
 if set_up_arm64; then machines=$machines,AArch64; else missing "AArch64" "apt-get install g++-aarch64-linux-gnu qemu-user; $(tail -n 1 "$build/plugin.arm64.log" 2>/dev/null)"; fi
 
@@ -46,6 +46,7 @@ if [ "${ALL:-}" != 1 ]; then
   runs "an encoder, whatever surrounds its texts" encoder --quick --layers 2 --width 128 --machines "$machines"
   runs "wrong models and inputs" hostile "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every 9
   finish
+  exit
 fi
 
 runs "an encoder, whatever surrounds its texts" encoder --machines "$machines"

@@ -83,8 +83,21 @@ def windows_keep_bits():
     return None if same_bits(whole, kept) else difference(whole, kept)
 
 
+def softmax_keeps_bits():
+    """Masked numbers in front of the rest and behind it."""
+    torch.manual_seed(6)
+    x = torch.randn(7, 100)
+    for left, right, hidden in ((1, 0, float('-inf')), (13, 5, -1e4), (300, 1, torch.finfo(torch.float32).min)):
+        wide = torch.nn.functional.pad(x, (left, right), value=hidden)
+        own = ops.softmax(wide, -1)
+        if not same_bits(own[:, left:left + 100], ops.softmax(x, -1)) or bool((own[:, :left] != 0).any()):
+            return f'{left} in front and {right} behind'
+    return None if bool((ops.softmax(torch.full((2, 5), float('-inf')), -1) == 0).all()) else 'expected zeros where all are masked'
+
+
 if __name__ == '__main__':
     with torch.no_grad():
         models_keep_bits(sys.argv[1] == 'small')
         operators_keep_bits(int(sys.argv[2]))
         checked('a window that a mask says has the bits of a cache that dropped what it has left behind')(windows_keep_bits)
+        checked('softmax: numbers that are masked change no bit in front of the rest nor behind it')(softmax_keeps_bits)

@@ -1,0 +1,77 @@
+// Threads of an adapter's own: each part is done once, by sets that grow and shrink, from several callers at once, and from
+// within.
+#include "../../../bench/adapters/common/threads.h"
+
+#include <chrono>
+#include <cstdio>
+
+using attend_adapter::Parallel;
+using attend_adapter::Threads;
+
+namespace {
+
+int failures = 0;
+
+void check(bool passed, const char* what) {
+  std::printf("%s threads: %s\n", passed ? "ok  " : "FAIL", what);
+  failures += !passed;
+}
+
+// Whether each of the parts is done once, and is done when the call returns.
+bool does_each_part(const Parallel& parallel, int parts) {
+  std::vector<std::atomic<int>> done(static_cast<std::size_t>(parts));
+  parallel.each(parts, [&](int part) { done[static_cast<std::size_t>(part)].fetch_add(1, std::memory_order_relaxed); });
+  for (const std::atomic<int>& count : done) {
+    if (count.load(std::memory_order_relaxed) != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  {
+    Threads own;
+    bool each = true;
+    int most = 0;
+    for (int round = 0; round < 300; ++round) {
+      if (round % 30 == 0) own.resize(round / 30 * 7 % 9);
+      most = own.parallel().threads > most ? own.parallel().threads : most;
+      each = does_each_part(own.parallel(), round % 11) && each;
+      if (round % 50 == 49) std::this_thread::sleep_for(std::chrono::milliseconds(3));  // until they sleep
+    }
+    check(each && most == 8, "a set of one's own, which grows and shrinks");
+    own.resize(2);
+    std::atomic<bool> are_two{false};
+    for (int round = 0; round < 1000 && !are_two; ++round) {
+      std::atomic<int> inside{0};
+      own.parallel().each(2, [&](int) {
+        inside.fetch_add(1);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+        while (inside.load() < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        if (inside.load() == 2) are_two = true;
+      });
+    }
+    check(are_two, "two parts at a time");
+  }
+  {
+    std::atomic<bool> each{true};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 3; ++caller) {
+      callers.emplace_back([&each, caller] {
+        for (int round = 0; round < 3000; ++round) {
+          if (!does_each_part(Threads::shared().parallel(1 + (round + caller) % 5), 1 + round % 7)) each = false;
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    check(each, "a shared set, called from several threads at once");
+  }
+  bool each = true;
+  Threads::shared().parallel(3).each(3, [&](int part) {
+    const bool inner = does_each_part(Threads::shared().parallel(2), 4);
+    if (part == 0) each = inner;
+  });
+  check(each, "a call from within another");
+  return failures == 0 ? 0 : 1;
+}
