@@ -58,7 +58,6 @@ bool takes_attention(const Tensor& node) {
   attend_problem problem = problem_of(node);
   problem.queries = q->extents[1];
   problem.keys = k->extents[1];
-  problem.offset = 0;
   return attend_check(&problem) == ATTEND_OK;
 }
 
@@ -66,13 +65,14 @@ int format_of(int type) { return type == type_float16 ? ATTEND_FLOAT16 : type ==
 
 std::ptrdiff_t in_numbers(std::size_t bytes, int type) { return std::ptrdiff_t(bytes / bytes_of_type(type)); }
 
-// All that the problems of a node have in common, with pointers that are not read yet.
+// Addresses of tensors that are in no memory yet, far from each other: a check of a problem reads none of them.
+void* address(int tensor) { return reinterpret_cast<void*>(std::uintptr_t(tensor + 1) << 44); }
+
+// All that the problems of a node have in common. Tensors have no memory yet.
 attend_problem problem_of(const Tensor& node) {
   const Tensor &q = *node.sources[0], &k = *node.sources[1], &v = *node.sources[2];
   attend_problem problem;
   attend_problem_init(&problem, sizeof problem);
-  static const float nothing[1] = {0};
-  static float nowhere[1];
   problem.query_heads = q.extents[2];
   problem.kv_heads = k.extents[2];
   problem.head_dim = q.extents[0];
@@ -84,11 +84,11 @@ attend_problem problem_of(const Tensor& node) {
     problem.key_format = format_of(k.type);
     problem.value_format = format_of(v.type);
   }
-  problem.query = {nothing, 0, in_numbers(q.strides[1], q.type), in_numbers(q.strides[2], q.type)};
-  problem.output = {nowhere, 0, in_numbers(node.strides[2], node.type), in_numbers(node.strides[1], node.type)};
+  problem.query = {address(0), 0, in_numbers(q.strides[1], q.type), in_numbers(q.strides[2], q.type)};
+  problem.output = {address(3), 0, in_numbers(node.strides[2], node.type), in_numbers(node.strides[1], node.type)};
   // Strides of caches in blocks are those of the widened ones.
-  problem.key = {nothing, 0, k.extents[2] * k.extents[0], k.extents[0]};
-  problem.value = {nothing, 0, v.extents[2] * v.extents[0], v.extents[0]};
+  problem.key = {address(1), 0, k.extents[2] * k.extents[0], k.extents[0]};
+  problem.value = {address(2), 0, v.extents[2] * v.extents[0], v.extents[0]};
   if (node.sources[4] != nullptr) problem.sink_logits = static_cast<const float*>(node.sources[4]->data);
   return problem;
 }

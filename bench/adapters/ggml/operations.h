@@ -44,8 +44,14 @@ extern const NamedOperation product_operations[], attention_operations[], row_op
 
 // The operation of a node; null where it is not one of the adapter's, or not in a form that it takes.
 const Operation* operation_of(const Tensor& node);
-// Nodes that only name memory: views and what has no elements.
+// Nodes of which there is nothing to compute: views, and what has no elements.
 bool is_view(const Tensor& node);
+inline bool is_empty(const Tensor& node) {
+  for (const std::int64_t extent : node.extents) {
+    if (extent == 0) return true;
+  }
+  return false;
+}
 
 // ---- What operations share ----
 

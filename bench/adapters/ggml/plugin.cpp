@@ -54,10 +54,7 @@ bool has_data(const Tensor& node) {
 }
 
 int compute_node(const Tensor& node, Work& work) {
-  if (is_view(node)) return status_success;
-  for (const std::int64_t extent : node.extents) {
-    if (extent == 0) return status_success;
-  }
+  if (is_view(node) || is_empty(node)) return status_success;
   if (library()->has_alternatives && (node.flags & flag_compute) == 0) return status_success;
   const Operation* const operation = operation_of(node);
   if (operation == nullptr || !has_data(node)) {
@@ -123,7 +120,7 @@ BufferType* memory_of_cpu(Device*) { return library()->cpu_buffer_type(); }
 
 bool supports_operation(Device*, const Tensor* node) {
   if (node == nullptr) return false;
-  if (is_view(*node)) return true;
+  if (is_view(*node) || is_empty(*node)) return true;
   const Operation* const operation = operation_of(*node);
   if (operation == nullptr) return false;
   for (const Tensor* const& source : node->sources) {  // products alone read packed weights

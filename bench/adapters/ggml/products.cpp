@@ -31,18 +31,18 @@ struct Product {
 
 // Floats of a thread's work memory: the library's, and a chunk of widened panels.
 constexpr std::size_t library_floats = (linear_work_floats + 15) / 16 * 16;
-constexpr int chunk_floats = 131072;  // 512 KiB
+constexpr int chunk_floats = 1 << 21;  // 8 MiB: what is gathered of the tokens serves many outputs
 
 // Outputs that are widened at a time: a panel for a few tokens, which stays in the first cache.
-int chunk_outputs(int inputs, int tokens) {
-  const int panels = tokens < 16 ? 1 : chunk_floats / inputs / panel_keys;
-  return (panels < 1 ? 1 : panels) * panel_keys;
+int chunk_outputs(const Product& product) {
+  const int all = (product.outputs + panel_keys - 1) / panel_keys, panels = product.tokens < 16 ? 1 : chunk_floats / product.inputs / panel_keys;
+  return (panels < 1 ? 1 : panels < all ? panels : all) * panel_keys;
 }
 
 std::size_t work_floats(const Product& product) {
   if (product.type != type_q8_0) return library_floats;
   const std::size_t groups = std::size_t(product.inputs) / q8_numbers;
-  return library_floats + std::size_t(chunk_outputs(product.inputs, product.tokens)) * std::size_t(product.inputs) +
+  return library_floats + std::size_t(chunk_outputs(product)) * std::size_t(product.inputs) +
          groups * sizeof(Q8Panel) / sizeof(float);
 }
 
@@ -73,7 +73,7 @@ void multiply_q8(const Product& product, int part, int parts, float* work) {
   const int first = int(std::int64_t(panels) * part / parts) * panel_keys;
   const int end = int(std::int64_t(panels) * (part + 1) / parts) * panel_keys;
   float* const floats = work + library_floats;
-  const int chunk = chunk_outputs(product.inputs, product.tokens);
+  const int chunk = chunk_outputs(product);
   Q8Panel* const gathered = static_cast<Q8Panel*>(static_cast<void*>(floats + std::ptrdiff_t(chunk) * product.inputs));
   for (int from = first; from < end; from += chunk) {
     const int to = from + chunk < end ? from + chunk : end;
