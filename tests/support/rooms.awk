@@ -35,7 +35,7 @@ BEGIN {
   for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
     adapter = "bench/adapters/" name[n]
     may[adapter] = api " bench/adapters/common " adapter
-    may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance"
+    may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance bench/app"
   }
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
     example = "bench/exported/" name[n]
