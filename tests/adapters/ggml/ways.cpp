@@ -1,5 +1,5 @@
 // The same tokens fed to llama.cpp in every way, beside the first run, a prompt at once and then token by token: what changes its logits?
-//   ways FOLDER CPU ADAPTER MODEL PROMPT ADDED all|some|none [FILE]
+//   ways FOLDER CPU ADAPTER MODEL PROMPT ADDED all|some|one|none [FILE]
 // Prints a line for each way, "way<TAB>same" or how much differs, and last the digest of the first run's logits. FILE: logits of another run, of
 // another processor, to be compared with; it is written where it is not there.
 #include <cstdio>
@@ -21,9 +21,11 @@ class Ways {
 
   const Logits& first() const { return first_; }
 
+  void one() const { way("prompt at once or token by token", settings_, {}); }
+
   void some() const {
+    one();
     threads(2), threads(3), threads(4);
-    way("prompt at once or token by token", settings_, {});
     chunks(3), chunks(33);
     reused();
     speculation(1), speculation(6);
@@ -108,12 +110,13 @@ void compare_with(const char* path, const Logits& first) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 8 && count != 9) fail("expected FOLDER CPU ADAPTER MODEL PROMPT ADDED all|some|none [FILE]");
+  if (count != 8 && count != 9) fail("expected FOLDER CPU ADAPTER MODEL PROMPT ADDED all|some|one|none [FILE]");
   const Library library(arguments[1], arguments[2], arguments[3]);
   const Ways ways(library, library.model(arguments[4]), std::atoi(arguments[5]), std::atoi(arguments[6]));
   const std::string which = arguments[7];
   if (which == "all") ways.all();
   if (which == "some") ways.some();
+  if (which == "one") ways.one();
   if (count == 9) compare_with(arguments[8], ways.first());
   std::printf("digest\t%016llx\n", static_cast<unsigned long long>(digest(ways.first())));
 }
