@@ -13,14 +13,14 @@ plugin=$build/libattend_ggml.so
 { fetched ggml build/ggml ggml && adapter "$cxx" "$library" "$plugin" && programs "$cxx" "$build" && host_program prefill && models; } >&2 || exit 1
 
 for with in - "$plugin"; do
-  "$build/ways" $ggml_x64 libggml-cpu-haswell.so $with "$build/small.gguf" 72 8 some >"$build/ways$([ $with = - ] || echo .attend)" 2>>"$build/errors"
+  "$build/ways" $ggml_x64 libggml-cpu-haswell.so $with "$build/small.gguf" 72 8 some >"$build/shipped$([ $with = - ] || echo .attend)" 2>>"$build/errors"
 done
 
 # line WHAT SHIPPED ATTEND
 line() { printf 'llama.cpp\t%s\t%s\t%s\n' "$1" "${2:--}" "${3:--}"; }
 # worst FILE PATTERN: of the ways like that, one that differs, or "same".
 worst() { grep -E "^$2	" "$1" | cut -f 2 | sort | head -n 1; }
-both() { line "$1" "$(worst "$build/ways" "$2")" "$(worst "$build/ways.attend" "$2")"; }
+both() { line "$1" "$(worst "$build/shipped" "$2")" "$(worst "$build/shipped.attend" "$2")"; }
 both "threads 1 to 4" 'threads: [0-9]'
 both "batch" 'batch of [^,]*'
 both "prompt at once or by chunks" 'chunks of .*'
