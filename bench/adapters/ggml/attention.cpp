@@ -1,10 +1,10 @@
 // Attention: FLASH_ATTN_EXT.
 //
-//   sources: queries [batch][head][token][dim], keys and values [batch][kv head][cell][dim], mask [batch][head][token][cell] or none, a logit for
-//   each head that joins the denominator or none; the node is [batch][token][head][dim]
+//   sources: queries [batch][head][token][dim], keys and values [batch][kv head][cell][dim], mask [batch][head][token][cell] or
+//   none, a logit for each head that joins the denominator or none; the node is [batch][token][head][dim]
 //
-// Each group of queries (visible.h) is a problem of the library over the cells that they see: where these lie side by side they are read in place,
-// otherwise they are gathered. Caches of Q8_0 and Q4_0 are widened.
+// Each group of queries (visible.h) is a problem of the library over the cells that they see: where these lie side by side they
+// are read in place, otherwise they are gathered. Caches of Q8_0 and Q4_0 are widened.
 #include <attend/attend_c.h>
 
 #include <cmath>
@@ -27,32 +27,36 @@ bool has_cache(const Tensor* tensor) {
   if (!has_extents(tensor) || !is_cache_type(tensor->type)) return false;
   const std::size_t number = bytes_of_type(tensor->type);
   if (number != 0) return has_rows_of(tensor, tensor->type);
-  return row_bytes(tensor->type, tensor->extents[0]) != 0 && tensor->strides[0] == row_bytes(tensor->type, 32) && tensor->strides[1] % 2 == 0 &&
-         tensor->strides[2] % 2 == 0 && tensor->strides[3] % 2 == 0;
+  return row_bytes(tensor->type, tensor->extents[0]) != 0 && tensor->strides[0] == row_bytes(tensor->type, 32) &&
+         tensor->strides[1] % 2 == 0 && tensor->strides[2] % 2 == 0 && tensor->strides[3] % 2 == 0;
 }
 
 attend_problem problem_of(const Tensor& node);
 
 bool takes_attention(const Tensor& node) {
-  const Tensor *const q = node.sources[0], *const k = node.sources[1], *const v = node.sources[2], *const mask = node.sources[3];
+  const Tensor *const q = node.sources[0], *const k = node.sources[1], *const v = node.sources[2],
+                      *const mask = node.sources[3];
   const Tensor* const sinks = node.sources[4];
   if (!has_float_rows(q) || !has_cache(k) || !has_cache(v) || !has_float_rows(&node) || !is_dense(node)) return false;
   for (int i = known_parameters; i < 16; ++i) {
     if (node.parameters[i] != 0) return false;
   }
-  if (q->extents[0] != k->extents[0] || k->extents[1] != v->extents[1] || k->extents[2] != v->extents[2] || k->extents[3] != v->extents[3] ||
-      q->extents[2] % k->extents[2] != 0 || q->extents[3] % k->extents[3] != 0) {
+  if (q->extents[0] != k->extents[0] || k->extents[1] != v->extents[1] || k->extents[2] != v->extents[2] ||
+      k->extents[3] != v->extents[3] || q->extents[2] % k->extents[2] != 0 || q->extents[3] % k->extents[3] != 0) {
     return false;
   }
   if (node.extents[0] != v->extents[0] || node.extents[1] != q->extents[2] || node.extents[2] != q->extents[1] ||
       node.extents[3] != q->extents[3]) {
     return false;
   }
-  if (mask != nullptr && (!has_rows_of(mask, type_float16) || mask->extents[0] < k->extents[1] || mask->extents[1] < q->extents[1] ||
-                          q->extents[2] % mask->extents[2] != 0 || q->extents[3] % mask->extents[3] != 0)) {
+  if (mask != nullptr &&
+      (!has_rows_of(mask, type_float16) || mask->extents[0] < k->extents[1] || mask->extents[1] < q->extents[1] ||
+       q->extents[2] % mask->extents[2] != 0 || q->extents[3] % mask->extents[3] != 0)) {
     return false;
   }
-  if (sinks != nullptr && (!has_float_rows(sinks) || count_numbers(*sinks) != q->extents[2] || sinks->extents[0] != q->extents[2])) return false;
+  if (sinks != nullptr &&
+      (!has_float_rows(sinks) || count_numbers(*sinks) != q->extents[2] || sinks->extents[0] != q->extents[2]))
+    return false;
   const float bias = parameter(node, largest_bias_index);
   if (!(bias >= 0 && bias <= 1024) || (bias > 0 && mask == nullptr)) return false;
   attend_problem problem = problem_of(node);
@@ -61,7 +65,9 @@ bool takes_attention(const Tensor& node) {
   return attend_check(&problem) == ATTEND_OK;
 }
 
-int format_of(int type) { return type == type_float16 ? ATTEND_FLOAT16 : type == type_bfloat16 ? ATTEND_BFLOAT16 : ATTEND_FLOAT32; }
+int format_of(int type) {
+  return type == type_float16 ? ATTEND_FLOAT16 : type == type_bfloat16 ? ATTEND_BFLOAT16 : ATTEND_FLOAT32;
+}
 
 std::ptrdiff_t in_numbers(std::size_t bytes, int type) { return std::ptrdiff_t(bytes / bytes_of_type(type)); }
 
@@ -93,15 +99,16 @@ attend_problem problem_of(const Tensor& node) {
   return problem;
 }
 
-// The factor of a head's numbers of the mask (ALiBi: Press, Smith and Lewis, 2022): powers of 2^(-largest / n), n the largest power of two up to
-// the number of heads; heads beyond take the odd powers of its root.
+// The factor of a head's numbers of the mask (ALiBi: Press, Smith and Lewis, 2022): powers of 2^(-largest / n), n the largest
+// power of two up to the number of heads; heads beyond take the odd powers of its root.
 float slope_of(float largest, std::int64_t heads, std::int64_t head) {
   if (largest == 0) return 1;
   std::int64_t whole = 1;
   while (whole * 2 <= heads) whole *= 2;
   const double base = head < whole ? double(largest) / double(whole) : double(largest) / 2 / double(whole);
   const double power = -base * double(head < whole ? head + 1 : 2 * (head - whole) + 1);
-  // 2^power by a series, whose operations are rounded alike on every processor: no product is added without being rounded to a variable.
+  // 2^power by a series, whose operations are rounded alike on every processor: no product is added without being rounded to a
+  // variable.
   const double nearest = std::floor(power + 0.5), x = (power - nearest) * 0.69314718055994530942;
   double sum = 1, term = 1;
   for (int i = 1; i < 24; ++i) {
@@ -119,7 +126,8 @@ struct Cells {
 };
 
 // The cells of a group's list, for all heads: in place, or gathered and widened.
-bool cells_of(const Tensor& cache, std::int64_t batch, const QueryGroup& group, const Work& work, Memory& memory, Cells& cells) {
+bool cells_of(const Tensor& cache, std::int64_t batch, const QueryGroup& group, const Work& work, Memory& memory,
+              Cells& cells) {
   const bool widens = bytes_of_type(cache.type) == 0;
   if (group.runs.size() <= 1 && !widens) {
     const std::int64_t first = group.runs.empty() ? 0 : group.runs[0].first;
@@ -159,7 +167,8 @@ struct Rows {
 };
 
 // The numbers of the mask as biases, [head or 1][row][cell of the list].
-bool biases_of(const Tensor& node, const QueryGroup& group, const Rows& rows, std::int64_t cells, Work& work, attend_problem& problem) {
+bool biases_of(const Tensor& node, const QueryGroup& group, const Rows& rows, std::int64_t cells, Work& work,
+               attend_problem& problem) {
   const Tensor& mask = *node.sources[3];
   const float largest = parameter(node, largest_bias_index);
   const std::int64_t heads = largest == 0 ? 1 : problem.query_heads, all_heads = node.sources[0]->extents[2];
@@ -168,7 +177,8 @@ bool biases_of(const Tensor& node, const QueryGroup& group, const Rows& rows, st
   work.parallel.each(int(rows.count), [&](int row) {
     float* const first = biases + std::ptrdiff_t(row) * cells;
     float* to = first;
-    const char* const from = at(mask, repeated(mask, {group.row + std::int64_t(rows.first) + row, rows.first_head, rows.batch}));
+    const char* const from =
+        at(mask, repeated(mask, {group.row + std::int64_t(rows.first) + row, rows.first_head, rows.batch}));
     for (const Run& run : group.runs) {
       widen_row(type_float16, from + run.first * 2, run.end - run.first, to);
       to += run.end - run.first;
@@ -220,12 +230,14 @@ bool compute_rows(const Tensor& node, const QueryGroup& group, const Rows& rows,
 // Rows whose biases are made at a time.
 constexpr std::size_t bias_rows = 64;
 
-bool compute_group(const Tensor& node, const QueryGroup& group, std::int64_t batch, std::int64_t first_head, std::int64_t heads, Work& work) {
+bool compute_group(const Tensor& node, const QueryGroup& group, std::int64_t batch, std::int64_t first_head, std::int64_t heads,
+                   Work& work) {
   const Tensor &q = *node.sources[0], &k = *node.sources[1], &v = *node.sources[2];
   const std::int64_t kv_batch = batch / (q.extents[3] / k.extents[3]), shared = q.extents[2] / k.extents[2];
   attend_problem problem = problem_of(node);
   Cells keys, values;
-  if (!cells_of(k, kv_batch, group, work, work.keys, keys) || !cells_of(v, kv_batch, group, work, work.values, values)) return false;
+  if (!cells_of(k, kv_batch, group, work, work.keys, keys) || !cells_of(v, kv_batch, group, work, work.values, values))
+    return false;
   const auto from_head = [&](const Cells& cells, int format) {
     const std::size_t number = format == ATTEND_FLOAT32 ? 4 : 2;
     return static_cast<const char*>(cells.data) + std::size_t(first_head / shared * cells.head_stride) * number;

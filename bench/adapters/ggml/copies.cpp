@@ -1,4 +1,5 @@
-// Copies: of rows by their numbers (GET_ROWS, SET_ROWS, by which a cache is written), and of tensors in another order or format.
+// Copies: of rows by their numbers (GET_ROWS, SET_ROWS, by which a cache is written), and of tensors in another order or
+// format.
 #include <atomic>
 
 #include "operations.h"
@@ -22,8 +23,8 @@ bool is_index(const Tensor* tensor, bool wide) {
   return tensor->type == type_int32 || (wide && tensor->type == type_int64);
 }
 std::int64_t index_at(const Tensor& tensor, std::int64_t i, std::int64_t j, std::int64_t k) {
-  const char* const from = static_cast<const char*>(tensor.data) + std::size_t(i) * tensor.strides[0] + std::size_t(j) * tensor.strides[1] +
-                           std::size_t(k) * tensor.strides[2];
+  const char* const from = static_cast<const char*>(tensor.data) + std::size_t(i) * tensor.strides[0] +
+                           std::size_t(j) * tensor.strides[1] + std::size_t(k) * tensor.strides[2];
   if (tensor.type == type_int64) {
     std::int64_t index;
     std::memcpy(&index, from, sizeof index);
@@ -38,9 +39,9 @@ std::int64_t index_at(const Tensor& tensor, std::int64_t i, std::int64_t j, std:
 bool takes_get_rows(const Tensor& node) {
   const Tensor *const rows = node.sources[0], *const indices = node.sources[1];
   if (!has_rows(rows) || !is_index(indices, false) || !has_float_rows(&node)) return false;
-  return node.extents[0] == rows->extents[0] && node.extents[1] == indices->extents[0] && node.extents[2] == indices->extents[1] &&
-         node.extents[3] == indices->extents[2] && indices->extents[3] == 1 && rows->extents[2] == indices->extents[1] &&
-         rows->extents[3] == indices->extents[2];
+  return node.extents[0] == rows->extents[0] && node.extents[1] == indices->extents[0] &&
+         node.extents[2] == indices->extents[1] && node.extents[3] == indices->extents[2] && indices->extents[3] == 1 &&
+         rows->extents[2] == indices->extents[1] && rows->extents[3] == indices->extents[2];
 }
 
 bool compute_get_rows(const Tensor& node, Work& work) {
@@ -57,12 +58,14 @@ bool compute_get_rows(const Tensor& node, Work& work) {
   return found;
 }
 
-// node[k][j][indices[k][j][i]] = rows[k][j][i], where indices are repeated along j and k. The node is a view of what is written.
+// node[k][j][indices[k][j][i]] = rows[k][j][i], where indices are repeated along j and k. The node is a view of what is
+// written.
 bool takes_set_rows(const Tensor& node) {
   const Tensor *const rows = node.sources[0], *const indices = node.sources[1];
   if (!has_float_rows(rows) || !is_index(indices, true) || !has_rows(&node) || !is_narrow_type(node.type)) return false;
   return node.extents[0] == rows->extents[0] && node.extents[2] == rows->extents[2] && node.extents[3] == rows->extents[3] &&
-         indices->extents[0] == rows->extents[1] && rows->extents[2] % indices->extents[1] == 0 && rows->extents[3] % indices->extents[2] == 0;
+         indices->extents[0] == rows->extents[1] && rows->extents[2] % indices->extents[1] == 0 &&
+         rows->extents[3] % indices->extents[2] == 0;
 }
 
 bool compute_set_rows(const Tensor& node, Work& work) {

@@ -40,16 +40,20 @@ void magnitude(const float* from, const float*, int count, float* to) {
 }
 
 constexpr NamedFunction unary_functions[] = {
-    {"SILU", activate<Activation::silu>},       {"GELU", activate<Activation::gelu_tanh>}, {"GELU_ERF", activate<Activation::gelu>},
-    {"GELU_QUICK", gelu_quick},                 {"TANH", activate<Activation::tanh>},      {"SIGMOID", activate<Activation::sigmoid>},
-    {"EXP", activate<Activation::exp>},         {"RELU", activate<Activation::relu>},      {"NEG", negative},
+    {"SILU", activate<Activation::silu>},
+    {"GELU", activate<Activation::gelu_tanh>},
+    {"GELU_ERF", activate<Activation::gelu>},
+    {"GELU_QUICK", gelu_quick},
+    {"TANH", activate<Activation::tanh>},
+    {"SIGMOID", activate<Activation::sigmoid>},
+    {"EXP", activate<Activation::exp>},
+    {"RELU", activate<Activation::relu>},
+    {"NEG", negative},
     {"ABS", magnitude},
 };
 constexpr NamedFunction gate_functions[] = {
-    {"SWIGLU", activate<Activation::silu>},
-    {"GEGLU", activate<Activation::gelu_tanh>},
-    {"GEGLU_ERF", activate<Activation::gelu>},
-    {"GEGLU_QUICK", gelu_quick},
+    {"SWIGLU", activate<Activation::silu>},    {"GEGLU", activate<Activation::gelu_tanh>},
+    {"GEGLU_ERF", activate<Activation::gelu>}, {"GEGLU_QUICK", gelu_quick},
     {"REGLU", activate<Activation::relu>},
 };
 
@@ -85,7 +89,8 @@ RowFunction gate_of(const Tensor& node) {
 }
 
 bool takes_unary(const Tensor& node) {
-  return has_float_rows(node.sources[0]) && has_float_rows(&node) && same_extents(node, *node.sources[0]) && unary_of(node) != nullptr;
+  return has_float_rows(node.sources[0]) && has_float_rows(&node) && same_extents(node, *node.sources[0]) &&
+         unary_of(node) != nullptr;
 }
 
 // Rows of whatever width in pieces, so that a long row keeps all threads busy.
@@ -115,8 +120,8 @@ bool takes_gate(const Tensor& node) {
   const Tensor *const from = node.sources[0], *const by = node.sources[1];
   if (!has_float_rows(from) || !has_float_rows(&node) || gate_of(node) == nullptr) return false;
   if (by != nullptr) return has_float_rows(by) && same_extents(*by, *from) && same_extents(node, *from);
-  return from->extents[0] == 2 * node.extents[0] && from->extents[1] == node.extents[1] && from->extents[2] == node.extents[2] &&
-         from->extents[3] == node.extents[3];
+  return from->extents[0] == 2 * node.extents[0] && from->extents[1] == node.extents[1] &&
+         from->extents[2] == node.extents[2] && from->extents[3] == node.extents[3];
 }
 
 bool compute_gate(const Tensor& node, Work& work) {
@@ -208,16 +213,11 @@ bool compute_root(const Tensor& node, Work& work) {
 }  // namespace
 
 const NamedOperation function_operations[] = {
-    {"UNARY", {takes_unary, compute_unary}},
-    {"GLU", {takes_gate, compute_gate}},
-    {"ADD", {takes_pair, compute_add}},
-    {"SUB", {takes_pair, compute_subtract}},
-    {"MUL", {takes_pair, compute_multiply}},
-    {"DIV", {takes_pair, compute_divide}},
-    {"SCALE", {takes_numbers, compute_scale}},
-    {"SQR", {takes_numbers, compute_square}},
-    {"SQRT", {takes_numbers, compute_root}},
-    {nullptr, {}},
+    {"UNARY", {takes_unary, compute_unary}},   {"GLU", {takes_gate, compute_gate}},
+    {"ADD", {takes_pair, compute_add}},        {"SUB", {takes_pair, compute_subtract}},
+    {"MUL", {takes_pair, compute_multiply}},   {"DIV", {takes_pair, compute_divide}},
+    {"SCALE", {takes_numbers, compute_scale}}, {"SQR", {takes_numbers, compute_square}},
+    {"SQRT", {takes_numbers, compute_root}},   {nullptr, {}},
 };
 
 }  // namespace attend_ggml

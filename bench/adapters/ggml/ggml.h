@@ -1,8 +1,9 @@
-// What is needed of ggml, the library of tensors under llama.cpp and whisper.cpp: how tensors and backends lie in memory, and its functions by
-// their names, which are found in the process that loads the adapter. Declared from its documentation; nothing is included from it.
+// What is needed of ggml, the library of tensors under llama.cpp and whisper.cpp: how tensors and backends lie in memory, and
+// its functions by their names, which are found in the process that loads the adapter. Declared from its documentation; nothing
+// is included from it.
 //
-// Numbers of operations change from version to version. They are looked up by name (operations.h); the layout of structs is that of version 2
-// of its interface for backends, and is checked where the library says it.
+// Numbers of operations change from version to version. They are looked up by name (operations.h); the layout of structs is
+// that of version 2 of its interface for backends, and is checked where the library says it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,15 @@ struct Registry;
 struct Event;
 
 // Formats of numbers, by the values that files have.
-enum Type : int { type_float32 = 0, type_float16 = 1, type_q4_0 = 2, type_q8_0 = 8, type_int32 = 26, type_int64 = 27, type_bfloat16 = 30 };
+enum Type : int {
+  type_float32 = 0,
+  type_float16 = 1,
+  type_q4_0 = 2,
+  type_q8_0 = 8,
+  type_int32 = 26,
+  type_int64 = 27,
+  type_bfloat16 = 30
+};
 
 constexpr int largest_source_count = 10;
 
@@ -113,7 +122,7 @@ struct Device {
   void (*properties)(Device*, DeviceProperties*);
   Backend* (*init)(Device*, const char* parameters);
   BufferType* (*buffer_type)(Device*);
-  BufferType* (*host_buffer_type)(Device*);                       // null: none
+  BufferType* (*host_buffer_type)(Device*);                             // null: none
   Buffer* (*memory_of_host)(Device*, void*, std::size_t, std::size_t);  // null: none
   bool (*supports_operation)(Device*, const Tensor*);
   bool (*supports_buffer_type)(Device*, BufferType*);
@@ -149,7 +158,8 @@ struct Library {
   bool has_alternatives;  // nodes without flag_compute are left out
 };
 
-// The library of the process, or null where it is not there or lays out tensors in another way, which is said on standard error.
+// The library of the process, or null where it is not there or lays out tensors in another way, which is said on standard
+// error.
 const Library* library();
 
 }  // namespace attend_ggml

@@ -42,7 +42,8 @@ bool load(Library& to) {
   }
   constexpr std::size_t object_bytes = 32;  // what a context keeps beside a tensor
   if (to.tensor_overhead() != sizeof(Tensor) + object_bytes) {
-    std::fprintf(stderr, "attend: this version of ggml lays out tensors in another way than the one that this adapter was made for\n");
+    std::fprintf(stderr,
+                 "attend: this version of ggml lays out tensors in another way than the one that this adapter was made for\n");
     return false;
   }
   to.has_alternatives = dlsym(in, "ggml_build_forward_select") != nullptr;

@@ -17,8 +17,8 @@ struct Table {
     for (int i = 0; i < most_operations; ++i) {
       const char* const name = ggml.operation_name(i);
       if (name == nullptr) break;
-      for (const NamedOperation* kind :
-           {product_operations, attention_operations, row_operations, function_operations, rotary_operations, copy_operations}) {
+      for (const NamedOperation* kind : {product_operations, attention_operations, row_operations, function_operations,
+                                         rotary_operations, copy_operations}) {
         for (; kind->name != nullptr; ++kind) {
           if (std::strcmp(kind->name, name) == 0) operations[std::size_t(i)] = &kind->operation;
         }

@@ -1,4 +1,5 @@
-// The operations of ggml that the adapter computes: each in a file with others of its kind, all of them in one table by ggml's names.
+// The operations of ggml that the adapter computes: each in a file with others of its kind, all of them in one table by ggml's
+// names.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ using attend_adapter::Parallel;
 // What computing a graph needs: threads, memory that is kept from operation to operation, and what is known of masks already.
 struct Work {
   Parallel parallel;
-  Memory shared;               // of an operation
+  Memory shared;                // of an operation
   Memory keys, values, biases;  // of attention
   std::vector<Memory> threads;  // one for each thread
   VisibleCells visible;
@@ -39,8 +40,8 @@ struct NamedOperation {
   const char* name;
   Operation operation;
 };
-extern const NamedOperation product_operations[], attention_operations[], row_operations[], function_operations[], rotary_operations[],
-    copy_operations[];
+extern const NamedOperation product_operations[], attention_operations[], row_operations[], function_operations[],
+    rotary_operations[], copy_operations[];
 
 // The operation of a node; null where it is not one of the adapter's, or not in a form that it takes.
 const Operation* operation_of(const Tensor& node);
@@ -79,11 +80,15 @@ inline std::int64_t count_numbers(const Tensor& tensor) { return tensor.extents[
 inline std::size_t bytes_of_type(int type) {
   switch (type) {
     case type_float32:
-    case type_int32: return 4;
+    case type_int32:
+      return 4;
     case type_float16:
-    case type_bfloat16: return 2;
-    case type_int64: return 8;
-    default: return 0;
+    case type_bfloat16:
+      return 2;
+    case type_int64:
+      return 8;
+    default:
+      return 0;
   }
 }
 
@@ -98,9 +103,7 @@ inline bool has_rows_of(const Tensor* tensor, int type) {
 }
 inline bool has_float_rows(const Tensor* tensor) { return has_rows_of(tensor, type_float32); }
 
-inline bool same_extents(const Tensor& a, const Tensor& b) {
-  return std::memcmp(a.extents, b.extents, sizeof a.extents) == 0;
-}
+inline bool same_extents(const Tensor& a, const Tensor& b) { return std::memcmp(a.extents, b.extents, sizeof a.extents) == 0; }
 
 inline bool is_dense(const Tensor& tensor) {
   std::size_t stride = bytes_of_type(tensor.type);
@@ -114,10 +117,12 @@ inline bool is_dense(const Tensor& tensor) {
 // Where a row is, by its number on each axis.
 using Place = std::array<std::int64_t, 3>;
 inline char* at(const Tensor& tensor, const Place& place) {
-  return static_cast<char*>(tensor.data) + std::size_t(place[0]) * tensor.strides[1] + std::size_t(place[1]) * tensor.strides[2] +
-         std::size_t(place[2]) * tensor.strides[3];
+  return static_cast<char*>(tensor.data) + std::size_t(place[0]) * tensor.strides[1] +
+         std::size_t(place[1]) * tensor.strides[2] + std::size_t(place[2]) * tensor.strides[3];
 }
-inline float* floats_at(const Tensor& tensor, const Place& place) { return static_cast<float*>(static_cast<void*>(at(tensor, place))); }
+inline float* floats_at(const Tensor& tensor, const Place& place) {
+  return static_cast<float*>(static_cast<void*>(at(tensor, place)));
+}
 
 // The same place of a tensor that is repeated along axes.
 inline Place repeated(const Tensor& tensor, const Place& place) {
@@ -136,7 +141,8 @@ void each_row(const Tensor& tensor, const Parallel& parallel, const Function& fu
   const std::int64_t numbers = count_numbers(tensor);
   const int parts = numbers < 4096 || rows == 1 ? 1 : int(rows < parallel.threads ? rows : parallel.threads);
   parallel.each(parts, [&](int part) {
-    for (std::int64_t row = rows * part / parts, end = rows * (part + 1) / parts; row < end; ++row) function(place_of(tensor, row), part);
+    for (std::int64_t row = rows * part / parts, end = rows * (part + 1) / parts; row < end; ++row)
+      function(place_of(tensor, row), part);
   });
 }
 

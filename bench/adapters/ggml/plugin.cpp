@@ -1,10 +1,11 @@
 // The adapter as ggml loads it: a library of backends with one device, an accelerator beside the CPU.
 //
-// The scheduler of a runtime asks an accelerator first, node by node, and gives the CPU what it does not take. Both work in the CPU's memory, so
-// nothing is copied between them; weights of products are in memory of their own (weights.h).
+// The scheduler of a runtime asks an accelerator first, node by node, and gives the CPU what it does not take. Both work in the
+// CPU's memory, so nothing is copied between them; weights of products are in memory of their own (weights.h).
 //
-// There are two devices: the one that a runtime finds, whose memory is that of weights, so that models are loaded into it; and the one of the
-// backends that it makes, whose memory, which holds what is computed, is the CPU's. Everything else of them is the same.
+// There are two devices: the one that a runtime finds, whose memory is that of weights, so that models are loaded into it; and
+// the one of the backends that it makes, whose memory, which holds what is computed, is the CPU's. Everything else of them is
+// the same.
 #include <attend/attend_c.h>
 
 #include <cstdio>
@@ -58,7 +59,8 @@ int compute_node(const Tensor& node, Work& work) {
   if (library()->has_alternatives && (node.flags & flag_compute) == 0) return status_success;
   const Operation* const operation = operation_of(node);
   if (operation == nullptr || !has_data(node)) {
-    std::fprintf(stderr, "attend: %s is a %s in a form that this adapter does not take\n", node.name, library()->operation_name(node.operation));
+    std::fprintf(stderr, "attend: %s is a %s in a form that this adapter does not take\n", node.name,
+                 library()->operation_name(node.operation));
     return status_failed;
   }
   if (operation->compute(node, work)) return status_success;
@@ -96,7 +98,8 @@ void device_properties(Device* device, DeviceProperties* to) {
 }
 
 Backend* init_backend(Device*, const char*) {
-  static const std::uint8_t identity[16] = {0x41, 0x74, 0x74, 0x65, 0x6e, 0x64, 0x20, 0x69, 0x6e, 0x20, 0x67, 0x67, 0x6d, 0x6c, 0x20, 0x31};
+  static const std::uint8_t identity[16] = {0x41, 0x74, 0x74, 0x65, 0x6e, 0x64, 0x20, 0x69,
+                                            0x6e, 0x20, 0x67, 0x67, 0x6d, 0x6c, 0x20, 0x31};
   Computer* const computer = new (std::nothrow) Computer;
   Backend* const backend = new (std::nothrow) Backend{};
   if (computer == nullptr || backend == nullptr) {
@@ -124,7 +127,9 @@ bool supports_operation(Device*, const Tensor* node) {
   const Operation* const operation = operation_of(*node);
   if (operation == nullptr) return false;
   for (const Tensor* const& source : node->sources) {  // products alone read packed weights
-    if (source != nullptr && is_packed(*source) && !(operation == &product_operations[0].operation && &source == &node->sources[0])) return false;
+    if (source != nullptr && is_packed(*source) &&
+        !(operation == &product_operations[0].operation && &source == &node->sources[0]))
+      return false;
   }
   return true;
 }
@@ -175,7 +180,8 @@ Registry& registry() {
   return registry;
 }
 
-// An accelerator, which works beside the CPU, in its memory: its number has changed with kinds of graphics processors that were added before it.
+// An accelerator, which works beside the CPU, in its memory: its number has changed with kinds of graphics processors that were
+// added before it.
 constexpr int accelerator = 3;
 int device_type(Device*) { return accelerator; }
 

@@ -1,9 +1,10 @@
 // Products of matrices: MUL_MAT, and MUL_MAT_ID, whose rows choose their matrix.
 //
-//   node[token][output] = sum over i of weights[output][i] * input[token][i]       for each matrix; weights are repeated along outer axes
+//   node[token][output] = sum over i of weights[output][i] * input[token][i]       for each matrix; weights are repeated along
+//   outer axes
 //
-// The weights are packed (weights.h), or rows in the CPU's memory: the bits are the same. Those of Q8_0 are widened, some panels at a time, while
-// they are multiplied by.
+// The weights are packed (weights.h), or rows in the CPU's memory: the bits are the same. Those of Q8_0 are widened, some
+// panels at a time, while they are multiplied by.
 #include <attend/core/linear.h>
 
 #include "operations.h"
@@ -35,7 +36,8 @@ constexpr int chunk_floats = 1 << 21;  // 8 MiB: what is gathered of the tokens 
 
 // Outputs that are widened at a time: a panel for a few tokens, which stays in the first cache.
 int chunk_outputs(const Product& product) {
-  const int all = (product.outputs + panel_keys - 1) / panel_keys, panels = product.tokens < 16 ? 1 : chunk_floats / product.inputs / panel_keys;
+  const int all = (product.outputs + panel_keys - 1) / panel_keys,
+            panels = product.tokens < 16 ? 1 : chunk_floats / product.inputs / panel_keys;
   return (panels < 1 ? 1 : panels < all ? panels : all) * panel_keys;
 }
 
@@ -83,8 +85,8 @@ void multiply_q8(const Product& product, int part, int parts, float* work) {
         panel = reinterpret_cast<const Q8Panel*>(product.weights) + std::ptrdiff_t(o / panel_keys) * groups;
       } else {
         pack_q8(reinterpret_cast<const Q8Block*>(product.weights + std::size_t(o) * product.row_stride),
-                std::int64_t(product.row_stride / sizeof(Q8Block)), product.outputs - o < panel_keys ? product.outputs - o : panel_keys, groups,
-                gathered);
+                std::int64_t(product.row_stride / sizeof(Q8Block)),
+                product.outputs - o < panel_keys ? product.outputs - o : panel_keys, groups, gathered);
       }
       widen_q8(panel, groups, floats + std::ptrdiff_t(o - from) * product.inputs);
     }
@@ -99,11 +101,16 @@ void multiply_q8(const Product& product, int part, int parts, float* work) {
 
 void multiply(const Product& product, int part, int parts, float* work) {
   switch (product.type) {
-    case type_float16: return multiply<Format::float16>(product, part, parts, work);
-    case type_bfloat16: return multiply<Format::bfloat16>(product, part, parts, work);
-    case type_q4_0: return multiply<Format::int4>(product, part, parts, work);
-    case type_q8_0: return multiply_q8(product, part, parts, work);
-    default: return multiply<Format::float32>(product, part, parts, work);
+    case type_float16:
+      return multiply<Format::float16>(product, part, parts, work);
+    case type_bfloat16:
+      return multiply<Format::bfloat16>(product, part, parts, work);
+    case type_q4_0:
+      return multiply<Format::int4>(product, part, parts, work);
+    case type_q8_0:
+      return multiply_q8(product, part, parts, work);
+    default:
+      return multiply<Format::float32>(product, part, parts, work);
   }
 }
 
@@ -141,15 +148,16 @@ bool has_weights(const Tensor* weights) {
   for (int axis = 0; axis < 4; ++axis) {
     if (weights->strides[axis] % (weights->type == type_q8_0 || weights->type == type_q4_0 ? 2 : number) != 0) return false;
   }
-  return weights->strides[0] == number && weights->strides[1] % number == 0 && (weights->extents[1] == 1 || weights->strides[1] >= row);
+  return weights->strides[0] == number && weights->strides[1] % number == 0 &&
+         (weights->extents[1] == 1 || weights->strides[1] >= row);
 }
 
 bool takes_product(const Tensor& node) {
   const Tensor *const weights = node.sources[0], *const input = node.sources[1];
   if (!has_weights(weights) || !has_float_rows(input) || !has_float_rows(&node)) return false;
-  return input->extents[0] == weights->extents[0] && node.extents[0] == weights->extents[1] && node.extents[1] == input->extents[1] &&
-         node.extents[2] == input->extents[2] && node.extents[3] == input->extents[3] && input->extents[2] % weights->extents[2] == 0 &&
-         input->extents[3] % weights->extents[3] == 0;
+  return input->extents[0] == weights->extents[0] && node.extents[0] == weights->extents[1] &&
+         node.extents[1] == input->extents[1] && node.extents[2] == input->extents[2] && node.extents[3] == input->extents[3] &&
+         input->extents[2] % weights->extents[2] == 0 && input->extents[3] % weights->extents[3] == 0;
 }
 
 // What does not depend on the matrix.
@@ -168,14 +176,16 @@ Product product_of_node(const Tensor& node) {
 
 const char* matrix_of(const Tensor& weights, std::int64_t third, std::int64_t fourth) {
   if (is_packed(weights)) {
-    return static_cast<const char*>(weights.data) + packed_matrix_bytes(weights) * std::size_t(fourth * weights.extents[2] + third);
+    return static_cast<const char*>(weights.data) +
+           packed_matrix_bytes(weights) * std::size_t(fourth * weights.extents[2] + third);
   }
   return at(weights, {0, third, fourth});
 }
 
 bool compute_product(const Tensor& node, Work& work) {
   const Tensor &weights = *node.sources[0], &input = *node.sources[1];
-  const std::int64_t third_repeats = input.extents[2] / weights.extents[2], fourth_repeats = input.extents[3] / weights.extents[3];
+  const std::int64_t third_repeats = input.extents[2] / weights.extents[2],
+                     fourth_repeats = input.extents[3] / weights.extents[3];
   return multiply_all(node.extents[2] * node.extents[3], work, work.threads, [&](std::int64_t i) {
     const std::int64_t third = i % node.extents[2], fourth = i / node.extents[2];
     Product product = product_of_node(node);

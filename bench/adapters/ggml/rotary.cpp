@@ -31,8 +31,8 @@ enum { mode_neighbours = 0, mode_halves = 2 };
 constexpr int most_pairs = 1024;
 constexpr double pi = 3.14159265358979323846;
 
-// The angles of a node. Pair i turns by base^(-2 i / dims) * scale / factors[i] radians from one position to the next, and with YaRN by a mixture
-// of this and of the same without the scale.
+// The angles of a node. Pair i turns by base^(-2 i / dims) * scale / factors[i] radians from one position to the next, and with
+// YaRN by a mixture of this and of the same without the scale.
 struct Angles {
   std::uint64_t turns[most_pairs];
   float factor;
@@ -41,12 +41,14 @@ struct Angles {
 // The pair that turns `rotations` times in the model's context.
 double pair_of(double rotations, const Tensor& node) {
   const double dims = double(node.parameters[dims_index]);
-  return dims * std::log(double(node.parameters[context_index]) / (rotations * 2 * pi)) / (2 * std::log(double(parameter(node, base_index))));
+  return dims * std::log(double(node.parameters[context_index]) / (rotations * 2 * pi)) /
+         (2 * std::log(double(parameter(node, base_index))));
 }
 
 bool angles_of(const Tensor& node, Angles& angles) {
   const int dims = node.parameters[dims_index], pairs = dims / 2;
-  const float base = parameter(node, base_index), scale = parameter(node, scale_index), mix = parameter(node, extrapolation_index);
+  const float base = parameter(node, base_index), scale = parameter(node, scale_index),
+              mix = parameter(node, extrapolation_index);
   rotary_turns(base, 1.0f, pairs, angles.turns);
   const Tensor* const factors = node.sources[2];
   angles.factor = parameter(node, factor_index);
@@ -76,19 +78,23 @@ bool angles_of(const Tensor& node, Angles& angles) {
 bool takes_rotary(const Tensor& node) {
   const Tensor *const from = node.sources[0], *const positions = node.sources[1], *const factors = node.sources[2];
   if (!has_float_rows(from) || !has_float_rows(&node) || !same_extents(node, *from)) return false;
-  if (!has_extents(positions) || positions->type != type_int32 || positions->strides[0] != 4 || positions->extents[0] != from->extents[2]) {
+  if (!has_extents(positions) || positions->type != type_int32 || positions->strides[0] != 4 ||
+      positions->extents[0] != from->extents[2]) {
     return false;
   }
   const int dims = node.parameters[dims_index], mode = node.parameters[mode_index];
   if (mode != mode_neighbours && mode != mode_halves) return false;
-  if (dims < 2 || dims % 2 != 0 || dims > from->extents[0] || dims > 2 * most_pairs || node.parameters[offset_index] != 0) return false;
+  if (dims < 2 || dims % 2 != 0 || dims > from->extents[0] || dims > 2 * most_pairs || node.parameters[offset_index] != 0)
+    return false;
   for (int i = sections_index; i < sections_index + 4; ++i) {
     if (node.parameters[i] != 0) return false;
   }
   if (factors != nullptr && (!has_float_rows(factors) || factors->extents[0] < dims / 2)) return false;
-  const float base = parameter(node, base_index), scale = parameter(node, scale_index), mix = parameter(node, extrapolation_index);
+  const float base = parameter(node, base_index), scale = parameter(node, scale_index),
+              mix = parameter(node, extrapolation_index);
   if (!is_rotary_base(base, 1.0f) || !(scale >= 1.0f / 65536 && scale <= 1) || !(mix >= 0 && mix <= 1)) return false;
-  if (mix != 0 && !(node.parameters[context_index] > 0 && parameter(node, fast_index) > 0 && parameter(node, slow_index) > 0)) return false;
+  if (mix != 0 && !(node.parameters[context_index] > 0 && parameter(node, fast_index) > 0 && parameter(node, slow_index) > 0))
+    return false;
   return std::isfinite(parameter(node, factor_index));
 }
 
@@ -104,7 +110,8 @@ bool compute_rotary(const Tensor& node, Work& work) {
     float cosines[most_pairs], sines[most_pairs];
     for (std::int64_t i = tokens * part / parts, end = tokens * (part + 1) / parts; i < end; ++i) {
       const std::int64_t token = i % node.extents[2], batch = i / node.extents[2];
-      rotary_angles({angles.turns, angles.factor}, pairs, static_cast<const std::int32_t*>(positions.data)[token], cosines, sines);
+      rotary_angles({angles.turns, angles.factor}, pairs, static_cast<const std::int32_t*>(positions.data)[token], cosines,
+                    sines);
       for (std::int64_t head = 0; head < node.extents[1]; ++head) {
         const float* const source = floats_at(from, {head, token, batch});
         float* const to = floats_at(node, {head, token, batch});

@@ -44,8 +44,8 @@ bool compute_group_norm(const Tensor& node, Work& work) {
   const float epsilon = std::fmax(parameter(node, 1), FLT_MIN);
   work.parallel.each(int(rows), [&](int row) {
     const std::int64_t first = row * width;
-    attend::core::layer_norm({static_cast<const float*>(node.sources[0]->data) + first, width, static_cast<float*>(node.data) + first, width,
-                              nullptr, nullptr, 1, int(width), epsilon});
+    attend::core::layer_norm({static_cast<const float*>(node.sources[0]->data) + first, width,
+                              static_cast<float*>(node.data) + first, width, nullptr, nullptr, 1, int(width), epsilon});
   });
   return true;
 }
@@ -86,8 +86,9 @@ bool takes_softmax(const Tensor& node) {
   if (!takes_rows(node) || parameter(node, 1) != 0) return false;
   if (mask != nullptr) {
     const Tensor& from = *node.sources[0];
-    if (!(has_rows_of(mask, type_float16) || has_float_rows(mask)) || mask->extents[0] != from.extents[0] || mask->extents[1] < from.extents[1] ||
-        from.extents[2] % mask->extents[2] != 0 || from.extents[3] % mask->extents[3] != 0) {
+    if (!(has_rows_of(mask, type_float16) || has_float_rows(mask)) || mask->extents[0] != from.extents[0] ||
+        mask->extents[1] < from.extents[1] || from.extents[2] % mask->extents[2] != 0 ||
+        from.extents[3] % mask->extents[3] != 0) {
       return false;
     }
   }

@@ -93,12 +93,14 @@ const std::vector<QueryGroup>& VisibleCells::of(const Tensor* mask, std::int64_t
     head = batch = 0;
   }
   for (const Known& known : known_) {
-    if (known.mask == mask && known.head == head && known.batch == batch && known.queries == queries && known.cells == cells) return known.groups;
+    if (known.mask == mask && known.head == head && known.batch == batch && known.queries == queries && known.cells == cells)
+      return known.groups;
   }
   const char* const data = mask == nullptr ? nullptr
                                            : static_cast<const char*>(mask->data) + std::size_t(head) * mask->strides[2] +
                                                  std::size_t(batch) * mask->strides[3];
-  known_.push_back({mask, head, batch, queries, cells, visible_cells(data, mask == nullptr ? 0 : mask->strides[1], queries, cells)});
+  known_.push_back(
+      {mask, head, batch, queries, cells, visible_cells(data, mask == nullptr ? 0 : mask->strides[1], queries, cells)});
   return known_.back().groups;
 }
 

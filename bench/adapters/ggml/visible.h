@@ -1,5 +1,5 @@
-// Which cells of a cache each query sees, from a mask of float16 as attention in ggml has it: rows of queries, minus infinity where a cell is
-// not seen.
+// Which cells of a cache each query sees, from a mask of float16 as attention in ggml has it: rows of queries, minus infinity
+// where a cell is not seen.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,9 @@ struct Run {
   std::int64_t first, end;
 };
 
-// Queries of consecutive rows that are computed together: each sees the first cells of a list, whose runs ascend. What counts is a cell's rank
-// in the list: the numbers of a query depend on the cells that it sees, in ascending order, and on nothing between or before them.
+// Queries of consecutive rows that are computed together: each sees the first cells of a list, whose runs ascend. What counts
+// is a cell's rank in the list: the numbers of a query depend on the cells that it sees, in ascending order, and on nothing
+// between or before them.
 struct QueryGroup {
   std::int64_t row;
   std::vector<Run> runs;
@@ -36,7 +37,8 @@ std::vector<QueryGroup> visible_cells(const char* mask, std::size_t row_stride, 
 // The same, remembered while a graph is computed: layers share masks.
 class VisibleCells {
  public:
-  const std::vector<QueryGroup>& of(const Tensor* mask, std::int64_t head, std::int64_t batch, std::int64_t queries, std::int64_t cells);
+  const std::vector<QueryGroup>& of(const Tensor* mask, std::int64_t head, std::int64_t batch, std::int64_t queries,
+                                    std::int64_t cells);
   void forget() { known_.clear(); }
 
  private:

@@ -41,16 +41,20 @@ void each_panel(const Matrices& m, const Each& each) {
 
 void pack(const Matrices& m, const char* rows, char* panels) {
   switch (m.type) {
-    case type_float16: return pack_weights<Format::float16>(rows, m.inputs, m.outputs, m.inputs, panels);
-    case type_bfloat16: return pack_weights<Format::bfloat16>(rows, m.inputs, m.outputs, m.inputs, panels);
-    case type_q4_0: return pack_weights<Format::int4>(rows, m.inputs, m.outputs, m.inputs, panels);
+    case type_float16:
+      return pack_weights<Format::float16>(rows, m.inputs, m.outputs, m.inputs, panels);
+    case type_bfloat16:
+      return pack_weights<Format::bfloat16>(rows, m.inputs, m.outputs, m.inputs, panels);
+    case type_q4_0:
+      return pack_weights<Format::int4>(rows, m.inputs, m.outputs, m.inputs, panels);
     case type_q8_0: {
       const int groups = m.inputs / q8_numbers;
       return each_panel(m, [&](int, int outputs, std::size_t at) {
         pack_q8(reinterpret_cast<const Q8Block*>(rows + at), groups, outputs, groups, reinterpret_cast<Q8Panel*>(panels + at));
       });
     }
-    default: return pack_weights<Format::float32>(rows, m.inputs, m.outputs, m.inputs, panels);
+    default:
+      return pack_weights<Format::float32>(rows, m.inputs, m.outputs, m.inputs, panels);
   }
 }
 
@@ -106,7 +110,8 @@ void with_rows(const Tensor& tensor, bool changes, const Change& change) {
   const Matrices m(tensor);
   std::vector<char> rows(m.rows() * std::size_t(m.count));
   char* const panels = static_cast<char*>(tensor.data);
-  for (std::int64_t i = 0; i < m.count; ++i) unpack(m, panels + m.panels() * std::size_t(i), rows.data() + m.rows() * std::size_t(i));
+  for (std::int64_t i = 0; i < m.count; ++i)
+    unpack(m, panels + m.panels() * std::size_t(i), rows.data() + m.rows() * std::size_t(i));
   change(rows.data());
   for (std::int64_t i = 0; changes && i < m.count; ++i) {
     pack(m, rows.data() + m.rows() * std::size_t(i), panels + m.panels() * std::size_t(i));
@@ -120,7 +125,8 @@ void set_tensor(Buffer*, Tensor* view, const void* data, std::size_t offset, std
     return with_rows(tensor, true, [&](char* rows) { std::memcpy(rows + offset, data, bytes); });
   }
   for (std::int64_t i = 0; i < m.count; ++i) {
-    pack(m, static_cast<const char*>(data) + m.rows() * std::size_t(i), static_cast<char*>(tensor.data) + m.panels() * std::size_t(i));
+    pack(m, static_cast<const char*>(data) + m.rows() * std::size_t(i),
+         static_cast<char*>(tensor.data) + m.panels() * std::size_t(i));
   }
 }
 
@@ -150,7 +156,8 @@ Buffer* allocate(BufferType* type, std::size_t bytes) {
   void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
   if (memory == nullptr) return nullptr;
   Buffer* const buffer = library()->init_buffer(
-      type, {release, base, init_tensor, fill_tensor, set_tensor, get_tensor, nullptr, nullptr, nullptr, clear, nullptr}, memory, bytes);
+      type, {release, base, init_tensor, fill_tensor, set_tensor, get_tensor, nullptr, nullptr, nullptr, clear, nullptr},
+      memory, bytes);
   if (buffer == nullptr) std::free(memory);
   return buffer;
 }

@@ -1,5 +1,5 @@
-// Memory for the weights of products, which it keeps as the library multiplies by them fastest: packed as panels of 16 outputs when the runtime
-// loads a model, in the place of the rows of its file. There is no second copy.
+// Memory for the weights of products, which it keeps as the library multiplies by them fastest: packed as panels of 16 outputs
+// when the runtime loads a model, in the place of the rows of its file. There is no second copy.
 #pragma once
 
 #include "ggml.h"

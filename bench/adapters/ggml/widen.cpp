@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-// Compiled for processors with AVX2 too, where the compiler and the C library choose between versions of a function. Every version computes the
-// same, because nothing here is rounded but what a single operation rounds.
+// Compiled for processors with AVX2 too, where the compiler and the C library choose between versions of a function. Every
+// version computes the same, because nothing here is rounded but what a single operation rounds.
 #if defined(__x86_64__) && defined(__gnu_linux__)
 #define ATTEND_GGML_VERSIONS __attribute__((target_clones("avx2", "default")))
 #else
@@ -55,7 +55,8 @@ void narrow_q8_row(const float* from, std::int64_t blocks, Q8Block* to) {
     to[b].scale = narrowed_half(scale);
     for (int i = 0; i < q8_numbers; ++i) {
       const float quotient = std::round(from[i] * inverse);
-      to[b].numbers[i] = quotient >= -128.0f && quotient <= 127.0f ? std::int8_t(quotient) : std::int8_t(0);  // 0: of what is not finite
+      to[b].numbers[i] =
+          quotient >= -128.0f && quotient <= 127.0f ? std::int8_t(quotient) : std::int8_t(0);  // 0: of what is not finite
     }
   }
 }
@@ -71,24 +72,32 @@ std::size_t row_bytes(int type, std::int64_t count) {
 
 void widen_row(int type, const void* from, std::int64_t count, float* to) {
   switch (type) {
-    case type_float16: return widen_halves(static_cast<const std::uint16_t*>(from), count, to);
-    case type_bfloat16: return widen_bfloats(static_cast<const std::uint16_t*>(from), count, to);
-    case type_q8_0: return widen_q8_row(static_cast<const Q8Block*>(from), count / q8_numbers, to);
-    case type_q4_0: return widen_q4_row(static_cast<const Q4Block*>(from), count / 32, to);
-    default: std::memcpy(to, from, std::size_t(count) * sizeof(float));
+    case type_float16:
+      return widen_halves(static_cast<const std::uint16_t*>(from), count, to);
+    case type_bfloat16:
+      return widen_bfloats(static_cast<const std::uint16_t*>(from), count, to);
+    case type_q8_0:
+      return widen_q8_row(static_cast<const Q8Block*>(from), count / q8_numbers, to);
+    case type_q4_0:
+      return widen_q4_row(static_cast<const Q4Block*>(from), count / 32, to);
+    default:
+      std::memcpy(to, from, std::size_t(count) * sizeof(float));
   }
 }
 
 void narrow_row(int type, const float* from, std::int64_t count, void* to) {
   switch (type) {
-    case type_float16: return narrow_halves(from, count, static_cast<std::uint16_t*>(to));
+    case type_float16:
+      return narrow_halves(from, count, static_cast<std::uint16_t*>(to));
     case type_bfloat16: {
       std::uint16_t* const numbers = static_cast<std::uint16_t*>(to);
       for (std::int64_t i = 0; i < count; ++i) numbers[i] = narrowed_bfloat(from[i]);
       return;
     }
-    case type_q8_0: return narrow_q8_row(from, count / q8_numbers, static_cast<Q8Block*>(to));
-    default: std::memcpy(to, from, std::size_t(count) * sizeof(float));
+    case type_q8_0:
+      return narrow_q8_row(from, count / q8_numbers, static_cast<Q8Block*>(to));
+    default:
+      std::memcpy(to, from, std::size_t(count) * sizeof(float));
   }
 }
 

@@ -1,5 +1,5 @@
-// Numbers of ggml's formats as floats, exactly, and floats as numbers of fewer bits. Code of the adapter's own, so that it does not depend on the
-// processor; compilers make vectors of the loops.
+// Numbers of ggml's formats as floats, exactly, and floats as numbers of fewer bits. Code of the adapter's own, so that it does
+// not depend on the processor; compilers make vectors of the loops.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,9 @@ std::size_t row_bytes(int type, std::int64_t count);
 // A row as floats.
 void widen_row(int type, const void* from, std::int64_t count, float* to);
 
-// A row of floats as numbers of another type: of float32, float16, bfloat16 or Q8_0. Those of Q8_0 are by the format's reference: the scale is
-// the largest magnitude divided by 127, and a number the nearest of its quotient by it, ties away from 0.
+// A row of floats as numbers of another type: of float32, float16, bfloat16 or Q8_0. Those of Q8_0 are by the format's
+// reference: the scale is the largest magnitude divided by 127, and a number the nearest of its quotient by it, ties away from
+// 0.
 void narrow_row(int type, const float* from, std::int64_t count, void* to);
 inline bool is_narrow_type(int type) {
   return type == type_float32 || type == type_float16 || type == type_bfloat16 || type == type_q8_0;

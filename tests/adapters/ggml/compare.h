@@ -23,9 +23,11 @@ inline std::string difference(const Logits& a, const Logits& b) {
   for (int i = 0; i < int(a.numbers.size() / std::size_t(a.pieces)); ++i) other_choices += a.best(i) != b.best(i);
   char text[160];
   const double share = 100.0 * double(different) / double(a.numbers.size());
-  const int length = std::snprintf(text, sizeof text, "differs (%.*f %% of numbers, at most %.0e", share < 1 ? 2 : 0, share, most);
+  const int length =
+      std::snprintf(text, sizeof text, "differs (%.*f %% of numbers, at most %.0e", share < 1 ? 2 : 0, share, most);
   if (other_choices > 0) {
-    std::snprintf(text + length, sizeof text - std::size_t(length), ", %zu of %zu tokens)", other_choices, a.numbers.size() / std::size_t(a.pieces));
+    std::snprintf(text + length, sizeof text - std::size_t(length), ", %zu of %zu tokens)", other_choices,
+                  a.numbers.size() / std::size_t(a.pieces));
   } else {
     std::snprintf(text + length, sizeof text - std::size_t(length), ")");
   }

@@ -12,10 +12,13 @@ namespace llama {
 class Calls {
  public:
   Calls(const Library& library, void* model, const Settings& settings)
-      : library_(library), context_(library.context(model, settings)), memory_(library.function<void*(void*)>("llama_get_memory")(context_)),
+      : library_(library),
+        context_(library.context(model, settings)),
+        memory_(library.function<void*(void*)>("llama_get_memory")(context_)),
         pieces_(library.function<std::int32_t(const void*)>("llama_vocab_n_tokens")(
             library.function<const void*(const void*)>("llama_model_get_vocab")(model))),
-        decode_(library.function<std::int32_t(void*, Batch)>("llama_decode")), logits_(library.function<float*(void*, std::int32_t)>("llama_get_logits_ith")) {}
+        decode_(library.function<std::int32_t(void*, Batch)>("llama_decode")),
+        logits_(library.function<float*(void*, std::int32_t)>("llama_get_logits_ith")) {}
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
   ~Calls() { library_.function<void(void*)>("llama_free")(context_); }
@@ -34,7 +37,8 @@ class Calls {
     std::vector<std::int32_t> ones(count, 1);
     std::vector<std::int32_t*> owners(count);
     for (std::size_t i = 0; i < count; ++i) owners[i] = &owners_[i];
-    const Batch batch = {std::int32_t(count), tokens_.data(), nullptr, positions_.data(), ones.data(), owners.data(), outputs_.data()};
+    const Batch batch = {std::int32_t(count), tokens_.data(), nullptr,        positions_.data(),
+                         ones.data(),         owners.data(),  outputs_.data()};
     const std::int32_t status = decode_(context_, batch);
     if (status != 0) fail("llama_decode: " + std::to_string(status));
     for (std::size_t i = 0; i < count; ++i) {
@@ -44,7 +48,8 @@ class Calls {
   }
 
   void remove(std::int32_t sequence, int from) {
-    library_.function<bool(void*, std::int32_t, std::int32_t, std::int32_t)>("llama_memory_seq_rm")(memory_, sequence, from, -1);
+    library_.function<bool(void*, std::int32_t, std::int32_t, std::int32_t)>("llama_memory_seq_rm")(memory_, sequence, from,
+                                                                                                    -1);
   }
 
  private:
@@ -99,11 +104,11 @@ inline Logits first_run(const Library& library, void* model, const Settings& set
 
 // How the tokens are fed.
 struct Feed {
-  int first = 0;      // tokens of the first call; 0: as many as of the others
-  int chunk = 1;      // of the others
+  int first = 0;       // tokens of the first call; 0: as many as of the others
+  int chunk = 1;       // of the others
   int neighbours = 0;  // other sequences in each call
-  int reused = 0;     // after so many tokens others follow, which are removed
-  int wrong = 0;      // tokens at the end of each call that are removed after it, as of speculation
+  int reused = 0;      // after so many tokens others follow, which are removed
+  int wrong = 0;       // tokens at the end of each call that are removed after it, as of speculation
 };
 
 inline Logits feed(const Library& library, void* model, const Settings& settings, const Text& text, const Feed& feed) {

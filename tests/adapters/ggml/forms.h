@@ -38,7 +38,8 @@ struct Forms {
     for (int threads = 1; threads <= 3; ++threads) {
       runtime.set_threads(threads);
       if (runtime.call<int>("ggml_backend_graph_compute", runtime.backend(), graph) != 0) return complain(name, "fails");
-      const std::string bytes(static_cast<const char*>(node->data), runtime.call<std::size_t>("ggml_nbytes", static_cast<const Tensor*>(node)));
+      const std::string bytes(static_cast<const char*>(node->data),
+                              runtime.call<std::size_t>("ggml_nbytes", static_cast<const Tensor*>(node)));
       if (threads == 1) first = bytes;
       if (bytes != first) return complain(name, "has other bits by " + std::to_string(threads) + " threads");
     }
@@ -56,8 +57,8 @@ struct Forms {
             const double got = values(i, j, k, l);
             if (std::fabs(got - number.right) <= number.bound) continue;
             char text[200];
-            std::snprintf(text, sizeof text, "[%d %d %d %d] is %.9g, not %.9g within %.3g", int(i), int(j), int(k), int(l), got, number.right,
-                          number.bound);
+            std::snprintf(text, sizeof text, "[%d %d %d %d] is %.9g, not %.9g within %.3g", int(i), int(j), int(k), int(l), got,
+                          number.right, number.bound);
             return complain(name, text);
           }
         }
@@ -73,11 +74,16 @@ struct Forms {
 
 inline const char* type_name(int type) {
   switch (type) {
-    case type_float16: return "f16";
-    case type_bfloat16: return "bf16";
-    case type_q8_0: return "q8_0";
-    case type_q4_0: return "q4_0";
-    default: return "f32";
+    case type_float16:
+      return "f16";
+    case type_bfloat16:
+      return "bf16";
+    case type_q8_0:
+      return "q8_0";
+    case type_q4_0:
+      return "q4_0";
+    default:
+      return "f32";
   }
 }
 constexpr int number_types[] = {type_float32, type_float16, type_bfloat16, type_q8_0, type_q4_0};

@@ -39,8 +39,11 @@ void functions(Forms& all) {
                 });
     }
   }
-  const Function gates[] = {{"swiglu", functions_of_numbers[0].of}, {"geglu", functions_of_numbers[1].of},
-                            {"geglu_erf", functions_of_numbers[2].of}, {"geglu_quick", functions_of_numbers[3].of}, {"reglu", functions_of_numbers[7].of}};
+  const Function gates[] = {{"swiglu", functions_of_numbers[0].of},
+                            {"geglu", functions_of_numbers[1].of},
+                            {"geglu_erf", functions_of_numbers[2].of},
+                            {"geglu_quick", functions_of_numbers[3].of},
+                            {"reglu", functions_of_numbers[7].of}};
   for (const Function& f : gates) {
     for (int form = 0; form < 3; ++form) {  // the halves of a row, the same swapped, two tensors
       Room room(all.runtime);
@@ -52,7 +55,8 @@ void functions(Forms& all) {
                                      : all.runtime.call<Tensor*>(name.c_str(), room.context(), from);
       const Values x(room, *from), y(room, by == nullptr ? *from : *by);
       all.check(name, room, node, [&](auto i, auto j, auto k, auto l) {
-        const double gate = x(form == 1 ? i + 40 : i, j, k, l), other = form == 2 ? y(i, j, k, l) : x(form == 1 ? i : i + 40, j, k, l);
+        const double gate = x(form == 1 ? i + 40 : i, j, k, l),
+                     other = form == 2 ? y(i, j, k, l) : x(form == 1 ? i : i + 40, j, k, l);
         return Number{f.of(gate) * other, 1e-5};
       });
     }
@@ -74,7 +78,9 @@ void functions(Forms& all) {
     Tensor* const from = room.random(type_float32, {100, 5});
     const Values x(room, *from);
     all.check("ggml_scale_bias", room, all.runtime.call<Tensor*>("ggml_scale_bias", room.context(), from, 1.5f, added),
-              [&](auto i, auto j, auto k, auto l) { return Number{1.5 * x(i, j, k, l) + double(added), 2e-7}; });
+              [&](auto i, auto j, auto k, auto l) {
+                return Number{1.5 * x(i, j, k, l) + double(added), 2e-7};
+              });
   }
 }
 
@@ -85,18 +91,23 @@ void copies(Forms& all) {
     const std::int32_t at[] = {8, 0, 3, 3, 1, 7, 2, 0, 5, 6};
     std::memcpy(indices->data, at, sizeof at);
     const Values x(room, *table);
-    all.check(std::string("GET_ROWS ") + type_name(type), room, all.runtime.call<Tensor*>("ggml_get_rows", room.context(), table, indices),
-              [&](auto i, auto j, auto k, auto) { return Number{x(i, at[k * 5 + j], k), 0}; });
+    all.check(std::string("GET_ROWS ") + type_name(type), room,
+              all.runtime.call<Tensor*>("ggml_get_rows", room.context(), table, indices), [&](auto i, auto j, auto k, auto) {
+                return Number{x(i, at[k * 5 + j], k), 0};
+              });
     // An index that is none is an error of the runtime, and nothing is read.
     static_cast<std::int32_t*>(indices->data)[4] = 9;
     Graph* const graph = all.runtime.call<Graph*>("ggml_new_graph", room.context());
-    all.runtime.call<void>("ggml_build_forward_expand", graph, all.runtime.call<Tensor*>("ggml_get_rows", room.context(), table, indices));
-    if (all.runtime.call<int>("ggml_backend_graph_compute", all.runtime.backend(), graph) == 0) all.complain("GET_ROWS", "takes a row that is none");
+    all.runtime.call<void>("ggml_build_forward_expand", graph,
+                           all.runtime.call<Tensor*>("ggml_get_rows", room.context(), table, indices));
+    if (all.runtime.call<int>("ggml_backend_graph_compute", all.runtime.backend(), graph) == 0)
+      all.complain("GET_ROWS", "takes a row that is none");
   }
   for (const int type : {type_float32, type_float16, type_bfloat16, type_q8_0}) {
     for (const int index_type : {type_int32, type_int64}) {
       Room room(all.runtime);
-      Tensor *const cache = room.random(type, {64, 12}), *const from = room.random(type_float32, {64, 3}), *const indices = room.empty(index_type, {3});
+      Tensor *const cache = room.random(type, {64, 12}), *const from = room.random(type_float32, {64, 3}),
+                    *const indices = room.empty(index_type, {3});
       const Values before(room, *cache), x(room, *from);
       const int at[] = {11, 0, 5};
       for (int i = 0; i < 3; ++i) {
@@ -104,7 +115,8 @@ void copies(Forms& all) {
         if (index_type == type_int64) static_cast<std::int64_t*>(indices->data)[i] = at[i];
       }
       const double step = type == type_float32 ? 0 : type == type_float16 ? 5e-4 : type == type_bfloat16 ? 4e-3 : 5e-3;
-      all.check(std::string("SET_ROWS ") + type_name(type), room, all.runtime.call<Tensor*>("ggml_set_rows", room.context(), cache, from, indices),
+      all.check(std::string("SET_ROWS ") + type_name(type), room,
+                all.runtime.call<Tensor*>("ggml_set_rows", room.context(), cache, from, indices),
                 [&](auto i, auto j, auto, auto) {
                   for (int n = 0; n < 3; ++n) {
                     if (at[n] == j) return Number{x(i, n), step};
@@ -130,10 +142,14 @@ void copies(Forms& all) {
     const Values x(room, *from);
     Tensor* const turned = all.runtime.call<Tensor*>("ggml_permute", room.context(), from, 1, 0, 2, 3);
     all.check(std::string("CONT ") + type_name(from_type), room, all.runtime.call<Tensor*>("ggml_cont", room.context(), turned),
-              [&](auto i, auto j, auto k, auto l) { return Number{x(j, i, k, l), 0}; });
+              [&](auto i, auto j, auto k, auto l) {
+                return Number{x(j, i, k, l), 0};
+              });
     Tensor* const flat = room.empty(type_float32, {17 * 18});
-    all.check(std::string("CPY ") + type_name(from_type) + " to one row", room, all.runtime.call<Tensor*>("ggml_cpy", room.context(), turned, flat),
-              [&](auto i, auto, auto, auto) { return Number{x(i / 6 % 17, i % 6, i / 102), 0}; });
+    all.check(std::string("CPY ") + type_name(from_type) + " to one row", room,
+              all.runtime.call<Tensor*>("ggml_cpy", room.context(), turned, flat), [&](auto i, auto, auto, auto) {
+                return Number{x(i / 6 % 17, i % 6, i / 102), 0};
+              });
   }
 }
 
@@ -158,7 +174,8 @@ void refused(Forms& all) {
   with("an input of float16", [](Tensor&, Tensor&, Tensor& x) { x.type = type_float16; });
   with("other inputs", [](Tensor&, Tensor& w, Tensor&) { w.extents[0] = 31; });
   with("a negative extent", [](Tensor&, Tensor& w, Tensor&) { w.extents[1] = -4; });
-  with("extents that overflow", [](Tensor& node, Tensor& w, Tensor&) { w.extents[1] = node.extents[0] = std::int64_t(1) << 40; });
+  with("extents that overflow",
+       [](Tensor& node, Tensor& w, Tensor&) { w.extents[1] = node.extents[0] = std::int64_t(1) << 40; });
   with("a stride of half a number", [](Tensor&, Tensor&, Tensor& x) { x.strides[1] = 130; });
   with("rows that are not side by side", [](Tensor&, Tensor& w, Tensor&) { w.strides[0] = 8; });
   with("an output of other extents", [](Tensor& node, Tensor&, Tensor&) { node.extents[1] = 2; });
@@ -183,7 +200,8 @@ void refused(Forms& all) {
   all.runtime.call<void>("ggml_build_forward_expand", graph, node);
   const auto fails = [&](const char* what) {
     ++all.count;
-    if (all.runtime.call<int>("ggml_backend_graph_compute", all.runtime.backend(), graph) == 0) all.complain(what, "is computed");
+    if (all.runtime.call<int>("ggml_backend_graph_compute", all.runtime.backend(), graph) == 0)
+      all.complain(what, "is computed");
   };
   void* const data = node->data;
   node->data = nullptr;

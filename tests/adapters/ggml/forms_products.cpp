@@ -30,16 +30,18 @@ void products(Forms& all) {
     std::int64_t inputs, outputs, tokens;
     Extents outer, repeats;
   };
-  const Shape shapes[] = {{32, 1, 1, {1, 1}, {1, 1}},  {64, 16, 1, {1, 1}, {1, 1}},  {96, 17, 5, {1, 1}, {1, 1}},   {256, 48, 33, {1, 1}, {1, 1}},
-                          {64, 5, 3, {3, 1}, {1, 1}},  {32, 18, 2, {2, 3}, {1, 1}},  {64, 7, 4, {2, 1}, {3, 1}},    {32, 3, 2, {1, 2}, {2, 2}},
-                          {512, 130, 1, {1, 1}, {1, 1}}, {320, 40, 200, {1, 1}, {1, 1}}};
+  const Shape shapes[] = {{32, 1, 1, {1, 1}, {1, 1}},    {64, 16, 1, {1, 1}, {1, 1}}, {96, 17, 5, {1, 1}, {1, 1}},
+                          {256, 48, 33, {1, 1}, {1, 1}}, {64, 5, 3, {3, 1}, {1, 1}},  {32, 18, 2, {2, 3}, {1, 1}},
+                          {64, 7, 4, {2, 1}, {3, 1}},    {32, 3, 2, {1, 2}, {2, 2}},  {512, 130, 1, {1, 1}, {1, 1}},
+                          {320, 40, 200, {1, 1}, {1, 1}}};
   for (const int type : number_types) {
     for (const Shape& s : shapes) {
       Room room(all.runtime);
       Tensor* const weights = room.random(type, {s.inputs, s.outputs, s.outer[0], s.outer[1]});
-      Tensor* const input = room.random(type_float32, {s.inputs, s.tokens, s.outer[0] * s.repeats[0], s.outer[1] * s.repeats[1]});
-      const std::string name = std::string("MUL_MAT ") + type_name(type) + " " + std::to_string(s.inputs) + " x " + std::to_string(s.outputs) +
-                               ", " + std::to_string(s.tokens) + " tokens";
+      Tensor* const input =
+          room.random(type_float32, {s.inputs, s.tokens, s.outer[0] * s.repeats[0], s.outer[1] * s.repeats[1]});
+      const std::string name = std::string("MUL_MAT ") + type_name(type) + " " + std::to_string(s.inputs) + " x " +
+                               std::to_string(s.outputs) + ", " + std::to_string(s.tokens) + " tokens";
       check_product(all, name, room, weights, input);
     }
     // Heads between the rows, as of a cache; and tokens in another order.
@@ -114,7 +116,8 @@ Tensor* mask_of(const Problem& p, Room& room) {
 // One query of a head over all cells.
 class Row {
  public:
-  Row(const Problem& p, const Values& q, const Values& k, const Values* mask, const Values* sinks, std::int64_t i, std::int64_t h, std::int64_t b)
+  Row(const Problem& p, const Values& q, const Values& k, const Values* mask, const Values* sinks, std::int64_t i,
+      std::int64_t h, std::int64_t b)
       : weights_(std::size_t(p.cells)) {
     const std::int64_t kv_head = h / (p.heads / p.kv_heads), kv_row = b / (p.batch / p.kv_batch);
     double largest = sinks == nullptr ? -INFINITY : (*sinks)(h);
@@ -148,12 +151,15 @@ void attention(Forms& all) {
     for (const Problem& p : problems) {
       Room room(all.runtime);
       // Heads beside each other for each token, as projections write them and caches keep them.
-      const auto heads_first = [&](Tensor* t) { return all.runtime.call<Tensor*>("ggml_permute", room.context(), t, 0, 2, 1, 3); };
+      const auto heads_first = [&](Tensor* t) {
+        return all.runtime.call<Tensor*>("ggml_permute", room.context(), t, 0, 2, 1, 3);
+      };
       Tensor* const q = heads_first(room.random(type_float32, {p.dim, p.heads, p.queries, p.batch}));
       Tensor* const k = heads_first(room.random(type, {p.dim, p.kv_heads, p.cells, p.kv_batch}));
       Tensor* const v = heads_first(room.random(type, {p.value_dim, p.kv_heads, p.cells, p.kv_batch}));
       Tensor *const mask = mask_of(p, room), *const sinks = p.sinks ? room.random(type_float32, {p.heads}) : nullptr;
-      Tensor* const node = all.runtime.call<Tensor*>("ggml_flash_attn_ext", room.context(), q, k, v, mask, 0.25f, p.largest_bias, p.soft_cap);
+      Tensor* const node =
+          all.runtime.call<Tensor*>("ggml_flash_attn_ext", room.context(), q, k, v, mask, 0.25f, p.largest_bias, p.soft_cap);
       if (sinks != nullptr) all.runtime.call<void>("ggml_flash_attn_ext_add_sinks", node, sinks);
       const Values qs(room, *q), ks(room, *k), vs(room, *v);
       std::vector<Values> more;
@@ -162,12 +168,16 @@ void attention(Forms& all) {
       if (sinks != nullptr) logits.emplace_back(room, *sinks);
       std::vector<Row> known;
       const std::int64_t shared = p.heads / p.kv_heads;
-      all.check(std::string("FLASH_ATTN_EXT ") + type_name(type) + ", " + p.name, room, node, [&](auto c, auto h, auto i, auto b) {
-        if (c == 0) known.assign(1, Row(p, qs, ks, more.empty() ? nullptr : &more[0], logits.empty() ? nullptr : &logits[0], i, h, b));
-        double sum = 0;
-        for (std::int64_t j = 0; j < p.cells; ++j) sum += known[0][j] * vs(c, j, h / shared, b / (p.batch / p.kv_batch));
-        return Number{sum, 2e-6};
-      });
+      all.check(std::string("FLASH_ATTN_EXT ") + type_name(type) + ", " + p.name, room, node,
+                [&](auto c, auto h, auto i, auto b) {
+                  if (c == 0)
+                    known.assign(
+                        1, Row(p, qs, ks, more.empty() ? nullptr : &more[0], logits.empty() ? nullptr : &logits[0], i, h, b));
+                  double sum = 0;
+                  for (std::int64_t j = 0; j < p.cells; ++j)
+                    sum += known[0][j] * vs(c, j, h / shared, b / (p.batch / p.kv_batch));
+                  return Number{sum, 2e-6};
+                });
     }
   }
 }

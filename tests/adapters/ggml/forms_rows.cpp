@@ -18,39 +18,46 @@ void rows(Forms& all) {
       for (std::int64_t i = 0; i < width; ++i) sum += x(i, j, k, l), squares += x(i, j, k, l) * x(i, j, k, l);
       return std::pair<double, double>(sum / double(width), squares / double(width));
     };
-    all.check("RMS_NORM" + name, room, all.runtime.call<Tensor*>("ggml_rms_norm", room.context(), from, 1e-5f), [&](auto i, auto j, auto k, auto l) {
-      return Number{x(i, j, k, l) / std::sqrt(sums(j, k, l).second + 1e-5), 4e-6};
-    });
-    all.check("NORM" + name, room, all.runtime.call<Tensor*>("ggml_norm", room.context(), from, 1e-2f), [&](auto i, auto j, auto k, auto l) {
-      const auto [mean, square] = sums(j, k, l);
-      return Number{(x(i, j, k, l) - mean) / std::sqrt(square - mean * mean + 1e-2), 1e-5};
-    });
+    all.check("RMS_NORM" + name, room, all.runtime.call<Tensor*>("ggml_rms_norm", room.context(), from, 1e-5f),
+              [&](auto i, auto j, auto k, auto l) {
+                return Number{x(i, j, k, l) / std::sqrt(sums(j, k, l).second + 1e-5), 4e-6};
+              });
+    all.check("NORM" + name, room, all.runtime.call<Tensor*>("ggml_norm", room.context(), from, 1e-2f),
+              [&](auto i, auto j, auto k, auto l) {
+                const auto [mean, square] = sums(j, k, l);
+                return Number{(x(i, j, k, l) - mean) / std::sqrt(square - mean * mean + 1e-2), 1e-5};
+              });
     all.check("RMS_NORM without epsilon" + name, room, all.runtime.call<Tensor*>("ggml_rms_norm", room.context(), from, 0.0f),
               [&](auto i, auto j, auto k, auto l) {
                 return Number{x(i, j, k, l) / std::sqrt(sums(j, k, l).second), 4e-6};
               });
-    all.check("L2_NORM" + name, room, all.runtime.call<Tensor*>("ggml_l2_norm", room.context(), from, 1e-6f), [&](auto i, auto j, auto k, auto l) {
-      return Number{x(i, j, k, l) / std::sqrt(sums(j, k, l).second * double(width)), 1e-6};
-    });
-    all.check("SUM_ROWS" + name, room, all.runtime.call<Tensor*>("ggml_sum_rows", room.context(), from), [&](auto, auto j, auto k, auto l) {
-      return Number{sums(j, k, l).first * double(width), 1e-4};
-    });
-    all.check("MEAN" + name, room, all.runtime.call<Tensor*>("ggml_mean", room.context(), from), [&](auto, auto j, auto k, auto l) {
-      return Number{sums(j, k, l).first, 1e-6};
-    });
+    all.check("L2_NORM" + name, room, all.runtime.call<Tensor*>("ggml_l2_norm", room.context(), from, 1e-6f),
+              [&](auto i, auto j, auto k, auto l) {
+                return Number{x(i, j, k, l) / std::sqrt(sums(j, k, l).second * double(width)), 1e-6};
+              });
+    all.check("SUM_ROWS" + name, room, all.runtime.call<Tensor*>("ggml_sum_rows", room.context(), from),
+              [&](auto, auto j, auto k, auto l) {
+                return Number{sums(j, k, l).first * double(width), 1e-4};
+              });
+    all.check("MEAN" + name, room, all.runtime.call<Tensor*>("ggml_mean", room.context(), from),
+              [&](auto, auto j, auto k, auto l) {
+                return Number{sums(j, k, l).first, 1e-6};
+              });
   }
   {
     Room room(all.runtime);
     Tensor* const from = room.random(type_float32, {6, 5, 8, 2});
     const Values x(room, *from);
-    all.check("GROUP_NORM", room, all.runtime.call<Tensor*>("ggml_group_norm", room.context(), from, 4, 1e-5f), [&](auto i, auto j, auto k, auto l) {
-      double sum = 0, squares = 0;
-      for (std::int64_t c = k / 2 * 2; c < k / 2 * 2 + 2; ++c) {
-        for (int at = 0; at < 30; ++at) sum += x(at % 6, at / 6, c, l), squares += x(at % 6, at / 6, c, l) * x(at % 6, at / 6, c, l);
-      }
-      const double mean = sum / 60;
-      return Number{(x(i, j, k, l) - mean) / std::sqrt(squares / 60 - mean * mean + 1e-5), 1e-5};
-    });
+    all.check("GROUP_NORM", room, all.runtime.call<Tensor*>("ggml_group_norm", room.context(), from, 4, 1e-5f),
+              [&](auto i, auto j, auto k, auto l) {
+                double sum = 0, squares = 0;
+                for (std::int64_t c = k / 2 * 2; c < k / 2 * 2 + 2; ++c) {
+                  for (int at = 0; at < 30; ++at)
+                    sum += x(at % 6, at / 6, c, l), squares += x(at % 6, at / 6, c, l) * x(at % 6, at / 6, c, l);
+                }
+                const double mean = sum / 60;
+                return Number{(x(i, j, k, l) - mean) / std::sqrt(squares / 60 - mean * mean + 1e-5), 1e-5};
+              });
   }
   for (int form = 0; form < 8; ++form) {
     const bool sinks = form % 2 != 0;
@@ -60,7 +67,8 @@ void rows(Forms& all) {
     Tensor* const mask = mask_type < 0 ? nullptr : room.empty(mask_type, {37, 5, 1, 2});
     if (mask != nullptr) {
       std::vector<float> numbers;
-      for (int i = 0; i < 37 * 5 * 2; ++i) numbers.push_back((i * 13) % 7 < 2 ? -INFINITY : form > 5 ? 0.5f * float(i % 3) : 0.0f);
+      for (int i = 0; i < 37 * 5 * 2; ++i)
+        numbers.push_back((i * 13) % 7 < 2 ? -INFINITY : form > 5 ? 0.5f * float(i % 3) : 0.0f);
       room.store(*mask, numbers);
     }
     Tensor* const node = all.runtime.call<Tensor*>("ggml_soft_max_ext", room.context(), from, mask, 0.5f, 0.0f);
@@ -87,8 +95,9 @@ void rotary(Forms& all) {
     float scale, mix, factor;
     bool factors;
   };
-  const Form all_forms[] = {{"plain", 32, 1, 0, 1, false},         {"of some dims", 20, 1, 0, 1, false}, {"linear", 32, 0.25f, 0, 1, false},
-                            {"with factors", 32, 1, 0, 1.19f, true}, {"YaRN", 32, 0.125f, 1, 1, false},   {"part YaRN", 32, 0.5f, 0.5f, 0.9f, true}};
+  const Form all_forms[] = {{"plain", 32, 1, 0, 1, false},      {"of some dims", 20, 1, 0, 1, false},
+                            {"linear", 32, 0.25f, 0, 1, false}, {"with factors", 32, 1, 0, 1.19f, true},
+                            {"YaRN", 32, 0.125f, 1, 1, false},  {"part YaRN", 32, 0.5f, 0.5f, 0.9f, true}};
   for (const Form& f : all_forms) {
     for (const int mode : {0, 2}) {
       Room room(all.runtime);
@@ -100,23 +109,29 @@ void rotary(Forms& all) {
       if (factors != nullptr) {
         for (int i = 0; i < f.dims / 2; ++i) static_cast<float*>(factors->data)[i] = 1 + 0.5f * float(i);
       }
-      Tensor* const node = all.runtime.call<Tensor*>("ggml_rope_ext", room.context(), from, positions, factors, f.dims, mode, 4096, 10000.0f, f.scale,
-                                                     f.mix, f.factor, 32.0f, 1.0f);
+      Tensor* const node = all.runtime.call<Tensor*>("ggml_rope_ext", room.context(), from, positions, factors, f.dims, mode,
+                                                     4096, 10000.0f, f.scale, f.mix, f.factor, 32.0f, 1.0f);
       const Values x(room, *from);
       const double scale = double(f.scale), mix = double(f.mix);
       const auto corner = [&](double turns) { return f.dims * std::log(4096 / (turns * 2 * M_PI)) / (2 * std::log(10000.0)); };
       const double low = std::max(0.0, std::floor(corner(32))), high = std::min(double(f.dims - 1), std::ceil(corner(1)));
-      all.check(std::string("ROPE ") + f.name + ", mode " + std::to_string(mode), room, node, [&](auto i, auto head, auto token, auto b) {
-        if (i >= f.dims) return Number{x(i, head, token, b), 0};
-        const std::int64_t half = f.dims / 2, pair = mode == 0 ? i / 2 : i % half;
-        const bool second = mode == 0 ? i % 2 == 1 : i >= half;
-        const double ramp = (1 - std::min(1.0, std::max(0.0, (double(pair) - low) / std::max(0.001, high - low)))) * mix;
-        double angle = std::pow(10000.0, -2.0 * double(pair) / f.dims) * at[token] / (f.factors ? 1 + 0.5 * double(pair) : 1);
-        angle *= scale * (1 - ramp) + ramp;
-        const double factor = double(f.factor) * (mix != 0 ? 1 + 0.1 * std::log(1 / scale) : 1);
-        const double a = x(mode == 0 ? pair * 2 : pair, head, token, b), c = x(mode == 0 ? pair * 2 + 1 : pair + half, head, token, b);
-        return Number{factor * (second ? a * std::sin(angle) + c * std::cos(angle) : a * std::cos(angle) - c * std::sin(angle)), 2e-6};
-      });
+      all.check(std::string("ROPE ") + f.name + ", mode " + std::to_string(mode), room, node,
+                [&](auto i, auto head, auto token, auto b) {
+                  if (i >= f.dims) return Number{x(i, head, token, b), 0};
+                  const std::int64_t half = f.dims / 2, pair = mode == 0 ? i / 2 : i % half;
+                  const bool second = mode == 0 ? i % 2 == 1 : i >= half;
+                  const double ramp =
+                      (1 - std::min(1.0, std::max(0.0, (double(pair) - low) / std::max(0.001, high - low)))) * mix;
+                  double angle =
+                      std::pow(10000.0, -2.0 * double(pair) / f.dims) * at[token] / (f.factors ? 1 + 0.5 * double(pair) : 1);
+                  angle *= scale * (1 - ramp) + ramp;
+                  const double factor = double(f.factor) * (mix != 0 ? 1 + 0.1 * std::log(1 / scale) : 1);
+                  const double a = x(mode == 0 ? pair * 2 : pair, head, token, b),
+                               c = x(mode == 0 ? pair * 2 + 1 : pair + half, head, token, b);
+                  return Number{
+                      factor * (second ? a * std::sin(angle) + c * std::cos(angle) : a * std::cos(angle) - c * std::sin(angle)),
+                      2e-6};
+                });
     }
   }
 }

@@ -1,7 +1,7 @@
 // llama.cpp's library, loaded when a test runs: its functions by name, and the few members of its structs that tests set.
 //
-// Structs that are passed by value are filled in by the library itself, and larger here than there: such structs lie in memory. Members are found
-// by the places that they have in the pinned version, and what the library has put around them is checked.
+// Structs that are passed by value are filled in by the library itself, and larger here than there: such structs lie in memory.
+// Members are found by the places that they have in the pinned version, and what the library has put around them is checked.
 #pragma once
 
 #include <dlfcn.h>

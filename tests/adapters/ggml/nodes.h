@@ -109,17 +109,19 @@ class Room {
         return runtime_.call<void>("ggml_fp32_to_bf16_row", numbers.data(), to.data, std::int64_t(numbers.size()));
       case attend_ggml::type_q8_0:
       case attend_ggml::type_q4_0:
-        runtime_.call<std::size_t>("ggml_quantize_chunk", to.type, numbers.data(), to.data, std::int64_t(0), rows, to.extents[0],
-                                   static_cast<const float*>(nullptr));
+        runtime_.call<std::size_t>("ggml_quantize_chunk", to.type, numbers.data(), to.data, std::int64_t(0), rows,
+                                   to.extents[0], static_cast<const float*>(nullptr));
         return;
-      default: std::memcpy(to.data, numbers.data(), numbers.size() * sizeof(float));
+      default:
+        std::memcpy(to.data, numbers.data(), numbers.size() * sizeof(float));
     }
   }
 
   // A row as floats, by ggml's own functions.
   std::vector<float> row(const Tensor& from, const char* at) const {
     std::vector<float> numbers(std::size_t(from.extents[0]));
-    const char* const names[] = {"ggml_fp16_to_fp32_row", "ggml_bf16_to_fp32_row", "dequantize_row_q8_0", "dequantize_row_q4_0"};
+    const char* const names[] = {"ggml_fp16_to_fp32_row", "ggml_bf16_to_fp32_row", "dequantize_row_q8_0",
+                                 "dequantize_row_q4_0"};
     const int types[] = {attend_ggml::type_float16, attend_ggml::type_bfloat16, attend_ggml::type_q8_0, attend_ggml::type_q4_0};
     for (int i = 0; i < 4; ++i) {
       if (from.type == types[i]) runtime_.call<void>(names[i], static_cast<const void*>(at), numbers.data(), from.extents[0]);

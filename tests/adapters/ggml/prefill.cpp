@@ -1,4 +1,5 @@
-// How long llama.cpp takes for a prompt: the least of some runs, as shipped or with the adapter, with flash attention on and off.
+// How long llama.cpp takes for a prompt: the least of some runs, as shipped or with the adapter, with flash attention on and
+// off.
 //   prefill FOLDER CPU ADAPTER MODEL TOKENS THREADS RUNS
 // Prints milliseconds of a prompt, with flash attention and without, and of a token after it.
 #include <ctime>
@@ -29,7 +30,8 @@ int main(int count, char** arguments) {
       };
       const double begin = now();
       for (int at = first; at < first + number; at += 512) {
-        for (int i = at; i < at + 512 && i < first + number; ++i) calls.add(other_token(i, 1000), i, 0, i + 1 == first + number);
+        for (int i = at; i < at + 512 && i < first + number; ++i)
+          calls.add(other_token(i, 1000), i, 0, i + 1 == first + number);
         calls.run([](int, const float*) {});
       }
       return now() - begin;

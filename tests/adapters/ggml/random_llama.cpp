@@ -65,7 +65,8 @@ int main(int count, char** arguments) {
     const std::string block = "blk." + std::to_string(i) + ".";
     norm(block + "attn_norm.weight"), norm(block + "ffn_norm.weight");
     matrix(block + "attn_q.weight", width, width), matrix(block + "attn_output.weight", width, width);
-    matrix(block + "attn_k.weight", width / heads * kv_heads, width), matrix(block + "attn_v.weight", width / heads * kv_heads, width);
+    matrix(block + "attn_k.weight", width / heads * kv_heads, width),
+        matrix(block + "attn_v.weight", width / heads * kv_heads, width);
     matrix(block + "ffn_gate.weight", hidden, width), matrix(block + "ffn_up.weight", hidden, width);
     matrix(block + "ffn_down.weight", width, hidden);
   }

@@ -16,7 +16,8 @@ namespace {
 app::Checkpoint as_floats(app::Checkpoint checkpoint, std::list<std::vector<float>>& memory) {
   const auto widen = [&](app::Matrix& matrix) {
     memory.emplace_back(std::size_t(matrix.outputs) * std::size_t(matrix.inputs));
-    for (int row = 0; row < matrix.outputs; ++row) app::read_row(matrix, row, memory.back().data() + std::ptrdiff_t(row) * matrix.inputs);
+    for (int row = 0; row < matrix.outputs; ++row)
+      app::read_row(matrix, row, memory.back().data() + std::ptrdiff_t(row) * matrix.inputs);
     matrix = {matrix.outputs, matrix.inputs, memory.back().data(), nullptr, false, app::NumberKind::float32};
   };
   widen(checkpoint.weights.token_embedding);

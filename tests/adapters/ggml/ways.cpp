@@ -1,7 +1,8 @@
-// The same tokens fed to llama.cpp in every way, beside the first run, a prompt at once and then token by token: what changes its logits?
+// The same tokens fed to llama.cpp in every way, beside the first run, a prompt at once and then token by token: what changes
+// its logits?
 //   ways FOLDER CPU ADAPTER MODEL PROMPT ADDED all|some|one|none [FILE]
-// Prints a line for each way, "way<TAB>same" or how much differs, and last the digest of the first run's logits. FILE: logits of another run, of
-// another processor, to be compared with; it is written where it is not there.
+// Prints a line for each way, "way<TAB>same" or how much differs, and last the digest of the first run's logits. FILE: logits
+// of another run, of another processor, to be compared with; it is written where it is not there.
 #include <cstdio>
 
 #include "compare.h"
@@ -74,14 +75,16 @@ class Ways {
     settings.context = 2048, settings.sequences = std::uint32_t(neighbours + 1), settings.unified = unified;
     Feed how = by_token ? Feed{} : once_;
     how.neighbours = neighbours;
-    way(std::string(unified ? "unified cache, " : "") + "batch of " + std::to_string(neighbours + 1) + (by_token ? ", token by token" : ""), settings,
-        how);
+    way(std::string(unified ? "unified cache, " : "") + "batch of " + std::to_string(neighbours + 1) +
+            (by_token ? ", token by token" : ""),
+        settings, how);
   }
   void flash() const {
     Settings settings = settings_;
     settings.flash = false;
     way("flash attention on or off", settings, once_);
-    const Logits at_once = feed(library_, model_, settings, text_, once_), by_token = feed(library_, model_, settings, text_, {});
+    const Logits at_once = feed(library_, model_, settings, text_, once_),
+                 by_token = feed(library_, model_, settings, text_, {});
     std::printf("flash attention off, token by token\t%s\n", difference(at_once, by_token).c_str());
   }
 
@@ -99,7 +102,8 @@ void compare_with(const char* path, const Logits& first) {
   std::FILE* file = std::fopen(path, "rb");
   if (file == nullptr) {
     file = std::fopen(path, "wb");
-    if (file == nullptr || std::fwrite(first.numbers.data(), sizeof(float), first.numbers.size(), file) != first.numbers.size()) fail(path);
+    if (file == nullptr || std::fwrite(first.numbers.data(), sizeof(float), first.numbers.size(), file) != first.numbers.size())
+      fail(path);
   } else {
     if (std::fread(other.numbers.data(), sizeof(float), first.numbers.size(), file) != first.numbers.size()) fail(path);
     std::printf("other run\t%s\n", difference(other, first).c_str());
