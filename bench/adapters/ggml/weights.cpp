@@ -1,6 +1,9 @@
 #include "weights.h"
 
 #include <attend/core/linear.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +21,7 @@ using namespace attend::core;
 using attend::panel_keys;
 
 constexpr std::size_t alignment = 64;
+constexpr std::size_t large_page = 1 << 21;  // a token reads all weights, from a page after the other
 
 // The matrices of a tensor, one after another: rows as files have them, and panels.
 struct Matrices {
@@ -151,10 +155,14 @@ std::size_t bytes_of(BufferType*, const Tensor* tensor) {
 }
 
 Buffer* allocate(BufferType* type, std::size_t bytes) {
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  const std::size_t aligned_to = bytes < large_page ? alignment : large_page,
+                    rounded = (bytes + aligned_to - 1) / aligned_to * aligned_to;
   if (rounded < bytes) return nullptr;
-  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  void* const memory = std::aligned_alloc(aligned_to, rounded == 0 ? alignment : rounded);
   if (memory == nullptr) return nullptr;
+#ifdef MADV_HUGEPAGE
+  if (aligned_to == large_page) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: where there are none, pages are small
+#endif
   Buffer* const buffer = library()->init_buffer(
       type, {release, base, init_tensor, fill_tensor, set_tensor, get_tensor, nullptr, nullptr, nullptr, clear, nullptr},
       memory, bytes);

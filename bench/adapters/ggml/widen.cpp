@@ -122,7 +122,9 @@ void unpack_q8(const Q8Panel* from, int outputs, int groups, Q8Block* rows, std:
   }
 }
 
-ATTEND_GGML_VERSIONS void widen_q8(const Q8Panel* from, int groups, float* to) {
+// (`__restrict`: numbers of 8 bits may be the bytes of anything, and the compiler would look at each row whether they are those
+// of `to`.)
+ATTEND_GGML_VERSIONS void widen_q8(const Q8Panel* __restrict from, int groups, float* __restrict to) {
   for (int g = 0; g < groups; ++g) {
     float scales[q8_outputs];
     for (int o = 0; o < q8_outputs; ++o) scales[o] = widened_half(from[g].scales[o]);

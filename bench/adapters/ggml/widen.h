@@ -30,9 +30,11 @@ inline std::uint32_t bits_of_float(float number) {
 
 inline float widened_half(std::uint16_t half) {
   const std::uint32_t sign = std::uint32_t(half & 0x8000) << 16, rest = std::uint32_t(half & 0x7fff) << 13;
-  // As the bits of a float the exponent is too small by 112; the product is exact, and normalises what is subnormal.
+  // As the bits of a float the exponent is too small by 112; the product is exact, and normalises what is subnormal. Without a
+  // branch, so that loops of it become vectors.
   const std::uint32_t finite = bits_of_float(float_of_bits(rest) * 5192296858534827628530496329220096.0f);
-  return float_of_bits(sign | (rest >= 0x0f800000 ? rest | 0x7f800000 : finite));
+  const std::uint32_t infinite = 0u - std::uint32_t(rest >= 0x0f800000);
+  return float_of_bits(sign | finite | (infinite & 0x7f800000));
 }
 inline float widened_bfloat(std::uint16_t number) { return float_of_bits(std::uint32_t(number) << 16); }
 
