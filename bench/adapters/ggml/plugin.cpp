@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "../common/backend.h"
-#include "../common/threads.h"
 #include "operations.h"
+#include "threads.h"
 #include "weights.h"
 
 namespace attend_ggml {
@@ -27,7 +27,7 @@ Device& device_of_backends();
 // ---- Backends ----
 
 struct Computer {
-  attend_adapter::Threads threads;
+  Threads threads;
   Work work;
 };
 

@@ -18,6 +18,14 @@ programs() {
     $1 $strict -Wno-psabi -O1 -Iinclude tests/adapters/ggml/forms*.cpp -ldl -o "$2/forms"
 }
 
+# small_form CXX LIBRARY OUTPUT
+small_form() {
+  files=
+  for part in custom attention visible widen library; do files="$files bench/adapters/ggml/$part.cpp"; done
+  # shellcheck disable=SC2086
+  $1 $strict -Wno-psabi -O1 -ffp-contract=off -Iinclude tests/adapters/ggml/small_form.cpp $files "$2" -ldl -pthread -o "$3"
+}
+
 # host_program NAME: another one, for this machine.
 host_program() {
   # shellcheck disable=SC2086

@@ -30,6 +30,12 @@ for backend in scalar avx2; do
   nothing_in "$([ "$other" = "$digest" ] || echo "$other, not $digest")" "the same bits of all forms by $backend"
 done
 
+# The small form, by the CPU of ggml, beside the adapter's node.
+succeeds "the small form compiles" small_form "$cxx" "$library" "$build/small_form"
+"$build/small_form" $ggml_x64/libggml-base.so $ggml_x64/libggml-cpu-haswell.so "$plugin" >"$build/small.txt" 2>"$build/errors"
+nothing_in "$(grep WRONG "$build/small.txt" | head -n 3)$(grep -q '^nodes' "$build/small.txt" || tail -n 1 "$build/errors")" \
+  "$(sed -n 's/^nodes	//p' "$build/small.txt") custom nodes have the bits of the adapter's, by 1 to 3 threads"
+
 # ways MODEL PROMPT ADDED WHICH: with the adapter nothing changes a bit, but for flash attention; as shipped something does.
 ways() {
   "$build/ways" $ggml_x64 libggml-cpu-haswell.so "$plugin" "$build/$1.gguf" "$2" "$3" "$4" >"$build/ways.txt" 2>"$build/errors"
