@@ -5,10 +5,11 @@ ggml_x64=build/ggml/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64
 ggml_arm64=build/ggml-arm64/node_modules/@node-llama-cpp/linux-arm64/bins/linux-arm64
 strict='-std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 
-# adapter CXX LIBRARY OUTPUT
+# adapter CXX LIBRARY OUTPUT: a level of optimisation that CXX names stays, because all have the same bits.
 adapter() {
+  case $1 in *-O*) level= ;; *) level=-O3 ;; esac
   # shellcheck disable=SC2086
-  $1 $strict -O3 -shared -fPIC -fvisibility=hidden -ffp-contract=off -Iinclude bench/adapters/ggml/*.cpp "$2" -pthread -o "$3"
+  $1 $strict $level -shared -fPIC -fvisibility=hidden -ffp-contract=off -Iinclude bench/adapters/ggml/*.cpp "$2" -pthread -o "$3"
 }
 
 # programs CXX FOLDER: ways and forms.
