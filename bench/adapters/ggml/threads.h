@@ -114,8 +114,8 @@ class Threads {
         wake_.wait(lock, [&] { return round_of(call_.load()) != seen; });
         asleep_.fetch_sub(1);
       }
-      if (stop_.load()) return;
       seen = round_of(call_.load());
+      if (stop_.load()) return;  // read behind the round, which is the last one where threads are to end
       take();
     }
   }
