@@ -36,7 +36,7 @@ BEGIN {
   for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
     adapter = "bench/adapters/" name[n]
     may[adapter] = api " bench/adapters/common " adapter
-    may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance"
+    may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance bench/app"
   }
   may["tests/adapters/tflite"] = may["tests/adapters/tflite"] " tests/firmware"  # operators of microcontrollers run on its boards
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {

@@ -1,0 +1,61 @@
+// ggml's functions: found by name in the library that is loaded already, whatever its file is called and however it was loaded.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "ggml.h"
+
+namespace attend_ggml {
+namespace {
+
+// The part of ggml that has tensors and backends, as its file is called in every package; or the program itself.
+void* opened() {
+  void* found = nullptr;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, "ggml-base") == nullptr) return 0;
+        *static_cast<void**>(to) = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+        return *static_cast<void**>(to) == nullptr ? 0 : 1;
+      },
+      &found);
+  return found == nullptr ? RTLD_DEFAULT : found;
+}
+
+template <class Function>
+bool find(void* in, const char* name, Function*& to) {
+  void* const address = dlsym(in, name);
+  std::memcpy(&to, &address, sizeof address);
+  if (address == nullptr) std::fprintf(stderr, "attend: ggml has no %s, this adapter needs another version of it\n", name);
+  return address != nullptr;
+}
+
+bool load(Library& to) {
+  void* const in = opened();
+  if (!(find(in, "ggml_op_name", to.operation_name) && find(in, "ggml_unary_op_name", to.unary_name) &&
+        find(in, "ggml_glu_op_name", to.glu_name) && find(in, "ggml_tensor_overhead", to.tensor_overhead) &&
+        find(in, "ggml_graph_n_nodes", to.graph_size) && find(in, "ggml_graph_node", to.graph_node) &&
+        find(in, "ggml_backend_cpu_buffer_type", to.cpu_buffer_type) && find(in, "ggml_backend_buft_is_host", to.is_host) &&
+        find(in, "ggml_backend_buffer_init", to.init_buffer))) {
+    return false;
+  }
+  constexpr std::size_t object_bytes = 32;  // what a context keeps beside a tensor
+  if (to.tensor_overhead() != sizeof(Tensor) + object_bytes) {
+    std::fprintf(stderr,
+                 "attend: this version of ggml lays out tensors in another way than the one that this adapter was made for\n");
+    return false;
+  }
+  to.has_alternatives = dlsym(in, "ggml_build_forward_select") != nullptr;
+  return true;
+}
+
+}  // namespace
+
+const Library* library() {
+  static Library found{};
+  static const bool there = load(found);
+  return there ? &found : nullptr;
+}
+
+}  // namespace attend_ggml
