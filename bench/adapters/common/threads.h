@@ -1,6 +1,8 @@
 // Threads of an adapter's own, for runtimes that lend none.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -133,6 +135,8 @@ class Threads {
   }
 
   void grow(int helpers) {
+    if (process_ != getpid()) end();
+    process_ = getpid();
     try {
       while (int(helpers_.size()) < helpers)
         helpers_.emplace_back([this, index = int(helpers_.size()), seen = round_.load() / number] { help(index, seen); });
@@ -142,6 +146,11 @@ class Threads {
 
   void end() {
     if (helpers_.empty()) return;
+    if (process_ != getpid()) {  // the child of a fork has none of them: what is known of them is left behind
+      new std::vector<std::thread>(std::move(helpers_));
+      helpers_.clear();
+      return;
+    }
     stop_.store(true);
     begin(int(helpers_.size()));
     for (std::thread& helper : helpers_) helper.join();
@@ -160,6 +169,7 @@ class Threads {
   std::atomic<bool> taken_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
+  pid_t process_ = getpid();
   std::vector<std::thread> helpers_;
 };
 

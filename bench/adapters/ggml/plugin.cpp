@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "../common/backend.h"
+#include "../common/threads.h"
 #include "operations.h"
-#include "threads.h"
 #include "weights.h"
 
 namespace attend_ggml {

@@ -2,8 +2,12 @@
 // within.
 #include "../../../bench/adapters/common/threads.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 using attend_adapter::Parallel;
 using attend_adapter::Threads;
@@ -29,7 +33,16 @@ bool does_each_part(const Parallel& parallel, int parts) {
 
 }  // namespace
 
+// A child that ends as programs do, after a call of its own.
+bool child_computes() {
+  const pid_t child = fork();
+  if (child == 0) std::exit(does_each_part(Threads::shared().parallel(4), 4) ? 0 : 1);
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 int main() {
+  check(does_each_part(Threads::shared().parallel(4), 4) && child_computes(), "the child of a fork, whose threads are new");
   {
     Threads own;
     bool each = true;
