@@ -27,7 +27,7 @@ Device& device_of_backends();
 // ---- Backends ----
 
 struct Computer {
-  Threads threads;
+  attend_adapter::Threads threads;
   Work work;
 };
 
