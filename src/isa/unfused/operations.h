@@ -30,7 +30,7 @@ struct Unfused : Target {
   // registers: a vector as doubles is two, its products are two, a factor and two constants.
   static constexpr int tile_rows = 8;
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left <= 2 ? left : 2; }
-  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 4 : 2; }
+  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int /*rows*/) { return 2; }
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
   static constexpr int prefetch_ahead = 0;
@@ -97,7 +97,7 @@ struct Unfused : Target {
   // twice, which is wrong only where the first rounding ended halfway between two floats, at low bits of 1 and then zeros: such
   // lanes are rare, and all four are computed once more, exactly. (Where the float is subnormal, it may be a step of 2^-149
   // away; others flush it to zero.)
-  static Vec fma(Vec a, Vec b, Vec c) {
+  ATTEND_NOINLINE static Vec fma(Vec a, Vec b, Vec c) {
     return rounded(Target::low(a) * Target::low(b) + Target::low(c), Target::high(a) * Target::high(b) + Target::high(c), a, b,
                    c);
   }
