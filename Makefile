@@ -115,6 +115,11 @@ build/npm: wasm
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --url "$(URL)" --wasm build/wasm --only npm build/npm
 .PHONY: build/npm
 
+## site        every page, and the reference of the C++, C and Python surfaces with a search, as a site that asks nobody for anything, in build/site (needs python3-clang-19, python3-markdown-it, python3-pygments)
+.PHONY: site
+site:
+	@sh bench/site/make.sh build/site
+
 ## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
 ##               LIST=1  the 48 actions and 14 rooms that it knows, and what else can stand in an action
