@@ -25,6 +25,7 @@ class CErrors:
         unit = parsed(clang.cindex.Index.create(), text, 'surface.cpp', '-std=c++17', root)
         self.calls, self.pairs, self.open, self.tables = {}, {}, {}, {}
         self.functions = {}
+        self.refused = refusals(root)
         for cursor in declared(unit.cursor):
             if cursor.kind in FUNCTIONS and cursor.is_definition():
                 self._function(cursor)
@@ -93,8 +94,37 @@ class CErrors:
                         changed = True
 
     def of(self, name):
-        usr = self.functions.get(name)
-        return sorted(self.pairs.get(usr, set()))
+        return sorted(self.pairs.get(self.functions.get(name), set()) | self.refused.get(name, set()))
+
+
+# Which functions the calls of the tests' tables of refusals are. What those make a call return, it can return.
+CALLS = {
+    'problem': {'run': 'attend_run_part'}, 'attention': {'run': 'attend_run_part'}, 'integer': {'run': 'attend_run_part'},
+    'scales': {'prepare': 'attend_integer_prepare'},
+    'states': {name: f'attend_{name}' for name in ('begin', 'finish', 'merge', 'save', 'load')},
+    'cache': {name: f'attend_cache_{name}' for name in ('check', 'init', 'append', 'truncate')},
+    'layers': {'self': 'attend_self_attention', 'cross': 'attend_cross_attention', 'remember': 'attend_project_memory', 'project': 'attend_project',
+               'pack': 'attend_pack_weights', 'convert': 'attend_convert_weights', 'layer_norm': 'attend_layer_norm', 'rms_norm': 'attend_rms_norm',
+               'rotate': 'attend_rotate', 'additive_attention': 'attend_additive_attention', 'integers': 'attend_integer_project',
+               'scaled': 'attend_rotary_init_scaled', 'turned': 'attend_rotate_positions'},
+}
+
+
+def refusals(root):
+    """{function: {(error, argument)}} of the tables; a call or a table that CALLS does not know is refused."""
+    found = {}
+    for path in sorted((root / 'tests/c_api').glob('refusals_*.inc')):
+        functions, text = CALLS[path.stem.removeprefix('refusals_')], path.read_text()
+        for calls, error, argument in re.findall(r'^REFUSED\(([\w| ]+), (\w+), (\w+),', text, re.M):
+            for call in calls.split(' | '):
+                found.setdefault(functions[call], set()).add((f'ATTEND_{error}', f'ATTEND_ARG_{argument}'))
+        for error, argument, call in re.findall(r'^REFUSED_CALL\((\w+), (\w+), (.*)\)$', text, re.M):
+            for function in re.findall(r'\b(attend_\w+)\(', call)[:1]:
+                found.setdefault(function, set()).add((f'ATTEND_{error}', f'ATTEND_ARG_{argument}'))
+    for name in ('attend_run', 'attend_check'):
+        found[name] = {(error, argument) for error, argument in found['attend_run_part'] if not re.search('_PARTS?$', argument) and
+                       (name == 'attend_run' or 'WORKSPACE' not in argument)}
+    return found
 
 
 def declared(cursor):
@@ -128,6 +158,10 @@ class CppErrors:
             if cursor.kind in FUNCTIONS and cursor.is_definition() and 'include/attend' in cursor.location.file.name:
                 self._function(cursor)
 
+    @property
+    def keepers(self):
+        return {text[3] for text in self.texts.get('status', [])}
+
     def _function(self, cursor):
         words = [token.spelling for token in cursor.get_tokens() if token.kind != TokenKind.COMMENT]
         statuses = {words[at + 2] for at, word in enumerate(words[:-2]) if word == 'Status' and words[at + 1] == '::'} - {'ok'}
@@ -147,6 +181,8 @@ class CppErrors:
         for text in self.texts.get(name, []):
             if text[0][1] == line and text[0][0].endswith('/' + path.split('/')[-1]):
                 todo.append(text)
+        if name == 'status':
+            todo += [text for texts in self.texts.values() for text in texts if todo and text[3] == todo[0][3]]
         while todo:
             place, statuses, called, parent = todo.pop()
             if place in seen:
@@ -156,6 +192,8 @@ class CppErrors:
             if place[0].endswith('/' + path.split('/')[-1]):
                 here |= statuses
             for each, is_method in called:
+                if each == 'status' and is_method:  # it returns what its object was made with
+                    todo += [text for texts in self.texts.values() for text in texts if text[3] in self.keepers]
                 for text in self.texts.get(each, []):
                     # The library's inside calls no public function, but calls of a batch, which have the name of those for a row.
                     is_free = not text[3] or text[3] == 'public' and each == name

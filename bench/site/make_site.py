@@ -175,8 +175,9 @@ class Site:
     def render(self):
         renderer = pages_module.Renderer(self._resolve, self._figure, self._name_in_page, self._word_in_page)
         self.rendered = {address: renderer.page(path, self.texts[path]) for path, address in sorted(self.markdown.items())}
-        for name in self.names.all:
-            name.pages = {page: (anchor, self._title(page)) for page, anchor in name.pages.items()}
+        for name in self.names.by_full.values():
+            for page, anchor in name.pages.items():
+                name.pages[page] = (anchor, self._title(page))
         self.groups = {prefix: self._group(prefix) for _, prefix in GROUPS if prefix != 'reference'}
         self.listed = {language: [(page.address, page.path.removeprefix(f'{headers.INCLUDE}/')) for page in self.headers.pages.values()
                                   if page.language == language] for language in ('cpp', 'c')}

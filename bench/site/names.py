@@ -24,7 +24,8 @@ class Names:
 
     def add(self, name):
         self.all.append(name)
-        self.by_full.setdefault((name.language, name.full), name)
+        first = self.by_full.setdefault((name.language, name.full), name)
+        name.pages = first.pages  # overloads are one name
         if name.owner:
             self.members.setdefault((name.language, name.short), []).append(name)
         return name
