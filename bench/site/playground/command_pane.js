@@ -1,5 +1,5 @@
 // A household command: the action, what each head looked at, what may come next, and the digest of all scores.
-import { by, element, verdict } from './element.js';
+import { by, element, shaded, verdict } from './element.js';
 
 const shownPieces = 5;
 
@@ -37,17 +37,28 @@ export function commandPane(household, native) {
   function drawWords() {
     by('words').replaceChildren(...shown.words.map(({ text, piece }, i) => {
       const button = element('button', { type: 'button', 'aria-pressed': String(i === shown.chosen), class: piece ? 'piece' : '' }, text.trim());
-      const choose = () => choseWord(i);
+      const choose = () => chooseWord(i);
       ['pointerenter', 'focus', 'click'].forEach((event) => button.addEventListener(event, choose));
       return button;
     }));
   }
 
-  function choseWord(i) {
+  function chooseWord(i) {
     shown.chosen = i;
     [...by('words').children].forEach((button, at) => button.setAttribute('aria-pressed', String(at === i)));
+    shadeWords();
     drawHeads();
     drawNext();
+  }
+
+  // By what all heads together looked at from the chosen word.
+  function shadeWords() {
+    const heads = config.layers * config.heads;
+    [...by('words').children].forEach((button, at) => {
+      let sum = 0;
+      for (let i = 0; i < heads; ++i) sum += share(Math.floor(i / config.heads), i % config.heads, shown.words[shown.chosen], shown.words[at]);
+      button.style.cssText = shaded((2 * sum) / heads);
+    });
   }
 
   function drawHeads() {
@@ -73,7 +84,7 @@ export function commandPane(household, native) {
     svg.append(element('rect', { class: 'from', x: 0, y: chosen, width: chosen + 1, height: 1 }));
     svg.addEventListener('pointermove', (event) => {
       const row = Math.floor((event.offsetY / svg.clientHeight) * count);
-      if (row >= 0 && row < count && row !== shown.chosen) choseWord(row);
+      if (row >= 0 && row < count && row !== shown.chosen) chooseWord(row);
     });
     return element('figure', {}, svg, element('figcaption', {}, `${name}: ${said}`));
   }
@@ -90,7 +101,7 @@ export function commandPane(household, native) {
     const best = tokens.sort((a, b) => logits[b] - logits[a]).slice(0, shownPieces);
     by('next').replaceChildren(...best.map((token) => {
       const percent = (100 * weight(token)) / sum;
-      return element('div', { class: 'bar' }, element('span', { class: 'mono' }, token === end ? '(end)' : household.pieces[token].trim()),
+      return element('div', { class: 'next-row' }, element('span', { class: 'mono' }, token === end ? '(end)' : household.pieces[token].trim()),
         element('i', { style: `width:${percent.toFixed(2)}%` }), element('span', {}, `${percent.toFixed(1)} %`));
     }));
   }
@@ -114,8 +125,7 @@ export function commandPane(household, native) {
     shown.words = wordsOf(shown);
     shown.chosen = Math.max(shown.words.length - 1, 0);
     drawWords();
-    drawHeads();
-    drawNext();
+    chooseWord(shown.chosen);
     drawDigest();
   }
 
