@@ -24,7 +24,7 @@ class CErrors:
         text = ''.join(f'#include "{path.relative_to(root)}"\n' for path in sorted((root / 'src/c').glob('*.cpp')))
         unit = parsed(clang.cindex.Index.create(), text, 'surface.cpp', '-std=c++17', root)
         self.calls, self.pairs, self.open, self.tables = {}, {}, {}, {}
-        self.functions = {}
+        self.functions, self.by_name = {}, {}
         self.refused = refusals(root)
         for cursor in declared(unit.cursor):
             if cursor.kind in FUNCTIONS and cursor.is_definition():
@@ -35,6 +35,7 @@ class CErrors:
 
     def _function(self, cursor):
         usr = cursor.get_usr()
+        self.by_name.setdefault(cursor.spelling, []).append(usr)
         if cursor.spelling.startswith('attend_'):
             self.functions[cursor.spelling] = usr
         calls, pairs, errors = [], set(), set()
@@ -79,6 +80,9 @@ class CErrors:
         self.open.setdefault('table', set())
 
     def _close(self):
+        # What a template calls is known by its name.
+        for usr, calls in self.calls.items():
+            self.calls[usr] = [(each, arguments) for target, arguments in calls for each in (self.by_name.get(target, []) if target not in self.calls else [target])]
         changed = True
         while changed:
             changed = False

@@ -219,7 +219,7 @@ class Headers:
                     by_path.setdefault(path, []).append(cursor)
         for path, cursors in by_path.items():
             entries = self._entries(path, sorted(cursors, key=lambda cursor: cursor.extent.start.offset), language)
-            entries = [entry for entry in entries if not re.match(r'Catch(es)? ', ' '.join(entry.comment))]
+            entries = [entry for entry in entries if not catches(entry)]
             self.page(home(path), language).parts += entries
 
     def _is_shown(self, cursor, language):
@@ -243,6 +243,10 @@ class Headers:
             item = self._item(cursor, path, language)
             start = cursor.extent.start.line
             above = source.lines.above(start)
+            first = start
+            while above is None and source.lines.lines[first - 1].startswith(('#if', '#el')):  # one macro, several definitions
+                first -= 1 if source.lines.lines[first - 1].startswith('#if') else 2
+                above = source.lines.above(first)
             if above is None and entries and start == last + 1:
                 entries[-1].items.append(item)
             else:
@@ -365,6 +369,11 @@ class Headers:
 
 def text(source, first, last):
     return text_of(source.lines.lines[first:last + 1])
+
+
+def catches(entry):
+    """Whether it is there for a better message of the compiler alone."""
+    return bool(re.match(r'Catch(es)? ', ' '.join(entry.comment))) or entry.items[0].signature.endswith('(const Any&...)')
 
 
 def order_of(part, page):

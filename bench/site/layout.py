@@ -53,19 +53,19 @@ def framed(page, title, lead, body, groups, headings, kind=''):
 <script src="{root}script.js" defer></script>
 </head>
 <body class="{kind}">
-<a class="skip" href="#main">To the text</a>
+<a class="skip" href="#site-main">To the text</a>
 <header class="bar">
-<button class="menu" type="button" popovertarget="pages" aria-label="Pages">☰</button>
+<button class="menu" type="button" popovertarget="site-pages" aria-label="Pages">☰</button>
 <a class="brand" href="{root}index.html">Attend</a>
 <div class="search" role="search" hidden>
-<input type="search" id="search" placeholder="Search  /" autocomplete="off" spellcheck="false" aria-label="Search names and pages" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list">
-<ul id="found" role="listbox" aria-label="Found" hidden></ul>
+<input type="search" id="site-search" placeholder="Search  /" autocomplete="off" spellcheck="false" aria-label="Search names and pages" role="combobox" aria-expanded="false" aria-controls="site-found" aria-autocomplete="list">
+<ul id="site-found" role="listbox" aria-label="Found" hidden></ul>
 </div>
 <button class="theme" type="button" hidden aria-label="Light or dark">◐</button>
 </header>
 <div class="sheet">
-<nav id="pages" popover aria-label="Pages">{navigation(page, groups, headings)}</nav>
-<main id="main">
+<nav id="site-pages" popover aria-label="Pages">{navigation(page, groups, headings)}</nav>
+<main id="site-main">
 {body}
 </main>
 </div>

@@ -62,4 +62,4 @@ def highlighted(text, language, link=None):
 def block(text, language='', link=None, label=''):
     """A block that scrolls by itself, so it can be reached by the keyboard."""
     name = f' aria-label="{attribute(label)}"' if label else ' aria-label="code"'
-    return f'<div class="code"><pre tabindex="0" role="region"{name}><code>{highlighted(text, language, link)}</code></pre></div>'
+    return f'<div class="code"><pre tabindex="0" role="group"{name}><code>{highlighted(text, language, link)}</code></pre></div>'

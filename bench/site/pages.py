@@ -76,7 +76,7 @@ class Renderer:
         if token.type == 'html_block':
             return re.sub(r'<!--.*?-->\s*', '', token.content, flags=re.S)
         if token.type == 'table_open':
-            return '<div class="table" tabindex="0" role="region" aria-label="table"><table>\n'
+            return '<div class="table" tabindex="0" role="group" aria-label="table"><table>\n'
         if token.type == 'table_close':
             return '</table></div>\n'
         if token.type in ('th_open', 'td_open'):

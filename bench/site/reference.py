@@ -53,7 +53,7 @@ class Writer:
         return between(self.page, name.url) if name else None
 
     def signature(self, text):
-        return f'<div class="code signature"><pre tabindex="0" role="region" aria-label="declaration"><code>{highlighted(text, self.language, self.known)}</code></pre></div>'
+        return f'<div class="code signature"><pre tabindex="0" role="group" aria-label="declaration"><code>{highlighted(text, self.language, self.known)}</code></pre></div>'
 
     def known(self, word, _):
         """Types of a declaration."""
@@ -183,6 +183,6 @@ def overview(page, sections):
             parts.append(f'<h3><a href="{attribute(between(page, address))}"><code>{escaped(words)}</code></a></h3><p>{escaped(intro)}</p>')
             rows = ''.join(f'<tr><td><a class="name" href="{attribute(between(page, url))}"><code>{escaped(name)}</code></a></td><td>{escaped(summary)}</td></tr>'
                            for name, url, summary in listed)
-            parts.append(f'<div class="table" tabindex="0" role="region" aria-label="{attribute(words)}"><table><thead><tr><th scope="col">name</th>'
+            parts.append(f'<div class="table" tabindex="0" role="group" aria-label="{attribute(words)}"><table><thead><tr><th scope="col">name</th>'
                          f'<th scope="col">what it is</th></tr></thead><tbody>{rows}</tbody></table></div>')
     return '\n'.join(parts)

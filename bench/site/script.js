@@ -31,17 +31,17 @@ for (const block of document.querySelectorAll('.code:not(.source, .signature)'))
 }
 
 // A list of pages that scrolls shows where the reader is.
-const current = document.querySelector('#pages [aria-current]');
+const current = document.querySelector('#site-pages [aria-current]');
 if (current && innerWidth >= 1024) {
-  const list = document.getElementById('pages');
+  const list = document.getElementById('site-pages');
   const offset = current.getBoundingClientRect().top - list.getBoundingClientRect().top;
   if (offset > list.clientHeight - 100) list.scrollTop = offset - 150;
 }
 
 // ---- Search ----
 
-const input = document.getElementById('search');
-const list = document.getElementById('found');
+const input = document.getElementById('site-search');
+const list = document.getElementById('site-found');
 let index = null, shown = [], chosen = -1;
 input.closest('.search').hidden = false;
 
@@ -71,7 +71,7 @@ function score(entry, query, parts) {
   else if (entry.isName && entry.name.startsWith(query)) points += 50;
   else if (entry.lower.startsWith(query)) points += 40;
   else if (parts.every((part) => entry.lower.includes(part))) points += 25;
-  if (entry.isName && !/parameter|constant/.test(entry.kind)) points += 4;
+  if (entry.isName && !/constant/.test(entry.kind)) points += 4;
   if (/function|struct|class|enum/.test(entry.kind)) points += 6;
   if (entry.kind === 'page') points += 3;
   return points - entry.words.length / 200;

@@ -36,7 +36,7 @@ def source_body(path, text, link):
             else:
                 lines[-1] += f'<i class="{colour}">{escaped(part)}</i>' if colour and part.strip() else escaped(part)
     numbered = '\n'.join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, 1))
-    return (f'<h1 class="file"><code>{escaped(path)}</code></h1>\n<div class="code source"><pre tabindex="0" role="region" aria-label="{attribute(path)}">'
+    return (f'<h1 class="file"><code>{escaped(path)}</code></h1>\n<div class="code source"><pre tabindex="0" role="group" aria-label="{attribute(path)}">'
             f'<code>{numbered}</code></pre></div>')
 
 

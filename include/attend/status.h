@@ -6,7 +6,7 @@
 namespace attend {
 
 enum class [[nodiscard]] Status{
-    ok,
+    ok,                // done
     bad_query_length,  // not within 0 … query tokens of the array; as the last tokens of a cache, more than it holds, or not
                        // set although the last append left some tokens of its arrays out
     bad_key_length,    // not within 0 … key tokens of the array or the cache
