@@ -67,8 +67,8 @@ fi
 types=build/node/node_modules/typescript/bin/tsc
 [ -f $types ] || (mkdir -p build/node && cd build/node && npm install --no-audit --no-fund --silent typescript@5.7.2) >"$build/log" 2>&1
 if [ -f $types ]; then
-  cp tests/npm/types.ts "$build"
-  if node $types --noEmit --strict --target es2022 --module nodenext --moduleResolution nodenext --lib es2022,dom --skipLibCheck "$build/types.ts" >"$build/log" 2>&1; then
+  cp tests/npm/types.ts "$build/types.mts"
+  if node $types --noEmit --strict --target es2022 --module nodenext --moduleResolution nodenext --lib es2022,dom --skipLibCheck "$build/types.mts" >"$build/log" 2>&1; then
     ok "types: what is right compiles, what is wrong does not"
   else fail "types" "$(head -n 3 "$build/log")"; fi
 else

@@ -1,7 +1,7 @@
 // The playground in Chromium: node tests/site/playground.mjs FOLDER [SCREENSHOTS], a folder with a page index.html that has it.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { withBrowser } from './browser.mjs';
+import { withBrowser } from './chromium.mjs';
 
 const [folder, screenshots] = process.argv.slice(2);
 const native = await import(pathToFileURL(`${folder}/playground/native.js`));
