@@ -26,6 +26,7 @@ ROOT = pathlib.Path('.')
 SKIPPED = {'build', 'node_modules', '.git'}
 # A page belongs to the group of its first folder.
 GROUPS = [('Start', ''), ('Guides', 'include/guide'), ('Reference', 'reference'), ('Measured', 'bench'), ('Inside', 'src'), ('Project', '.github')]
+FIRST = 'README.md'  # of a folder
 LANGUAGES = {'cpp': 'C++', 'c': 'C', 'python': 'Python'}
 
 
@@ -119,7 +120,7 @@ class Site:
         if re.match(r'[a-z]+:', target):
             return target
         place, anchor = pages_module.relative(path, target)
-        address = self.markdown.get(place) or self.markdown.get(f'{place}/README.md')
+        address = self.markdown.get(place) or self.markdown.get(f'{place}/{FIRST}')
         if address is None:
             header = self.headers.pages.get((place, 'cpp')) or self.headers.pages.get((place, 'c'))
             address = header.address if header and not anchor else self.source(place)
@@ -168,7 +169,7 @@ class Site:
     def _link(self, path, name, section):
         page = self.markdown[path]
         for each in (name, self.names.find(name.language, name.owner) if name.owner else None):
-            if each is not None and not path.endswith('CHANGELOG.md'):
+            if each is not None and not 'CHANGELOG' in path:
                 each.pages.setdefault(page, section)
         return layout.between(page, name.url)
 
