@@ -37,8 +37,15 @@ def navigation(page, groups, headings):
     return ''.join(parts)
 
 
+# The playground's own style and script, which the first page has; it is loaded after the text.
+PLAYGROUND = '''<link rel="stylesheet" href="playground/playground.css">
+<script type="module" src="playground/playground.js"></script>
+'''
+
+
 def framed(page, title, lead, body, groups, headings, kind=''):
     root = up(page)
+    playground = PLAYGROUND if 'id="playground"' in body else ''
     description = f'<meta name="description" content="{attribute(lead[:200])}">\n' if lead else ''
     return f'''<!DOCTYPE html>
 <html lang="en" data-root="{root}">
@@ -51,7 +58,7 @@ def framed(page, title, lead, body, groups, headings, kind=''):
 <link rel="stylesheet" href="{root}style.css">
 <script>{THEME}</script>
 <script src="{root}script.js" defer></script>
-</head>
+{playground}</head>
 <body class="{kind}">
 <a class="skip" href="#site-main">To the text</a>
 <header class="bar">

@@ -10,4 +10,4 @@ done
   exit 1
 }
 PYTHONDONTWRITEBYTECODE=1 "$python" bench/site/make_site.py "$out" || exit 1
-[ ! -f bench/site/playground/build.sh ] || sh bench/site/playground/build.sh "$out"
+[ ! -f bench/site/playground/build.sh ] || sh bench/site/playground/build.sh "$out/playground"

