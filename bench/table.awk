@@ -8,7 +8,7 @@ BEGIN { FS = "\t"; width = 4 }
   if (!(row in unit)) { rows[++row_count] = row; if (length(row) > width) width = length(row) }
   if (!($3 in known)) {
     known[$3] = 1
-    if ($3 ~ /^(scalar|avx2|avx512|neon|helium)$/) ours[++our_count] = $3; else peers[++peer_count] = $3
+    if ($3 ~ /^(scalar|sse2|avx2|avx512|neon|helium)$/) ours[++our_count] = $3; else peers[++peer_count] = $3
   }
   unit[row] = $6
   rate[row, $3] = $4

@@ -30,4 +30,4 @@ def tarred(files):
 
 
 def archived(name, files):
-    return tarred(files) if name.endswith('.tar.gz') else zipped(files)
+    return tarred(files) if name.endswith(('.tar.gz', '.tgz')) else zipped(files)

@@ -1,7 +1,8 @@
-"""Makes what people vendor and install Attend with: bench/package/package.py --shared-object LIBATTEND.SO [--url URL] FOLDER
+"""Makes what people vendor and install Attend with: bench/package/package.py [--shared-object LIBATTEND.SO] [--wasm FOLDER] [--url URL]
+[--only NAME] FOLDER
 
 Below FOLDER, each as a folder and as an archive with reproducible bytes: the amalgamation, an Arduino library, a PlatformIO library,
-an ESP-IDF component, a Zephyr module, a CMSIS-Pack and a Python wheel. A package is the files below bench/package/<its name>, where
+an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel and, of --wasm, what `make wasm` writes, an npm package. A package is the files below bench/package/<its name>, where
 @NAMES@ are replaced by what description.py says and .in at the end of a name is dropped, and files of the project.
 """
 import argparse
@@ -15,6 +16,7 @@ import sys
 
 import archives
 import c_to_ctypes
+import c_to_js
 import description
 from amalgamate import amalgamate
 
@@ -25,11 +27,11 @@ SYSTEM = 'manylinux_2_17'
 
 
 class Packages:
-    def __init__(self, shared_object, url):
+    def __init__(self, shared_object, wasm, url):
         self.words = description.describe(ROOT, url)
         self.version = self.words['VERSION']
         self.wheel_tag = self.words['WHEEL_TAG'] = f'py3-none-{SYSTEM}_{platform.machine()}'
-        self.shared_object = shared_object
+        self.shared_object, self.wasm = shared_object, wasm
         self.single = {name: text.encode() for name, text in amalgamate(ROOT, self.banner('/* ', ' */\n', 'include/attend and src')).items()}
 
     def banner(self, begin, end, source):
@@ -88,6 +90,15 @@ class Packages:
         files[f'{information}/RECORD'] = ''.join([*record, f'{information}/RECORD,,\n']).encode()
         return files
 
+    def npm(self):
+        files = self.templates('npm')
+        del files['wasm/memory.cpp']  # of which the modules were made
+        files['c.js'] = c_to_js.module(ROOT, self.banner('// ', '\n', 'include/attend/attend_c.h and include/attend/c')).encode()
+        files.update({name: (self.wasm / name).read_bytes() for name in ('attend.wasm', 'attend-small.wasm')})
+        files['household.bin'] = (ROOT / 'bench/app/model/household.bin').read_bytes()
+        files['LICENSE'] = (ROOT / 'LICENSE').read_bytes()
+        return files
+
     def all(self):
         """Folder, archive, the archive's own top folder, and the files of each."""
         version = self.version
@@ -97,7 +108,10 @@ class Packages:
         yield 'esp-idf/attend', f'attend-{version}-esp-idf.tar.gz', 'attend/', self.folders('esp-idf', 'examples/wake/main')
         yield 'zephyr/attend', f'attend-{version}-zephyr.tar.gz', 'attend/', self.folders('zephyr', 'samples/wake/src')
         yield 'cmsis-pack', f'Attend.Attend.{version}.pack', '', self.cmsis_pack()
-        yield 'python', f'attend-{version}-{self.wheel_tag}.whl', '', self.wheel()
+        if self.shared_object:
+            yield 'python', f'attend-{version}-{self.wheel_tag}.whl', '', self.wheel()
+        if self.wasm:
+            yield 'npm', f'attend-{version}.tgz', 'package/', self.npm()
 
 
 def write(path, content):
@@ -107,17 +121,25 @@ def write(path, content):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument('--shared-object', type=pathlib.Path, required=True)
+    arguments.add_argument('--shared-object', type=pathlib.Path)
+    arguments.add_argument('--wasm', type=pathlib.Path)
+    arguments.add_argument('--only', help='the folder of one package, without its archive')
     arguments.add_argument('--url', default='', type=lambda url: url.rstrip('/'))
     arguments.add_argument('folder', type=pathlib.Path)
     arguments = arguments.parse_args()
     shutil.rmtree(arguments.folder, ignore_errors=True)
-    if not arguments.url:
+    if not arguments.wasm and not arguments.only:
+        print('package: without --wasm there is no npm package; it needs clang and lld', file=sys.stderr)
+    if not arguments.url and not arguments.only:
         print('package: without URL= of the project, descriptions name no home page, which registries ask for', file=sys.stderr)
-    for folder, archive, top, files in Packages(arguments.shared_object, arguments.url).all():
+    for folder, archive, top, files in Packages(arguments.shared_object, arguments.wasm, arguments.url).all():
+        if arguments.only not in (None, folder):
+            continue
         files = description.linked(files, arguments.url)
         for name, content in files.items():
-            write(arguments.folder / folder / name, content)
+            write((arguments.folder if arguments.only else arguments.folder / folder) / name, content)
+        if arguments.only:
+            continue
         write(arguments.folder / archive, archives.archived(archive, {top + name: content for name, content in files.items()}))
         print(arguments.folder / archive)
 

@@ -23,7 +23,7 @@ namespace attend {
 // of `width`.
 template <int hidden, int width>
 struct AdditiveShape {
-  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1, value_dim = width;
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1, value_dim = width;  // of a shape, see shape.h
 };
 
 namespace detail {

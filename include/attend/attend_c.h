@@ -180,8 +180,8 @@ ATTEND_API attend_status attend_load(const attend_problem* problem, const void* 
  * lives in memory of the caller, holds no pointer and may be copied to another place as bytes. Keep writers and readers apart.
  */
 typedef struct attend_cache_shape {
-  size_t size; /* sizeof(attend_cache_shape), by attend_cache_shape_init */
-  ptrdiff_t kv_heads;
+  size_t size;          /* sizeof(attend_cache_shape), by attend_cache_shape_init */
+  ptrdiff_t kv_heads;   /* as of the problems that read it */
   ptrdiff_t head_dim;   /* of ATTEND_INT4 keys a multiple of 32 */
   ptrdiff_t value_dim;  /* of ATTEND_INT4 values a multiple of 32 */
   ptrdiff_t max_tokens; /* capacity */

@@ -47,9 +47,10 @@ struct alignas(config::alignment) PackedWeights<outputs, inputs, integer> {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
                 "attend: PackedWeights of attend::integer have at least 1 output, and 1 to 65536 inputs");
   int8_t data[core::packed_integer_weight_bytes(outputs, inputs)];
-  int32_t bias[size_t(outputs)];
+  int32_t bias[size_t(outputs)];  // that of the weights
 };
 
+// packed: the same weights and bias.
 template <int outputs, int inputs>
 constexpr void pack(const Weights<outputs, inputs, integer>& weights, PackedWeights<outputs, inputs, integer>& packed) {
   core::pack_integer_weights(weights.data, outputs, inputs, packed.data);
@@ -74,6 +75,7 @@ class ProjectionScales {
   // ok, bad_quantisation or bad_zero_point: for a static_assert.
   constexpr Status status() const { return status_; }
 
+  // What sums are multiplied by, and the zero points: as the calls read them.
   constexpr const core::IntegerMultiplier* multipliers() const { return multipliers_; }
   constexpr int input_zero() const { return input_zero_; }
   constexpr int output_zero() const { return output_zero_; }

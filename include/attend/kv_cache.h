@@ -74,6 +74,7 @@ class CacheTokens {
     return capacity - length_;
   }
 
+  // Forgets all tokens.
   constexpr void clear() { length_ = newest_ = 0; }
 
  protected:
@@ -176,6 +177,7 @@ template <class Ring>
 inline constexpr int over_ring_of = over_cache - 1 -
                                     core::window_levels(Ring::window + Ring::tokens_at_once - 1, Ring::sink_tokens);
 }
+// The number of keys of a workspace for a RingCache with such sizes.
 template <class Sizes>
 inline constexpr int over_ring = detail::over_ring_of<detail::RingSizes<Sizes, panel_keys>>;
 

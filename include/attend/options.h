@@ -16,6 +16,7 @@ struct Setting {
 
   constexpr Setting() = default;
   constexpr Setting(Type number_) : given(true), number(number_) {}
+  // The number, or another one where none is given.
   constexpr Type or_else(Type fallback) const { return given ? number : fallback; }
 };
 
@@ -54,7 +55,7 @@ struct Part {
 // call with its own index, and the same arrays, cache and work memory. Other calls take it as a Part.
 struct TeamPart : Part {
   void (*barrier)(void* context) = nullptr;  // returns once all threads have called it; null for one thread alone
-  void* context = nullptr;
+  void* context = nullptr;                   // what barrier gets
 };
 
 namespace detail {

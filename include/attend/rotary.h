@@ -52,11 +52,13 @@ struct RotaryScaling : core::RotaryScaling {
     return {{core::RotaryKind::proportional, 1.0f, 0, 0, 0, false, nullptr, turning_pairs, 0}};
   }
 
+  // The same with another attention factor, 2^-16 to 65536.
   constexpr RotaryScaling with_attention_factor(float set) const {
     RotaryScaling changed = *this;
     changed.attention_factor = set;
     return changed;
   }
+  // The same where pairs are not rounded to whole numbers: YaRN's truncate: false.
   constexpr RotaryScaling with_fractions() const {
     RotaryScaling changed = *this;
     changed.fractions = true;
@@ -71,7 +73,7 @@ template <int axes>
 struct RotaryAxes {
   static_assert(axes >= 1 && axes <= 8, "attend: there are 1 to 8 axes of positions");
   int pairs[size_t(axes)];
-  bool interleaved;
+  bool interleaved;  // whether axes take turns
 };
 
 namespace detail {

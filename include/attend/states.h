@@ -33,6 +33,7 @@ class State {
 
  public:
   static constexpr int nodes = room_for_nodes;
+  // The most bytes that save writes.
   static constexpr size_t most_saved_bytes =
       4 * core::saved_words(detail::is_integer<Shape>, ptrdiff_t(tokens) * detail::Checked<Shape>::query_heads,
                             detail::Checked<Shape>::value_dim, room_for_nodes, true);

@@ -6,7 +6,7 @@
 namespace attend {
 
 enum class [[nodiscard]] Status{
-    ok,
+    ok,                // done
     bad_query_length,  // not within 0 … query tokens of the array; as the last tokens of a cache, more than it holds, or not
                        // set although the last append left some tokens of its arrays out
     bad_key_length,    // not within 0 … key tokens of the array or the cache
@@ -31,12 +31,13 @@ enum class [[nodiscard]] Status{
     bad_length,  // truncate: negative, or more tokens than the cache holds
     bad_begin,   // State::begin: not a multiple of segment_keys, or negative
     bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys
-    bad_state,   // it has taken nothing since begin or since the last finish; it is of another number of queries; it has taken
-                 // more keys than there are; merge: both have keys of one segment, or keys are still to come before others
+    bad_state,   // accumulate, finish, merge, save: it has taken nothing since begin or since the last finish; it is of another
+                 // number of queries; it has taken more keys than there are; merge: both have keys of one segment, or keys are
+                 // still to come before others
     missing_keys,    // finish: a query sees keys that the state has not taken
     too_many_nodes,  // accumulate, merge: the state has no room for so many nodes
-    other_options,   // of a State: not the options, the positions or the queries of the calls before; finish: not the same
-                     // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
+    other_options,   // accumulate, merge: not the options, the positions or the queries of the calls before; finish: not the
+                     // same sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
     bad_saved,       // load: no saved state, or damaged, or cut short
     other_bits,      // load: saved by a library of another ATTEND_BITS_VERSION, whose sums are others
     other_shape,     // load: of other heads, another value_dim or arithmetic, or more queries

@@ -38,7 +38,8 @@ struct CommonOperations {
   Vec (*fma_by)(Factor a, Vec b, Vec c) = &Isa::fma;  // the same
   Vec (*max)(Vec a, Vec b) = &Isa::max;               // the larger, and a where b is NaN; on hosts, where a is NaN too
   float (*highest_lane)(Vec a) = &Isa::highest_lane;  // the largest lane of a, which has no NaN
-  // The first 1 to lanes - 1 floats; no memory behind them is touched, and other lanes hold anything.
+  // The first floats, 1 to lanes of them, or to lanes - 1 where they are stored; no memory behind them is touched, and other
+  // lanes hold anything.
   Vec (*load_first)(const float* from, int count) = &Isa::load_first;
   void (*store_first)(float* to, Vec a, int count) = &Isa::store_first;
   // a * 2^n for whole n <= 0, exact; 0 where n < -125, whatever a is; elsewhere NaN where a is.

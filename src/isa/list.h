@@ -18,6 +18,8 @@
 #define ATTEND_NEON 1
 #elif defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19  // has what rvv/operations.h is made of
 #define ATTEND_RVV 1
+#elif defined(__wasm_simd128__)
+#define ATTEND_SIMD128 1
 #elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define ATTEND_HELIUM 1
 #elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
@@ -43,6 +45,13 @@ struct Backend {
 #include "entry_points.h"
 };
 }  // namespace scalar
+namespace sse2 {
+struct Backend {
+  static constexpr const char* name = "sse2";
+  static constexpr unsigned instructions = 0, registers = 0;
+#include "entry_points.h"
+};
+}  // namespace sse2
 namespace avx2 {
 struct Backend {
   static constexpr const char* name = "avx2";
@@ -115,6 +124,12 @@ struct Backend {
 #include "entry_points.h"
 };
 }  // namespace rvv
+namespace simd128 {
+struct Backend {
+  static constexpr const char* name = "simd128";
+#include "entry_points.h"
+};
+}  // namespace simd128
 namespace helium {
 struct Backend {
   static constexpr const char* name = "helium";
@@ -168,7 +183,7 @@ struct Has<BackendList<First, Others...>, Backend> : Has<BackendList<Others...>,
 
 // The list: the instruction sets of this target, fastest first. Only x86 has a choice to make.
 #if ATTEND_X86
-using Backends = BackendList<avx512::Backend, avx2::Backend, scalar::Backend>;
+using Backends = BackendList<avx512::Backend, avx2::Backend, sse2::Backend, scalar::Backend>;
 using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
 #else
 using Backends = BackendList<
@@ -176,6 +191,8 @@ using Backends = BackendList<
     neon::Backend
 #elif ATTEND_RVV
     rvv::Backend
+#elif ATTEND_SIMD128
+    simd128::Backend
 #elif ATTEND_HELIUM
     helium::Backend
 #elif ATTEND_VFP

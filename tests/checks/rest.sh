@@ -22,7 +22,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles accuracy ${ALL:+unit} contracted typed_widths distributed wheel adapters benchmarks old_processors stack"
+parts="clang sanitized tiles accuracy ${ALL:+unit} contracted typed_widths site distributed wheel adapters benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems ($rounds: another part), with another library than that of TESTS, but for
@@ -117,6 +117,7 @@ work_on() { # part
     old_processors) counts old_processors ;;
     distributed) distributed ;;
     adapters) sh tests/checks/check_adapters.sh "$cxx" "$build" ;;
+    site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/checks/check_site.sh "$cxx" "$build" ;;
     # Their figures are for people.
     benchmarks)
       counts make -j1 CXX="$cxx" BUILD="$build" "$build/integer" "$build/options" "$build/tokens" "$build/sweep" &&

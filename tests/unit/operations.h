@@ -100,11 +100,12 @@ class Operations {
 
   static bool moves_some(float* end) {
     bool right = true;
-    for (int count = 1; count < lanes; ++count) {
+    for (int count = 1; count <= lanes; ++count) {
       for (int i = 1; i <= 2 * lanes; ++i) end[-i] = float(i);
       float lane[lanes];
       Isa::store(lane, Isa::load_first(end - count, count));
       for (int i = 0; i < count; ++i) right = right && are_same(lane[i], float(count - i));
+      if (count == lanes) break;  // which store_first is not asked for
       Isa::store_first(end - count, numbers_from(count), count);
       for (int i = 0; i < count; ++i) right = right && are_same(end[i - count], number(count + i));
       // With more memory behind, that keeps what it holds.

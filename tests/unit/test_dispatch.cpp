@@ -101,6 +101,10 @@ const std::vector<int> avx512 = {5, 16, 17, 30, 31};                     // AVX2
 const std::vector<int> saved_ymm = {1, 2}, saved_zmm = {1, 2, 5, 6, 7};  // XMM, upper halves of YMM; masks, ZMM, ZMM 16 to 31
 void check(attend::avx512::Backend) { check_bits<attend::avx512::Backend>(avx512, saved_zmm); }
 void check(attend::avx2::Backend) { check_bits<attend::avx2::Backend>({5}, saved_ymm); }
+void check(attend::sse2::Backend) {
+  CHECK(is_available<attend::sse2::Backend>({}));
+  CHECK(chosen_of(core::Backends(), {}) == place_in<attend::sse2::Backend>(core::Backends()));
+}
 void check(attend::scalar::Backend) { CHECK(is_available<attend::scalar::Backend>({})); }
 void check(attend::avx512vnni::Backend) { check_integer_bits<attend::avx512vnni::Backend, attend::avx512::Backend>({11}, {}); }
 void check(attend::avxvnni::Backend) { check_integer_bits<attend::avxvnni::Backend, attend::avx2::Backend>({}, {4}); }

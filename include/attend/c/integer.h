@@ -61,10 +61,10 @@ extern "C" {
 /* The scales of each tensor: real = scale * (number - zero). The four scales of tensors must be set, each to 2^-126 ... 2^126.
  */
 typedef struct attend_integer_scales {
-  size_t size; /* sizeof(attend_integer_scales), by attend_integer_scales_init */
-  double query_scale;
-  double key_scale;
-  double value_scale;
+  size_t size;         /* sizeof(attend_integer_scales), by attend_integer_scales_init */
+  double query_scale;  /* of the numbers of queries, and likewise: */
+  double key_scale;    /* of keys */
+  double value_scale;  /* of values */
   double output_scale; /* value_scale / output_scale is within 2^-10 ... 2^18. Outputs are averages of values, so the scale and
                           the zero point of the values suffice; a smaller scale keeps more digits of small averages */
   double scale;        /* of the scores: 0 ... 2^126, or ATTEND_DEFAULT_SCALE, 1 / sqrt(head_dim). scale * query_scale *
@@ -72,7 +72,7 @@ typedef struct attend_integer_scales {
   int32_t query_zero_point; /* zero points, -128 ... 127. A nonzero one of the queries takes more time: it needs a sum over each
                                key */
   int32_t key_zero_point;   /* changes nothing: it moves all scores of a query by the same amount */
-  int32_t value_zero_point;
+  int32_t value_zero_point; /* of values */
   int32_t output_zero_point; /* -32768 ... 32767; within -128 ... 127 where outputs are ATTEND_INT8 */
 } attend_integer_scales;
 
@@ -81,17 +81,17 @@ ATTEND_API attend_status attend_integer_scales_init(attend_integer_scales* scale
 
 /* The constants that attend_integer_prepare makes of scales. A call refuses others (ATTEND_CORRUPT). */
 struct attend_integer_constants {
-  uint32_t score_factor;
-  int32_t score_right;
-  int32_t score_left;
-  uint32_t score_end;
-  int32_t output_factor;
-  int32_t output_shift;
-  int32_t query_zero_point;
-  int32_t key_zero_point;
-  int32_t value_zero_point;
-  int32_t output_zero_point;
-  float output_scale; /* only outputs of ATTEND_FLOAT32 use it */
+  uint32_t score_factor;     /* one step of a score, log2(e) * scale * query_scale * key_scale, in fixed point */
+  int32_t score_right;       /* bits that scores are shifted right before it */
+  int32_t score_left;        /* bits that it is longer */
+  uint32_t score_end;        /* from this distance below the maximum on weights are 0 */
+  int32_t output_factor;     /* value_scale / output_scale * 2^output_shift */
+  int32_t output_shift;      /* likewise */
+  int32_t query_zero_point;  /* those of the scales */
+  int32_t key_zero_point;    /* likewise */
+  int32_t value_zero_point;  /* likewise */
+  int32_t output_zero_point; /* likewise */
+  float output_scale;        /* only outputs of ATTEND_FLOAT32 use it */
 };
 
 /* Makes constants for heads of head_dim numbers. */

@@ -36,7 +36,7 @@ enum attend_weight_layout {
   ATTEND_PANELS = 1, /* as attend_pack_weights writes them: faster */
   /* The same of attend_integer_project, of ATTEND_INT8 without scales and bias: */
   ATTEND_INTEGER_ROWS = 2,
-  ATTEND_INTEGER_PANELS = 3
+  ATTEND_INTEGER_PANELS = 3 /* as attend_pack_weights writes these */
 };
 
 /* Weights of ATTEND_INT4: 32 inputs of an output share a scale, and have 18 bytes, at any address: the scale, a float16 with
@@ -165,10 +165,10 @@ enum attend_activation {
   ATTEND_SILU = 1,      /* x / (1 + e^-x), also called swish */
   ATTEND_GELU = 2,      /* x * Phi(x) with the distribution function of the normal distribution */
   ATTEND_GELU_TANH = 3, /* its approximation by tanh */
-  ATTEND_SIGMOID = 4,
-  ATTEND_TANH = 5,
-  ATTEND_EXP = 6,
-  ATTEND_ERF = 7
+  ATTEND_SIGMOID = 4,   /* 1 / (1 + e^-x) */
+  ATTEND_TANH = 5,      /* the hyperbolic tangent */
+  ATTEND_EXP = 6,       /* e^x */
+  ATTEND_ERF = 7        /* the error function */
 };
 
 /* y[i] = f(x[i]), and where `by` is not null, times by[i]: a gated product. x and by may be y. count: 0 ... 2^31 - 1. */
@@ -179,9 +179,9 @@ ATTEND_API attend_status attend_add(const float* x, float scale, ptrdiff_t count
 
 /* y = each of the rows of x[rows][width] times the Hadamard matrix of the largest power of two n that divides the width, block
  * by block, over the square root of n. But for rounding, scores of queries and keys that both went through it (rows of
- * head_dim) are what they were, and it is its own inverse, while sums of magnitudes of a block do not overflow. Numbers that are
- * much larger than others are spread over the row, which a cache of ATTEND_INT4 rounds better.
- * width: 1 ... ATTEND_MAX_TOKENS; rows: 0 ... ATTEND_MAX_TOKENS; y may be x. */
+ * head_dim) are what they were, and it is its own inverse, while sums of magnitudes of a block do not overflow. Numbers that
+ * are much larger than others are spread over the row, which a cache of ATTEND_INT4 rounds better. width: 1 ...
+ * ATTEND_MAX_TOKENS; rows: 0 ... ATTEND_MAX_TOKENS; y may be x. */
 ATTEND_API attend_status attend_hadamard(const float* x, ptrdiff_t rows, ptrdiff_t width, float* y);
 
 /* ---- Rotary positions ---- */
@@ -224,13 +224,13 @@ typedef struct attend_rotary_scaling {
   float factor;                 /* linear, llama3, YaRN; LongRoPE: positions / original_positions. 1 ... 65536 */
   ptrdiff_t original_positions; /* llama3, YaRN, LongRoPE: 2 ... 2^24 */
   float slow;                   /* llama3, YaRN: 1 ... 65536, slow < fast */
-  float fast;
-  int fractions;             /* YaRN: 1 if the configuration says truncate: false */
-  const float* factors;      /* LongRoPE: [rotary_dim / 2] 2^-4 ... 65536, the short or the long list of the model */
-  ptrdiff_t turning;         /* proportional: 1 ... rotary_dim / 2 */
-  const double* frequencies; /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first at least 2^-61 */
-  float attention_factor;    /* what queries and keys are multiplied by: 2^-16 ... 65536; 0 for 1 + ln(factor) / 10 with YaRN,
-                              * sqrt(1 + ln(factor) / ln(original_positions)) with LongRoPE, otherwise 1 */
+  float fast;                   /* llama3, YaRN: at most 65536 */
+  int fractions;                /* YaRN: 1 if the configuration says truncate: false */
+  const float* factors;         /* LongRoPE: [rotary_dim / 2] 2^-4 ... 65536, the short or the long list of the model */
+  ptrdiff_t turning;            /* proportional: 1 ... rotary_dim / 2 */
+  const double* frequencies;    /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first at least 2^-61 */
+  float attention_factor; /* what queries and keys are multiplied by: 2^-16 ... 65536; 0 for 1 + ln(factor) / 10 with YaRN,
+                           * sqrt(1 + ln(factor) / ln(original_positions)) with LongRoPE, otherwise 1 */
 } attend_rotary_scaling;
 
 /* attend_rotary_init with a scaling. With frequencies base must be 0. Angles of published configurations are within 1e-6

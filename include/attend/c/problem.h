@@ -36,7 +36,7 @@ extern "C" {
 
 enum attend_layout {
   ATTEND_BATCH_TOKEN_HEAD_DIM = 0, /* as a projection writes it */
-  ATTEND_BATCH_HEAD_TOKEN_DIM = 1
+  ATTEND_BATCH_HEAD_TOKEN_DIM = 1  /* heads before tokens */
 };
 
 /* Formats of numbers. */
@@ -79,6 +79,7 @@ typedef struct attend_output {
   ptrdiff_t head_stride;
 } attend_output;
 
+/* A key/value cache, made by attend_cache_init in memory of the caller (attend_c.h). */
 typedef struct attend_cache attend_cache;
 
 enum attend_mask_kind {
@@ -206,16 +207,16 @@ typedef struct attend_problem {
   size_t size;                         /* sizeof(attend_problem), by attend_problem_init */
   const attend_arithmetic* arithmetic; /* likewise; in integers some fields have other ranges, see c/integer.h */
   uint32_t options;                    /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
-  int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE. The default
-                       is tokens before heads; the library cannot notice that an array has heads before tokens.
-                       Where all strides are set it has no effect, and is refused */
-  float scale;      /* of the scores: -2^127 ... 2^127, zero and negative too, or ATTEND_DEFAULT_SCALE */
-  float soft_cap;   /* 1e-30 ... 1e30, and scale / soft_cap below 2^124; 0: none */
-  int query_format; /* attend_format; not ATTEND_INT8. Where either this or output_format is set to a smaller one than
-                       ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format. The
-                       two pairs are independent: float32 queries over float16 keys are usual */
-  int key_format;   /* attend_format; a cache knows its own, and this and the next need not be set */
-  int value_format;
+  int layout;        /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE. The default
+                        is tokens before heads; the library cannot notice that an array has heads before tokens.
+                        Where all strides are set it has no effect, and is refused */
+  float scale;       /* of the scores: -2^127 ... 2^127, zero and negative too, or ATTEND_DEFAULT_SCALE */
+  float soft_cap;    /* 1e-30 ... 1e30, and scale / soft_cap below 2^124; 0: none */
+  int query_format;  /* attend_format; not ATTEND_INT8. Where either this or output_format is set to a smaller one than
+                        ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format. The
+                        two pairs are independent: float32 queries over float16 keys are usual */
+  int key_format;    /* attend_format; a cache knows its own, and this and the next need not be set */
+  int value_format;  /* likewise */
   int output_format; /* attend_format; not ATTEND_INT8 */
   ptrdiff_t batch;   /* independent rows. 1 by default, which computes the first row of longer arrays; must be set beside
                         key_lengths, pages and batch_stride. With 0, or with queries 0, a call is checked and does nothing */

@@ -23,7 +23,7 @@ extern "C" {
 typedef int attend_status;
 
 enum attend_error {
-  ATTEND_OK = 0,
+  ATTEND_OK = 0,           /* done */
   ATTEND_MISSING = 1,      /* null, where something is needed */
   ATTEND_UNALIGNED = 2,    /* an address that is no multiple of the size of a number, or of what the header asks for */
   ATTEND_OUT_OF_RANGE = 3, /* a number outside of its range; NaN and infinite scales too */

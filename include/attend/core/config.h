@@ -54,7 +54,8 @@
 
 // Embedded processors, short of memory, take the embedded form of the algorithm, hosts the other. The target alone decides,
 // because sizes of objects depend on it.
-#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || defined(__wasm_simd128__) || \
+    (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 #define ATTEND_EMBEDDED 0
 #else
 #define ATTEND_EMBEDDED 1

@@ -12,16 +12,16 @@ namespace attend {
 // number, ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied. int4
 // keeps a float16 for each 32 neighbours, and rounds as GGUF's Q4_0 does: to -8 to 7 steps of it, core::convert_weights.
 struct float16 {
-  uint16_t bits;
+  uint16_t bits;  // IEEE 754 binary16
 };
 struct bfloat16 {
-  uint16_t bits;
+  uint16_t bits;  // the upper half of a float
 };
 struct int8 {
   int8_t number;
 };
 struct int4 {
-  core::Int4Group group;
+  core::Int4Group group;  // of 32 neighbours
 };
 
 namespace detail {
@@ -177,8 +177,9 @@ class FormatCacheRows {
   using Dims = Checked<Shape>;
   static_assert(FormatOf<KeyFormat>::value && FormatOf<ValueFormat>::value,
                 "attend: formats of a cache are float, attend::float16, attend::bfloat16, attend::int8 and attend::int4");
-  static_assert(has_width<KeyFormat>(Dims::head_dim) && has_width<ValueFormat>(Dims::value_dim),
-                "attend: keys or values of attend::int4 have a head_dim or value_dim that is a multiple of 32, which share a scale");
+  static_assert(
+      has_width<KeyFormat>(Dims::head_dim) && has_width<ValueFormat>(Dims::value_dim),
+      "attend: keys or values of attend::int4 have a head_dim or value_dim that is a multiple of 32, which share a scale");
   static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;

@@ -286,6 +286,7 @@ Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int hel
 
 }  // namespace detail
 
+// The fourth parameter of a LayerWorkspace for calls with ScoreOptions.
 inline constexpr bool with_options = true;
 
 // Work memory of a layer, for calls of so many tokens over a KvCache of floats; or, with keys = tokens, for self_attention

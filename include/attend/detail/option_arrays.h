@@ -27,6 +27,7 @@ struct BitMask {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
   uint8_t data[size_t(queries)][size_t(heads)][size_t(keys + 7) / 8];
 
+  // Whether the key is visible, and making it so.
   constexpr bool at(int query, int head, int key) const { return (data[query][head][key / 8] >> key % 8 & 1) != 0; }
   constexpr void set(int query, int head, int key, bool visible) {
     uint8_t& byte = data[query][head][key / 8];

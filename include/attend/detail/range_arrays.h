@@ -48,9 +48,9 @@ class Documents {
     ++count_;
     return Status::ok;
   }
-  constexpr void clear() { count_ = 0; }
+  constexpr void clear() { count_ = 0; }  // forgets all documents
 
-  constexpr int count() const { return count_; }
+  constexpr int count() const { return count_; }                                   // documents
   constexpr int tokens() const { return boundaries_[count_]; }                     // of all documents
   constexpr int first_token(int document) const { return boundaries_[document]; }  // of document 0 … count()
 

@@ -78,7 +78,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
 
     What a score is:
     scale    1 / sqrt(head_dim), unless it is given
-    soft_cap cap * tanh(score / cap) in place of the score; 0: none
+    soft_cap  cap * tanh(score / cap) in place of the score; 0: none
     bias     float32 [batch, query heads, queries, keys], with axes and columns as those of mask: added after the cap; -infinity
              masks the key
     bias_stage  'before_cap': the bias is added before the cap, which is then of their sum
