@@ -52,6 +52,7 @@ def backends():
     return [
         x86("avx2", ["haswell", "skylake", "alderlake", "znver3"], "ymm", 12),
         x86("avx512", ["icelake-server", "sapphirerapids", "znver4"], "zmm", 12),
+        Backend("sse2", "sse2", machines.X86Unfused(), gcc="x86_64-linux-gnu-g++", gcc_package="g++", clang="--target=x86_64-linux-gnu"),
         x86("avxvnni", ["alderlake"], "ymm", 12, "{{vex}} vpdpbusd"),
         x86("avx512vnni", ["icelake-server", "sapphirerapids", "znver4"], "zmm", 12, "vpdpbusd"),
         Backend("neon64", "neon", machines.Aarch64(), gcc="aarch64-linux-gnu-g++", gcc_package="g++-aarch64-linux-gnu",

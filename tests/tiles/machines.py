@@ -105,6 +105,16 @@ class X86(Machine):
         return re.sub(r"^e?([a-d])[xl]$", r"r\1x", re.sub(r"^e?(si|di|bp|sp)l?$", r"r\1", name))
 
 
+class X86Unfused(X86):
+    """Products and sums of doubles. Instructions overwrite an operand, so copies of registers are no sign of anything."""
+
+    multiply_add = re.compile(r"mulpd")
+    move = re.compile(r"(?!)")
+
+    def is_multiply_add(self, instruction):
+        return bool(self.multiply_add.fullmatch(instruction.mnemonic))
+
+
 class Aarch64(Machine):
     stack_pointer = "sp"
     objdump_flags = ("--mattr=+all",)
