@@ -31,6 +31,9 @@ BEGIN {
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
+  # What the page's playground is compared with: the application, and the tests' digests.
+  may["bench/site/playground"] = api " bench/app tests/conformance tests/support"
+  may["tests/npm"] = "include/attend/attend_c.h include/attend/c tests/npm"
   may["bench/adapters/common"] = api " bench/adapters/common"
   may["tests/adapters/common"] = may["bench/adapters/common"]
   for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
