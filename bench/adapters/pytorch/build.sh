@@ -17,9 +17,9 @@ cp bench/adapters/pytorch/attend_torch/*.py "$folder/attend_torch/"
 # Paths of PyTorch's headers and libraries, and which of the two forms of std::string it was compiled with.
 flags=$("$python" - <<'END'
 import torch
-from torch.utils import cpp_extension
-paths = cpp_extension.include_paths()
-libraries = cpp_extension.library_paths()
+from torch.utils.cpp_extension import include_paths, library_paths
+paths = include_paths()
+libraries = library_paths()
 print(' '.join([f'-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}'] + [f'-isystem {path}' for path in paths] +
                [f'-L{path}' for path in libraries]))
 END

@@ -174,7 +174,7 @@ def children(asked, chosen, at_once=24):
     waiting = [list(range(i, min(i + at_once, len(chosen)))) for i in range(0, len(chosen), at_once)]
     while waiting:
         indices = waiting.pop(0)
-        command = [sys.executable, __file__, asked.library, "--plugin", asked.plugin, "--only", asked.only, "--every", str(asked.every), "--forms", ",".join(map(str, indices))]
+        command = [sys.executable, __file__, asked.runtime, "--plugin", asked.plugin, "--only", asked.only, "--every", str(asked.every), "--forms", ",".join(map(str, indices))]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         for line in done.stdout.splitlines():
             if line.startswith("FAIL"):
@@ -192,7 +192,7 @@ def children(asked, chosen, at_once=24):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("library")
+    arguments.add_argument("runtime")
     arguments.add_argument("--plugin", required=True)
     arguments.add_argument("--only", default="")
     arguments.add_argument("--every", type=int, default=1)
@@ -201,12 +201,12 @@ def main():
     chosen = [f for f in one_of_each() if asked.only in f.operator() + " " + f.name][::asked.every]
     if asked.forms is None:
         totals, problems = children(asked, chosen)
-        problem = versions(asked.library)
+        problem = versions(asked.runtime)
         for line in problems + (["FAIL " + problem] if problem else []):
             print(line)
         print("%d forms, %d wrong uses were answered with numbers, %d refused, %d of these by the plugin; %d failed" % (len(chosen), *totals, len(problems)))
         return 1 if problems or problem or not totals[1] else 0
-    runtime = host.Runtime(asked.library)
+    runtime = host.Runtime(asked.runtime)
     runtime.register(asked.plugin)
     counts, failed = [0, 0, 0], 0
     indices = [int(i) for i in asked.forms.split(",")]

@@ -33,10 +33,10 @@ def wrong(session, case):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("library")
+    arguments.add_argument("runtime")
     arguments.add_argument("--plugin")
     asked = arguments.parse_args()
-    runtime = host.Runtime(asked.library)
+    runtime = host.Runtime(asked.runtime)
     if asked.plugin:
         runtime.register(asked.plugin)
     count = failed = 0
