@@ -60,6 +60,8 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
+  // Whether a tile of so many rows and vectors has a loop of its own for whole chains of scores: WholeChains.
+  bool (*has_chain)(int rows, int vecs) = &Isa::has_chain;
   // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
   bool has_weights = Isa::has_weights;          // whether weights of a row are this one's own: PanelWeights
@@ -73,8 +75,8 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*load_bytes)(const int8_t* from) = &Isa::load;
   void (*load_words)(const uint8_t* from, Vec* to) = &Isa::load_words;  // 16 bytes as the bits of lanes, 16 / lanes vectors
   Vec (*broadcast_half)(Half number) = &Isa::broadcast_half;
-  Vec (*low_half)(Vec words) = &Isa::low_half;    // the number in the low four bits of each of them
-  Vec (*high_half)(Vec words) = &Isa::high_half;  // and in the four above
+  Vec (*low_half)(Vec words) = &Isa::low_half;                     // the number in the low four bits of each of them
+  Vec (*high_half)(Vec words) = &Isa::high_half;                   // and in the four above
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
   // The number in four bits of each lane, from bit `at` on; with bits_in_power 2^(23 - place_of_bits(at)) + that.
   bool bits_in_power = Isa::bits_in_power;
@@ -185,6 +187,15 @@ struct TileSteps {
   void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 
+// And those that have one for a whole chain of scores of 6 x 2.
+template <class Isa>
+struct WholeChains {
+  using Vec = typename Isa::Vec;
+  // sums[r] = sum over d < chain_dims of query[r * stride + d] * panel[d], d ascending, each step rounded once; its zeros may
+  // be negative.
+  void (*chain)(const float* query, ptrdiff_t stride, const float* panel, Vec (&sums)[6][2]) = &Isa::chain;
+};
+
 // Whether an instruction set has some operations, where it must.
 template <bool must, class Operations>
 struct Has {
@@ -201,6 +212,7 @@ using HasTileSteps = Has<Isa::has_four_steps(2, 4), TileSteps<Isa, Number>>;
 template <class Isa>
 constexpr bool has_host_operations() {
   static_assert(HasTileSteps<Isa, float>::all && HasTileSteps<Isa, Half>::all, "");
+  static_assert(Has<Isa::has_chain(6, 2), WholeChains<Isa>>::all, "");
   static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
   static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");

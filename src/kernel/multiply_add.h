@@ -180,6 +180,39 @@ ATTEND_ALWAYS_INLINE void end_lane_chain(const typename Isa::Vec (&sums)[vecs], 
   }
 }
 
+// Ends a tile's chains: to[r][v] += sums[r][v], or = where they do not add; rows of `to` lie `stride` floats apart. No zero is
+// negative then.
+//
+// Sums to add to are loaded four at a time, and each addition is stored before the next: stores side by side hold up the
+// multiply-adds around them.
+template <class Isa, bool adds, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride) {
+  constexpr int group_rows = vecs >= 4 ? 1 : at_most(4 / vecs, rows);
+  ATTEND_UNROLL
+  for (int first = 0; first < rows; first += group_rows) {
+    typename Isa::Vec before[group_rows][vecs];
+    float* row = to;
+    ATTEND_UNROLL
+    for (int r = 0; r < group_rows; ++r) {
+      if (first + r == rows) break;
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) before[r][v] = adds ? Isa::load(row + v * Isa::lanes) : Isa::zero();
+      row = opaque(row + stride);
+    }
+    keep_loads_in_order();
+    ATTEND_UNROLL
+    for (int r = 0; r < group_rows; ++r) {
+      if (first + r == rows) break;
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) {
+        Isa::store((r == 0 ? to : to + r * stride) + v * Isa::lanes, Isa::add(before[r][v], sums[first + r][v]));
+        keep_loads_in_order();
+      }
+    }
+    to = row;
+  }
+}
+
 }  // namespace
 }  // namespace attend::ATTEND_ISA
 

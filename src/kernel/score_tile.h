@@ -123,8 +123,9 @@ ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& oper
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
 // every width.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
+ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
   using Vec = typename Isa::Vec;
+  const ScoreOperands<Number> operands = of;  // a copy, or compilers read it again after each store
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
   constexpr int step = vecs * Isa::lanes;
   ScoreInputs<Number, three_count, panel_count> at;
@@ -144,8 +145,18 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
   if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs>(operands, at, advance);
   for (int first = 0; first < operands.dims; first += chain_dims) {
     Vec sums[rows][vecs];
-    set_to_zero<Isa>(sums);
     int left = at_most(operands.dims - first, chain_dims);
+    if constexpr (!widens<Number> && Isa::has_chain(rows, vecs)) {
+      if (left == chain_dims) {
+        Isa::chain(at.query[0], operands.query_stride, at.panels[0], sums);
+        advance(chain_dims);
+        left = 0;
+      } else {
+        set_to_zero<Isa>(sums);
+      }
+    } else {
+      set_to_zero<Isa>(sums);
+    }
     if constexpr (Isa::has_four_steps(rows, vecs)) left = opaque(left);
     for (; left >= 4; left -= 4) {
       if constexpr (takes_four_steps<Isa>(rows, vecs)) {
@@ -167,15 +178,21 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
     }
     const bool is_scaled = widens<Number> && operands.scales != nullptr && first + chain_dims >= operands.dims;
     const bool adds = operands.adds || first > 0;
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
+    if (is_scaled) {
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) {
-        float* to = operands.scores + r * operands.score_stride + v * Isa::lanes;
-        Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
-        if (is_scaled) sum = Isa::mul(sum, Isa::load(operands.scales + v * Isa::lanes));
-        Isa::store(to, sum);
+      for (int r = 0; r < rows; ++r) {
+        ATTEND_UNROLL
+        for (int v = 0; v < vecs; ++v) {
+          const float* const to = operands.scores + r * operands.score_stride + v * Isa::lanes;
+          const Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
+          sums[r][v] = Isa::mul(sum, Isa::load(operands.scales + v * Isa::lanes));
+        }
       }
+    }
+    if (adds && !is_scaled) {
+      end_chain<Isa, true>(sums, operands.scores, operands.score_stride);
+    } else {
+      end_chain<Isa, false>(sums, operands.scores, operands.score_stride);
     }
   }
 }

@@ -2,7 +2,7 @@
 //
 //   one token:     for each panel or 16 rows of outputs:  chains side by side (kernel/output_panel.h, output_rows.h)
 //   several:       for each block of tokens, of inputs and of outputs
-//                    gather the tokens; panels are read in place, or packed or widened
+//                    gather the tokens, if they need it; panels are read in place, or packed or widened
 //                    for each tile of tokens:  output += tile (kernel/score_tile.h, tokens as queries, outputs as keys)
 //
 // Panels of a block stay in the first two caches while its tokens go over them. Blocks of inputs are whole chains, and so
@@ -72,8 +72,8 @@ class LinearBlocks {
     float* const panels = linear_.work;
     float* const widened = panels + config::linear_outputs * config::linear_inputs;
     float* const gathered = widened + panel_keys * config::linear_inputs;
-    run({config::linear_tokens, config::linear_inputs, config::linear_outputs,
-         linear_.tokens <= Isa::tile_rows ? nullptr : gathered, linear_.panels && is_float() ? nullptr : panels, widened});
+    run({config::linear_tokens, config::linear_inputs, config::linear_outputs, gathers() ? gathered : nullptr,
+         linear_.panels && is_float() ? nullptr : panels, widened});
   }
 
   // Without work memory: panels where they lie; rows packed on the stack, a few at a time.
@@ -104,6 +104,11 @@ class LinearBlocks {
     ptrdiff_t stride;   // from token to token
   };
 
+  // Whether the rows of a tile would share so few sets of the first-level cache that they drive each other out.
+  bool gathers() const {
+    constexpr int distance = Isa::kernel_rows(Isa::tile_rows) > 6 ? 512 : 1024;
+    return linear_.tokens > Isa::tile_rows && linear_.input_stride % distance == 0;
+  }
   bool is_float() const { return format_ == core::Format::float32; }
 
   void run(const Blocks& blocks) const {

@@ -7,6 +7,7 @@
 #include "../../numerics/formats.h"
 #include "../x86/intrinsics.h"
 #include "../x86/lanes.h"
+#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -27,6 +28,14 @@ struct Avx2 : X86Lanes {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
   static constexpr int lane_factors = 1;
+#ifdef ATTEND_WHOLE_CHAINS
+  ATTEND_ALWAYS_INLINE static constexpr bool has_chain(int rows, int vecs) { return rows == 6 && vecs == 2; }
+  static void chain(const float* query, ptrdiff_t stride, const float* panel, Vec (&sums)[6][2]) {
+    chain_of_six(query, stride, panel, sums);
+  }
+#else
+  ATTEND_ALWAYS_INLINE static constexpr bool has_chain(int /*rows*/, int /*vecs*/) { return false; }
+#endif
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;
 
