@@ -188,6 +188,7 @@ ATTEND_ALWAYS_INLINE void end_lane_chain(const typename Isa::Vec (&sums)[vecs], 
 template <class Isa, bool adds, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride) {
   constexpr int group_rows = vecs >= 4 ? 1 : at_most(4 / vecs, rows);
+  __asm__ volatile("" : "+r"(to));  // or compilers keep the address of each row on the stack
   ATTEND_UNROLL
   for (int first = 0; first < rows; first += group_rows) {
     typename Isa::Vec before[group_rows][vecs];

@@ -117,15 +117,10 @@ ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& oper
   }
 }
 
-// scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
-// chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
-//
-// A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
-// every width.
+// The chains of a tile step by step.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
+ATTEND_ALWAYS_INLINE void score_chains_by_steps(const ScoreOperands<Number>& operands) {
   using Vec = typename Isa::Vec;
-  const ScoreOperands<Number> operands = of;  // a copy, or compilers read it again after each store
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
   constexpr int step = vecs * Isa::lanes;
   ScoreInputs<Number, three_count, panel_count> at;
@@ -145,18 +140,8 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
   if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs>(operands, at, advance);
   for (int first = 0; first < operands.dims; first += chain_dims) {
     Vec sums[rows][vecs];
+    set_to_zero<Isa>(sums);
     int left = at_most(operands.dims - first, chain_dims);
-    if constexpr (!widens<Number> && Isa::has_chain(rows, vecs)) {
-      if (left == chain_dims) {
-        Isa::chain(at.query[0], operands.query_stride, at.panels[0], sums);
-        advance(chain_dims);
-        left = 0;
-      } else {
-        set_to_zero<Isa>(sums);
-      }
-    } else {
-      set_to_zero<Isa>(sums);
-    }
     if constexpr (Isa::has_four_steps(rows, vecs)) left = opaque(left);
     for (; left >= 4; left -= 4) {
       if constexpr (takes_four_steps<Isa>(rows, vecs)) {
@@ -178,22 +163,53 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
     }
     const bool is_scaled = widens<Number> && operands.scales != nullptr && first + chain_dims >= operands.dims;
     const bool adds = operands.adds || first > 0;
-    if (is_scaled) {
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        ATTEND_UNROLL
-        for (int v = 0; v < vecs; ++v) {
-          const float* const to = operands.scores + r * operands.score_stride + v * Isa::lanes;
-          const Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
-          sums[r][v] = Isa::mul(sum, Isa::load(operands.scales + v * Isa::lanes));
-        }
+      for (int v = 0; v < vecs; ++v) {
+        float* to = operands.scores + r * operands.score_stride + v * Isa::lanes;
+        Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
+        if (is_scaled) sum = Isa::mul(sum, Isa::load(operands.scales + v * Isa::lanes));
+        Isa::store(to, sum);
       }
     }
-    if (adds && !is_scaled) {
-      end_chain<Isa, true>(sums, operands.scores, operands.score_stride);
-    } else {
-      end_chain<Isa, false>(sums, operands.scores, operands.score_stride);
-    }
+  }
+}
+
+// What is less than a chain, of instruction sets that have a loop of their own for whole ones.
+template <class Isa, int rows, int vecs>
+ATTEND_NOINLINE void score_last_chain(const ScoreOperands<float>& operands) {
+  score_chains_by_steps<Isa, float, rows, vecs>(operands);
+}
+
+// scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
+// chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
+//
+// A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
+// every width.
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
+  if constexpr (!widens<Number> && Isa::has_chain(rows, vecs)) {
+    const float *query = of.query, *panel = of.keys;
+    const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
+    float* const scores = of.scores;
+    int left = of.dims;
+    const auto chain = [&](auto adds) ATTEND_INLINE_LAMBDA {
+      typename Isa::Vec sums[rows][vecs];
+      Isa::chain(query, query_stride, panel, sums);
+      end_chain<Isa, decltype(adds)::value != 0>(sums, scores, score_stride);
+      query += chain_dims;
+      panel += chain_dims * panel_keys;
+      left -= chain_dims;
+    };
+    const bool begins = !of.adds && left >= chain_dims;
+    if (begins) chain(Constant<0>());
+    while (left >= chain_dims) chain(Constant<1>());
+    if (left > 0)
+      score_last_chain<Isa, rows, vecs>(
+          {query, query_stride, panel, 0, left, nullptr, scores, score_stride, of.adds || begins});
+  } else {
+    score_chains_by_steps<Isa, Number, rows, vecs>(of);
   }
 }
 

@@ -25,7 +25,8 @@ namespace {
 
 // Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& operands) {
+ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
+  const ScoreOperands<Number> operands = of;  // a copy, or compilers read it again after each store
   score_chains<Isa, Number, rows, vecs>(operands);
 }
 
