@@ -2,7 +2,7 @@
 # The adapter for ggml in llama.cpp's own libraries: tests/adapters/ggml/check.sh CXX BUILD_DIR
 #
 # Without ALL=1 a Llama of two layers and the shipped model; with it also eight layers in float32 and Q8_0, the story's model, more ways of
-# feeding, and times. `make lib` has made BUILD_DIR/libattend.a. MODELS= has stories260K.bin and tok512.bin.
+# feeding, and AddressSanitizer. `make lib` has made BUILD_DIR/libattend.a. MODELS= has stories260K.bin and tok512.bin.
 cxx=$1
 library=$2/libattend.a
 build=$2/adapters/ggml
