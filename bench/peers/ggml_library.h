@@ -1,20 +1,25 @@
 // What is needed of ggml, the library of tensors under llama.cpp: its functions by their names, loaded when the program runs.
 //
 // ggml is compiled once for each kind of processor, as libraries that stand side by side in a folder. Nothing of its headers is
-// needed: tensors, graphs and buffers stay behind pointers.
+// needed: its types are those of the adapter, and tensors, graphs and buffers stay behind pointers here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "../adapters/ggml/ggml.h"
+
 namespace bench::ggml {
 
+using attend_ggml::Backend;
+using attend_ggml::Buffer;
+using attend_ggml::BufferType;
+using attend_ggml::Graph;
+using attend_ggml::status_success;
+using attend_ggml::Tensor;
+using attend_ggml::Type;
 struct Context;
-struct Tensor;  // extents and strides count from the innermost dimension
-struct Graph;
-struct Backend;
-struct Buffer;
 struct Threads;
 
 // How the first argument of ggml_init lies in memory.
@@ -23,9 +28,6 @@ struct ContextSettings {
   void* memory;           // null: the context allocates its own
   bool descriptors_only;  // numbers lie elsewhere
 };
-
-// Numbers of a tensor. The values are those of ggml's files, which never change.
-enum Type : int { float32 = 0, float16 = 1, blocks_of_8_bit = 8 };  // 32 whole numbers of 8 bits and a float16 scale, "q8_0"
 
 // One of the libraries, and a backend of one thread on it.
 struct Library {
@@ -51,11 +53,11 @@ struct Library {
   void (*threadpool_params_init)(void* settings, int);  // of less than 4096 bytes
   Threads* (*threadpool_new)(void* settings);
   void (*backend_cpu_set_threadpool)(Backend*, Threads*);
-  int (*backend_graph_compute)(Backend*, Graph*);  // 0: it succeeded
-  void* (*backend_cpu_buffer_type)();
+  int (*backend_graph_compute)(Backend*, Graph*);  // a Status
+  BufferType* (*backend_cpu_buffer_type)();
   Buffer* (*backend_cpu_buffer_from_ptr)(void*, std::size_t);
-  int (*backend_tensor_alloc)(Buffer*, Tensor*, void*);                         // 0: the tensor's numbers lie there from now on
-  Buffer* (*backend_alloc_ctx_tensors_from_buft)(Context*, void* buffer_type);  // of the tensors that lie nowhere yet
+  int (*backend_tensor_alloc)(Buffer*, Tensor*, void*);                   // 0: the tensor's numbers lie there from now on
+  Buffer* (*backend_alloc_ctx_tensors_from_buft)(Context*, BufferType*);  // of the tensors that lie nowhere yet
   void (*backend_buffer_free)(Buffer*);
   int (*cpu_has_avx512)();
   int (*cpu_has_avx2)();

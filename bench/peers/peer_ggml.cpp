@@ -25,7 +25,9 @@ using Bytes = Memory<unsigned char>;
 enum class Way { flash, products };
 
 ggml::Type type_of(Format format) {
-  return format == Format::float32 ? ggml::float32 : format == Format::float16 ? ggml::float16 : ggml::blocks_of_8_bit;
+  return format == Format::float32   ? attend_ggml::type_float32
+         : format == Format::float16 ? attend_ggml::type_float16
+                                     : attend_ggml::type_q8_0;
 }
 
 // A graph costs some tenths of a microsecond by itself. A model's has all of its layers, so small problems stand in theirs
@@ -61,7 +63,8 @@ class Attention {
   }
 
   void run() const {
-    if (library_.backend_graph_compute(library_.backend, graph_) != 0) throw std::runtime_error("ggml has failed");
+    if (library_.backend_graph_compute(library_.backend, graph_) != ggml::status_success)
+      throw std::runtime_error("ggml has failed");
   }
 
  private:
@@ -85,7 +88,7 @@ class Attention {
   // [query heads][tokens][head_dim], which lie by tokens.
   Tensor* queries() {
     Tensor* const tensor =
-        library_.new_tensor_3d(context_, ggml::float32, problem_.head_dim, problem_.query_heads, problem_.queries);
+        library_.new_tensor_3d(context_, attend_ggml::type_float32, problem_.head_dim, problem_.query_heads, problem_.queries);
     place(tensor, problem_.query, query_numbers() * sizeof(float));
     return library_.permute(context_, tensor, 0, 2, 1, 3);
   }
@@ -137,7 +140,7 @@ class Attention {
         mask[std::ptrdiff_t(i) * problem_.keys + j] = minus_infinity;
       }
     }
-    Tensor* const tensor = library_.new_tensor_2d(context_, ggml::float16, problem_.keys, rows);
+    Tensor* const tensor = library_.new_tensor_2d(context_, attend_ggml::type_float16, problem_.keys, rows);
     place(tensor, mask, mask_.count);
     return tensor;
   }

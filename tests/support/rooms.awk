@@ -26,7 +26,7 @@ BEGIN {
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
   # random numbers and oracle; tests take the application, which they test, and no benchmark.
   may["bench"] = api " bench bench/app bench/peers src/isa/list.h tests/support/random.h tests/conformance/oracle.h"
-  may["bench/peers"] = api " bench/peers bench"
+  may["bench/peers"] = api " bench/peers bench bench/adapters/ggml"
   may["bench/app"] = api " bench/app"
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none

@@ -162,4 +162,8 @@ struct Library {
 // error.
 const Library* library();
 
+// Whether the process has registries of backends of another version of the interface, which is said on standard error. Where
+// it has none yet, the runtime itself compares versions when it has loaded the adapter.
+bool has_other_interface();
+
 }  // namespace attend_ggml

@@ -10,18 +10,24 @@
 namespace attend_ggml {
 namespace {
 
-// The part of ggml that has tensors and backends, as its file is called in every package; or the program itself.
-void* opened() {
-  void* found = nullptr;
+// A part of ggml, as its file is called in every package; or the program itself.
+void* opened(const char* part) {
+  struct Search {
+    const char* part;
+    void* found;
+  } search = {part, nullptr};
   dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, "ggml-base") == nullptr) return 0;
-        *static_cast<void**>(to) = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
-        return *static_cast<void**>(to) == nullptr ? 0 : 1;
+      [](dl_phdr_info* info, std::size_t, void* of) {
+        Search& to = *static_cast<Search*>(of);
+        if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, to.part) == nullptr) return 0;
+        to.found = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+        return to.found == nullptr ? 0 : 1;
       },
-      &found);
-  return found == nullptr ? RTLD_DEFAULT : found;
+      &search);
+  return search.found == nullptr ? RTLD_DEFAULT : search.found;
 }
+
+constexpr char tensors[] = "ggml-base", registries[] = "libggml.";  // the parts that have them
 
 template <class Function>
 bool find(void* in, const char* name, Function*& to) {
@@ -32,7 +38,7 @@ bool find(void* in, const char* name, Function*& to) {
 }
 
 bool load(Library& to) {
-  void* const in = opened();
+  void* const in = opened(tensors);
   if (!(find(in, "ggml_op_name", to.operation_name) && find(in, "ggml_unary_op_name", to.unary_name) &&
         find(in, "ggml_glu_op_name", to.glu_name) && find(in, "ggml_tensor_overhead", to.tensor_overhead) &&
         find(in, "ggml_graph_n_nodes", to.graph_size) && find(in, "ggml_graph_node", to.graph_node) &&
@@ -56,6 +62,24 @@ const Library* library() {
   static Library found{};
   static const bool there = load(found);
   return there ? &found : nullptr;
+}
+
+bool has_other_interface() {
+  std::size_t (*count)() = nullptr;
+  Registry* (*at)(std::size_t) = nullptr;
+  void *const in = opened(registries), *const addresses[] = {dlsym(in, "ggml_backend_reg_count"),
+                                                             dlsym(in, "ggml_backend_reg_get")};
+  if (addresses[0] == nullptr || addresses[1] == nullptr) return false;
+  std::memcpy(&count, &addresses[0], sizeof count);
+  std::memcpy(&at, &addresses[1], sizeof at);
+  for (std::size_t i = 0; i < count(); ++i) {
+    const int version = at(i)->version;  // the first member in every version
+    if (version == interface_version) continue;
+    std::fprintf(stderr, "attend: ggml's interface for backends is of version %d, and this adapter of version %d\n", version,
+                 interface_version);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace attend_ggml

@@ -190,7 +190,7 @@ int device_type(Device*) { return accelerator; }
 
 // What ggml_backend_load looks for.
 extern "C" __attribute__((visibility("default"))) attend_ggml::Registry* ggml_backend_init() {
-  if (attend_ggml::library() == nullptr) return nullptr;
+  if (attend_ggml::library() == nullptr || attend_ggml::has_other_interface()) return nullptr;
   if (!attend_adapter::use_backend_of_environment()) {
     std::fprintf(stderr, "attend: this processor or build has no backend called by ATTEND_BACKEND; the fastest stays\n");
   }

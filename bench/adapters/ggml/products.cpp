@@ -4,12 +4,12 @@
 //   outer axes
 //
 // The weights are packed (weights.h), or rows in the CPU's memory: the bits are the same. Those of Q8_0 are widened, some
-// panels at a time, while they are multiplied by.
+// panels at a time, for several tokens, and multiplied by as they are for one.
 #include <attend/core/linear.h>
 
 #include "operations.h"
+#include "q8.h"
 #include "weights.h"
-#include "widen.h"
 
 namespace attend_ggml {
 namespace {
@@ -70,6 +70,18 @@ void multiply(const Product& product, int part, int parts, float* work) {
   run_linear_part<format>(linear, part, parts);
 }
 
+// A panel of Q8_0: where it lies, or gathered from rows.
+const Q8Panel* q8_panel(const Product& product, int output, Q8Panel* gathered) {
+  const int groups = product.inputs / q8_numbers;
+  if (product.packed) {
+    return reinterpret_cast<const Q8Panel*>(product.weights) + std::ptrdiff_t(output / panel_keys) * groups;
+  }
+  pack_q8(reinterpret_cast<const Q8Block*>(product.weights + std::size_t(output) * product.row_stride),
+          std::int64_t(product.row_stride / sizeof(Q8Block)),
+          product.outputs - output < panel_keys ? product.outputs - output : panel_keys, groups, gathered);
+  return gathered;
+}
+
 void multiply_q8(const Product& product, int part, int parts, float* work) {
   const int panels = (product.outputs + panel_keys - 1) / panel_keys, groups = product.inputs / q8_numbers;
   const int first = int(std::int64_t(panels) * part / parts) * panel_keys;
@@ -77,24 +89,22 @@ void multiply_q8(const Product& product, int part, int parts, float* work) {
   float* const floats = work + library_floats;
   const int chunk = chunk_outputs(product);
   Q8Panel* const gathered = static_cast<Q8Panel*>(static_cast<void*>(floats + std::ptrdiff_t(chunk) * product.inputs));
+  const bool as_it_is = product.tokens == 1 && can_multiply_q8();
   for (int from = first; from < end; from += chunk) {
-    const int to = from + chunk < end ? from + chunk : end;
-    for (int o = from; o < to; o += panel_keys) {
-      const Q8Panel* panel = gathered;
-      if (product.packed) {
-        panel = reinterpret_cast<const Q8Panel*>(product.weights) + std::ptrdiff_t(o / panel_keys) * groups;
-      } else {
-        pack_q8(reinterpret_cast<const Q8Block*>(product.weights + std::size_t(o) * product.row_stride),
-                std::int64_t(product.row_stride / sizeof(Q8Block)),
-                product.outputs - o < panel_keys ? product.outputs - o : panel_keys, groups, gathered);
-      }
-      widen_q8(panel, groups, floats + std::ptrdiff_t(o - from) * product.inputs);
+    const int to = from + chunk < end ? from + chunk : end, outputs = (to < product.outputs ? to : product.outputs) - from;
+    if (as_it_is) {  // the chunk is a panel
+      float sums[panel_keys];
+      multiply_q8_panel(q8_panel(product, from, gathered), groups, product.input, sums);
+      std::memcpy(product.output + from, sums, std::size_t(outputs) * sizeof(float));
+      continue;
     }
+    for (int o = from; o < to; o += panel_keys)
+      widen_q8(q8_panel(product, o, gathered), groups, floats + std::ptrdiff_t(o - from) * product.inputs);
     Linear linear = linear_of(product, work);
     linear.weights = floats;
     linear.panels = true;
     linear.output += from;
-    linear.outputs = (to < product.outputs ? to : product.outputs) - from;
+    linear.outputs = outputs;
     run_linear<Format::float32>(linear);
   }
 }

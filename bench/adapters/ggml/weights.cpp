@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "operations.h"
-#include "widen.h"
+#include "q8.h"
 
 namespace attend_ggml {
 namespace {

@@ -101,37 +101,4 @@ void narrow_row(int type, const float* from, std::int64_t count, void* to) {
   }
 }
 
-void pack_q8(const Q8Block* rows, std::int64_t stride, int outputs, int groups, Q8Panel* to) {
-  for (int g = 0; g < groups; ++g) {
-    for (int o = 0; o < q8_outputs; ++o) {
-      static constexpr Q8Block none = {};
-      const Q8Block& block = o < outputs ? rows[o * stride + g] : none;
-      to[g].scales[o] = block.scale;
-      for (int i = 0; i < q8_numbers; ++i) to[g].numbers[i][o] = block.numbers[i];
-    }
-  }
-}
-
-void unpack_q8(const Q8Panel* from, int outputs, int groups, Q8Block* rows, std::int64_t stride) {
-  for (int g = 0; g < groups; ++g) {
-    for (int o = 0; o < outputs; ++o) {
-      Q8Block& block = rows[o * stride + g];
-      block.scale = from[g].scales[o];
-      for (int i = 0; i < q8_numbers; ++i) block.numbers[i] = from[g].numbers[i][o];
-    }
-  }
-}
-
-// (`__restrict`: numbers of 8 bits may be the bytes of anything, and the compiler would look at each row whether they are those
-// of `to`.)
-ATTEND_GGML_VERSIONS void widen_q8(const Q8Panel* __restrict from, int groups, float* __restrict to) {
-  for (int g = 0; g < groups; ++g) {
-    float scales[q8_outputs];
-    for (int o = 0; o < q8_outputs; ++o) scales[o] = widened_half(from[g].scales[o]);
-    for (int i = 0; i < q8_numbers; ++i, to += q8_outputs) {
-      for (int o = 0; o < q8_outputs; ++o) to[o] = float(from[g].numbers[i][o]) * scales[o];
-    }
-  }
-}
-
 }  // namespace attend_ggml

@@ -69,15 +69,4 @@ inline bool is_narrow_type(int type) {
   return type == type_float32 || type == type_float16 || type == type_bfloat16 || type == type_q8_0;
 }
 
-// The weights of 16 outputs in Q8_0: of 32 inputs of each, their scales and their numbers, [input][output].
-constexpr int q8_outputs = 16;
-struct Q8Panel {
-  std::uint16_t scales[q8_outputs];
-  std::int8_t numbers[q8_numbers][q8_outputs];
-};
-void pack_q8(const Q8Block* rows, std::int64_t stride, int outputs, int groups, Q8Panel* to);
-void unpack_q8(const Q8Panel* from, int outputs, int groups, Q8Block* rows, std::int64_t stride);
-// As a panel of floats, [input][output].
-void widen_q8(const Q8Panel* from, int groups, float* to);
-
 }  // namespace attend_ggml

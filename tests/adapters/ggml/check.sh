@@ -2,7 +2,7 @@
 # The adapter for ggml in llama.cpp's own libraries: tests/adapters/ggml/check.sh CXX BUILD_DIR
 #
 # Without ALL=1 a Llama of two layers and the shipped model; with it also eight layers in float32 and Q8_0, the story's model, more ways of
-# feeding, and times. `make lib` has made BUILD_DIR/libattend.a. MODELS= has stories260K.bin and tok512.bin.
+# feeding, and AddressSanitizer. `make lib` has made BUILD_DIR/libattend.a. MODELS= has stories260K.bin and tok512.bin.
 cxx=$1
 library=$2/libattend.a
 build=$2/adapters/ggml
@@ -36,16 +36,23 @@ succeeds "the small form compiles" small_form "$cxx" "$library" "$build/small_fo
 nothing_in "$(grep WRONG "$build/small.txt" | head -n 3)$(grep -q '^nodes' "$build/small.txt" || tail -n 1 "$build/errors")" \
   "$(sed -n 's/^nodes	//p' "$build/small.txt") custom nodes have the bits of the adapter's, by 1 to 3 threads"
 
-# Processes without ggml, or with one that lays out tensors in another way: a sentence, and no adapter.
-# refuses NAME SENTENCE [OPTION]
-refuses() {
+# Processes without ggml, or with another version of it: a sentence, and no adapter.
+# loads [OPTIONS]: sets $status to 0 where the adapter refuses the process, and to 1 where it takes it.
+loads() {
   # shellcheck disable=SC2086
-  $cxx $strict -rdynamic ${3:-} tests/adapters/ggml/refusal.cpp -ldl -o "$build/refusal" && "$build/refusal" "$plugin" 2>"$build/refusal.txt"
+  $cxx $strict -rdynamic ${1:-} tests/adapters/ggml/refusal.cpp -ldl -o "$build/refusal" && "$build/refusal" "$plugin" 2>"$build/refusal.txt"
   status=$?
+}
+# refuses NAME SENTENCE [OPTIONS]
+refuses() {
+  loads "${3:-}"
   nothing_in "$([ $status = 0 ] && grep -q "$2" "$build/refusal.txt" || echo "status $status: $(head -n 1 "$build/refusal.txt")")" "a process with $1 is refused"
 }
 refuses "no ggml" "attend: ggml has no ggml_op_name"
-refuses "another layout of tensors" "lays out tensors in another way" -DOTHER_LAYOUT
+refuses "another layout of tensors" "lays out tensors in another way" -DTENSOR_BYTES=8
+refuses "backends of another version" "interface for backends is of version 3, and this adapter of version 2" "-DTENSOR_BYTES=368 -DINTERFACE_VERSION=3"
+loads "-DTENSOR_BYTES=368 -DINTERFACE_VERSION=2"
+nothing_in "$([ $status = 1 ] || echo "status $status: $(head -n 1 "$build/refusal.txt")")" "a process with backends of the adapter's version is not"
 
 # ways MODEL PROMPT ADDED WHICH: with the adapter nothing changes a bit, but for flash attention; as shipped something does.
 ways() {
@@ -89,6 +96,14 @@ if [ -n "${ALL:-}" ]; then
   for kind in f32 q8_0 q4_0; do
     "$build/random_llama" "$build/$kind.gguf" $kind && ways $kind 80 20 all
   done
+  # Memory, by AddressSanitizer: of the adapter and of what feeds it. (Leaks of the runtime are its own.)
+  mkdir -p "$build/asan"
+  succeeds "the adapter compiles with AddressSanitizer" adapter "$cxx -O1 -fsanitize=address" "$library" "$build/asan/libattend_ggml.so" &&
+    succeeds "the tests' programs compile with AddressSanitizer" programs "$cxx -fsanitize=address" "$build/asan"
+  for model in small household; do
+    succeeds "$model: AddressSanitizer finds nothing" env ASAN_OPTIONS=detect_leaks=0 "$build/asan/ways" $ggml_x64 libggml-cpu-haswell.so "$build/asan/libattend_ggml.so" "$build/$model.gguf" 24 8 some
+  done
+  succeeds "forms: AddressSanitizer finds nothing" env ASAN_OPTIONS=detect_leaks=0 "$build/asan/forms" $ggml_x64/libggml-base.so "$build/asan/libattend_ggml.so"
   if [ -r "$build/story.gguf" ]; then ways story 1 100 all; else skip story "no stories260K.bin in MODELS="; fi
 fi
 finish

@@ -95,9 +95,30 @@ def softmax_keeps_bits():
     return None if bool((ops.softmax(torch.full((2, 5), float('-inf')), -1) == 0).all()) else 'expected zeros where all are masked'
 
 
+def weights_keep_bits():
+    """Weights in rows, which a call packs for itself where it has many rows of input, and weights that were packed before; rows changed in
+    place, in a way that no version counts, are those of the next call."""
+    torch.manual_seed(7)
+    for kind in (torch.float32, torch.float16, torch.bfloat16):
+        for outputs, inputs in ((384, 96), (50, 512), (17, 1025)):
+            weight = torch.randn(outputs, inputs + 3).to(kind)[:, :inputs]
+            x = torch.randn(450, inputs)
+            for turn in ('new', 'changed'):
+                whole = ops.packed_linear(x, ops.pack_weight(weight), outputs)
+                for tokens in (1, 2, 13, 192, 193, 450):
+                    for threads in (1, 2):
+                        torch.set_num_threads(threads)
+                        own = ops.linear(x[:tokens], weight)
+                        if not same_bits(own, whole[:tokens]):
+                            return f'{turn} weights of {kind}, {outputs} by {inputs}, {tokens} tokens, {threads} threads: {difference(own, whole[:tokens])}'
+                weight.data.mul_(-0.5)
+    return None
+
+
 if __name__ == '__main__':
     with torch.no_grad():
         models_keep_bits(sys.argv[1] == 'small')
         operators_keep_bits(int(sys.argv[2]))
         checked('a window that a mask says has the bits of a cache that dropped what it has left behind')(windows_keep_bits)
+        checked('linear: weights in rows have the bits of packed ones, and are read anew by each call')(weights_keep_bits)
         checked('softmax: numbers that are masked change no bit in front of the rest nor behind it')(softmax_keeps_bits)

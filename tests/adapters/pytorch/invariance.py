@@ -1,5 +1,6 @@
 """Rows of the scoreboard, of PyTorch as shipped and with Attend inside: invariance.py, see invariance.sh."""
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -36,14 +37,16 @@ def outputs_elsewhere(**environment):
     return torch.frombuffer(bytearray(done.stdout), dtype=torch.float32).view(2, -1)
 
 
-def seconds(model, x):
-    """The best of several calls."""
-    best = float('inf')
-    for _ in range(7):
-        begin = time.perf_counter()
+def time_ratio(first, second, x, clock):
+    """The time of a call of the first by that of the second: the median of several pairs, because what else the machine does falls on both of
+    a pair, and may fall on one of two long rows alone."""
+    def seconds(model):
+        begin = clock()
         model(x)
-        best = min(best, time.perf_counter() - begin)
-    return best
+        return clock() - begin
+
+    first(x), second(x)
+    return statistics.median(seconds(first) / seconds(second) for _ in range(15))
 
 
 def main():
@@ -58,8 +61,8 @@ def main():
     row('x86-64 AVX2 or AVX-512', *['not here: no processor or emulator with AVX-512'] * 2)
     row('x86-64 or AArch64', *['not here: PyTorch is installed for this processor alone'] * 2)
     x = torch.randn(4, 128, 384)
-    for name, threads in (('one thread', 1), ('two threads', 2)):
-        ratio = on_threads(threads, lambda: seconds(own[0], x) / seconds(plain[0], x))
+    for name, threads, clock in (('one thread', 1, time.process_time), ('two threads', 2, time.perf_counter)):
+        ratio = on_threads(threads, lambda: time_ratio(own[0], plain[0], x, clock))
         row(f'time, {name}', '1', f'{ratio:.2f}')
 
 
