@@ -211,7 +211,7 @@ class Finder {
     return true;
   }
 
-  // DynamicQuantizeLinear, and for each use of it MatMulInteger, Cast, Mul by both scales, and Add of a constant row.
+  // DynamicQuantizeLinear, and for each use of it MatMulInteger, Cast, Mul by both scales, Add of a constant row, and Gelu.
   bool dynamic_products(int node, Fused& fused) {
     if (!graph_.is(node, ":DynamicQuantizeLinear")) return false;
     const Value *const numbers = graph_.output(node, 0), *const scale = graph_.output(node, 1),
@@ -223,7 +223,7 @@ class Finder {
     std::vector<bool> gelu;
     for (const int product : numbers->users) {
       if (!dynamic_product(product, numbers, scale, zero, fused.nodes, step)) return false;
-      gelu.push_back(false);
+      gelu.push_back(gelu_of(step.outputs.back(), fused.nodes));
     }
     step.op = make_dynamic_products(std::move(gelu));
     fused.steps.push_back(std::move(step));
