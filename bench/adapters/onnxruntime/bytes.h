@@ -15,28 +15,27 @@ struct Quantised {
 Quantised quantisation_of(float least, float most);
 
 // Widens [least, most] by numbers; NaN changes nothing.
-void range_of(const float *x, int64_t count, float &least, float &most);
+void range_of(const float* x, int64_t count, float& least, float& most);
 
 // Each number plus `lift`, modulo 256: 128 makes int8 numbers of them, which
 // are 128 less.
-void quantise(const float *x, int64_t count, const Quantised &by, uint8_t lift,
-              uint8_t *to);
+void quantise(const float* x, int64_t count, const Quantised& by, uint8_t lift, uint8_t* to);
 
-int32_t sum_of(const int8_t *numbers, int count);
+int32_t sum_of(const int8_t* numbers, int count);
 
 // Sums of a row of a product, modulo 2^32: sums -= factor * zeros.
-void subtract(int32_t *sums, const int32_t *zeros, uint32_t factor, int count);
+void subtract(int32_t* sums, const int32_t* zeros, uint32_t factor, int count);
 
 // to = float(sum - factor * zeros) * (scale of the row * scale of the column),
 // plus bias.
 struct FloatEnd {
-  const int32_t *zeros;
+  const int32_t* zeros;
   uint32_t factor;
   float row_scale;
-  const float *scales; // of columns, or one number
+  const float* scales;  // of columns, or one number
   bool one_scale;
-  const float *bias; // or null
+  const float* bias;  // or null
 };
-void to_floats(const int32_t *sums, const FloatEnd &end, int count, float *to);
+void to_floats(const int32_t* sums, const FloatEnd& end, int count, float* to);
 
-} // namespace attend_adapter::onnx
+}  // namespace attend_adapter::onnx
