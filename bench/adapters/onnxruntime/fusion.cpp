@@ -211,7 +211,7 @@ class Finder {
     return true;
   }
 
-  // DynamicQuantizeLinear, and for each use of it MatMulInteger, Cast, Mul by both scales, and Add of a constant row.
+  // DynamicQuantizeLinear, and for each use of it MatMulInteger, Cast, Mul by both scales, Add of a constant row, and Gelu.
   bool dynamic_products(int node, Fused& fused) {
     if (!graph_.is(node, ":DynamicQuantizeLinear")) return false;
     const Value *const numbers = graph_.output(node, 0), *const scale = graph_.output(node, 1),
@@ -219,14 +219,20 @@ class Finder {
     if (numbers == nullptr || scale == nullptr || zero == nullptr || numbers->output || scale->output || zero->output)
       return false;
     fused.nodes.push_back(node);
+    Step step{nullptr, {graph_.input(node, 0)}, {}};
+    std::vector<bool> gelu;
     for (const int product : numbers->users) {
-      if (!dynamic_product(product, graph_.input(node, 0), numbers, scale, zero, fused)) return false;
+      if (!dynamic_product(product, numbers, scale, zero, fused.nodes, step)) return false;
+      gelu.push_back(gelu_of(step.outputs.back(), fused.nodes));
     }
+    step.op = make_dynamic_products(std::move(gelu));
+    fused.steps.push_back(std::move(step));
     return !numbers->users.empty() && scale->users.size() == numbers->users.size() &&
            zero->users.size() == numbers->users.size();
   }
 
-  bool dynamic_product(int product, const Value* x, const Value* numbers, const Value* scale, const Value* zero, Fused& fused) {
+  bool dynamic_product(int product, const Value* numbers, const Value* scale, const Value* zero, std::vector<int>& nodes,
+                       Step& step) {
     if (!graph_.is(product, ":MatMulInteger") || graph_.input(product, 0) != numbers || graph_.input(product, 2) != zero)
       return false;
     const Value *const weights = graph_.input(product, 1), *const weight_zero = graph_.input(product, 3);
@@ -247,17 +253,18 @@ class Finder {
       return false;
     const int64_t columns = weights->tensor.shape[1], scales = weight_scale->tensor.shape.count();
     if (scales != 1 && scales != columns) return false;
-    for (const int each : {product, cast, scaled, factors}) fused.nodes.push_back(each);
+    for (const int each : {product, cast, scaled, factors}) nodes.push_back(each);
     const Value* output = graph_.output(scaled);
     const Value *bias = nullptr, *sum;
     const int add = next(output, ":Add");
     if (add >= 0 && with_constant(add, bias, sum) && is_row(bias, columns)) {
-      fused.nodes.push_back(add);
+      nodes.push_back(add);
       output = graph_.output(add);
     } else {
       bias = nullptr;
     }
-    fused.steps.push_back({make_dynamic_product(), {x, weights, weight_scale, weight_zero, bias}, {output}});
+    for (const Value* const input : {weights, weight_scale, weight_zero, bias}) step.inputs.push_back(input);
+    step.outputs.push_back(output);
     return true;
   }
 

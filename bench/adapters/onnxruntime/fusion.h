@@ -35,7 +35,8 @@ struct ChainLayout {
   float scale;
 };
 std::unique_ptr<Operator> make_chain_attention(const ChainLayout& layout);
-// x times weights of 8 bits, each row of x quantised by itself: inputs x, weights, scale, zero point (or none), bias (or none).
-std::unique_ptr<Operator> make_dynamic_product();
+// x times weights of 8 bits, each row of x quantised by itself, and Gelu where `gelu` of the product is set: inputs x, and for
+// each product weights, scale, zero point (or none), bias (or none).
+std::unique_ptr<Operator> make_dynamic_products(std::vector<bool> gelu);
 
 }  // namespace attend_adapter::onnx

@@ -2,7 +2,9 @@
 
 #include <attend/core/linear.h>
 
-#include "rows.h"
+#include <cstring>
+
+#include "bytes.h"
 
 namespace attend_adapter::onnx {
 
@@ -59,67 +61,130 @@ const int8_t* signed_numbers(const Tensor& tensor, WorkMemory& memory) {
   return reinterpret_cast<int8_t*>(to);
 }
 
-void multiply(const IntegerProduct& product, const Call& call) {
-  const PackedIntegers& weights = product.weights;
-  const int inputs = weights.inputs(), outputs = weights.outputs(), rows = product.rows;
-  const bool simple = product.left_zero.size() == 1 && product.right_zero.size() == 1 && product.right_zero[0] == 0;
-  const int panels = (outputs + panel - 1) / panel;
-  const std::size_t panel_bytes = attend::core::packed_integer_weight_bytes(panel, inputs);
-  const Parallel parallel = call.parallel(double(rows) * inputs * outputs / 4);
-  const bool by_rows = rows >= 4 * parallel.threads;
-  parallel.each(parallel.threads, [&](int part) {
-    const auto piece = [&](int count, int at) { return int(int64_t(count) * at / parallel.threads); };
-    const int first_row = by_rows ? piece(rows, part) : 0, end_row = by_rows ? piece(rows, part + 1) : rows;
-    const int first_panel = by_rows ? 0 : piece(panels, part), end_panel = by_rows ? panels : piece(panels, part + 1);
-    const int first = first_panel * panel, end = end_panel * panel < outputs ? end_panel * panel : outputs;
-    if (first_row >= end_row || first >= end) return;
-    attend::core::IntegerLinear linear{};
-    linear.input = product.left + std::ptrdiff_t(first_row) * inputs;
-    linear.output = product.output + std::ptrdiff_t(first_row) * outputs + first;
-    linear.weights = weights.panels() + panel_bytes * std::size_t(first_panel);
-    linear.input_stride = linear.weight_stride = linear.inputs = inputs;
-    linear.output_stride = outputs;
-    linear.outputs = end - first;
-    linear.tokens = end_row - first_row;
-    linear.input_zero = simple ? product.left_zero[0] : 0;
-    attend::core::run_packed_integer_linear<int32_t>(linear);
-    if (simple) return;
-    for (int row = first_row; row < end_row; ++row) {
-      uint32_t row_sum = 0;
-      for (int k = 0; k < inputs; ++k) row_sum += uint32_t(product.left[std::ptrdiff_t(row) * inputs + k]);
-      const uint32_t left_zero = uint32_t(product.left_zero[product.left_zero.size() > 1 ? std::size_t(row) : 0]);
-      for (int n = first; n < end; ++n) {
-        const uint32_t right_zero = uint32_t(product.right_zero[product.right_zero.size() > 1 ? std::size_t(n) : 0]);
-        int32_t& sum = product.output[std::ptrdiff_t(row) * outputs + n];
-        sum = int32_t(uint32_t(sum) - left_zero * uint32_t(weights.sums()[std::size_t(n)]) -
-                      right_zero * (row_sum - uint32_t(inputs) * left_zero));
-      }
+namespace {
+
+// One matrix at a time, by few outputs and few rows, so that sums are in the
+// cache when they are taken on from.
+class Multiplication {
+ public:
+  Multiplication(const IntegerRows& left, const std::vector<IntegerProduct>& products) : left_(left), products_(products) {}
+
+  // Rows that are quantised, if they have to be, and multiplied by all weights.
+  void rows(int first, int end) const {
+    for (int row = first; row < end; row += most_rows) {
+      const int count = end - row < most_rows ? end - row : most_rows;
+      quantise_rows(row, row + count);
+      panels(row, count, 0, panels());
     }
-  });
-}
-
-void range_of(const float* x, int64_t count, float& least, float& most) {
-  for (int64_t i = 0; i < count; ++i) {
-    least = x[i] < least ? x[i] : least;
-    most = x[i] > most ? x[i] : most;
   }
-}
+  void quantise_rows(int first, int end) const {
+    for (int row = first; left_.floats != nullptr && row < end; ++row) {
+      const std::ptrdiff_t at = std::ptrdiff_t(row) * left_.inputs;
+      float least = 0, most = 0;
+      range_of(left_.floats + at, left_.inputs, least, most);
+      const Quantised by = quantisation_of(least, most);
+      left_.quantised_scales[row] = by.scale;
+      left_.quantised_zeros[row] = int32_t(by.zero) - 128;
+      quantise(left_.floats + at, left_.inputs, by, 128, reinterpret_cast<uint8_t*>(left_.quantised + at));
+    }
+  }
+  // All rows and panels first … end - 1 of the weights of all products, one
+  // after the other.
+  void all_rows(int first, int end) const {
+    for (int row = 0; row < left_.rows; row += most_rows)
+      panels(row, left_.rows - row < most_rows ? left_.rows - row : most_rows, first, end);
+  }
+  int panels() const {
+    int all = 0;
+    for (const IntegerProduct& product : products_) all += panels_of(product);
+    return all;
+  }
 
-Quantised quantisation_of(float least, float most) {
-  Quantised by{};
-  by.scale = most == least ? 1 : (most - least) / 255;
-  const float zero = -least / by.scale;
-  by.zero = uint8_t(zero >= 0 ? (zero <= 255 ? __builtin_nearbyintf(zero) : 255.0f) : 0.0f);
-  return by;
-}
+ private:
+  static constexpr int most_rows = 48,
+                       most_outputs = 4 * panel;  // multiples of what the library has at a time
 
-void quantise(const float* x, int64_t count, const Quantised& by, uint8_t* to) {
-  constexpr float to_whole = 12582912;  // 1.5 * 2^23: a sum with it is rounded to whole numbers, ties to even
-  for (int64_t i = 0; i < count; ++i) {
-    const float step = x[i] / by.scale;
-    const float near = step >= -300 ? (step <= 300 ? step : 300) : -300;
-    const float number = (near + to_whole) - to_whole + float(by.zero);
-    to[i] = uint8_t(int32_t(number >= 0 ? (number <= 255 ? number : 255) : 0));
+  static int panels_of(const IntegerProduct& product) { return (product.weights.outputs() + panel - 1) / panel; }
+
+  void panels(int row, int count, int first, int end) const {
+    int before = 0;
+    for (const IntegerProduct& product : products_) {
+      const int own = panels_of(product), own_end = end - before < own ? end - before : own;
+      int own_first = first - before > 0 ? first - before : 0;
+      for (; own_first < own_end; own_first += most_outputs / panel) {
+        const int output = own_first * panel, limit = own_end * panel;
+        const int last = limit < product.weights.outputs() ? limit : product.weights.outputs();
+        piece(product, row, count, output, last - output < most_outputs ? last - output : most_outputs);
+      }
+      before += own;
+    }
+  }
+
+  void piece(const IntegerProduct& product, int row, int rows, int output, int outputs) const {
+    const PackedIntegers& weights = product.weights;
+    const std::ptrdiff_t stride = weights.outputs(), inputs = left_.inputs;
+    int32_t sums[most_rows * most_outputs];
+    attend::core::IntegerLinear linear{};
+    linear.input = left_.numbers + row * inputs;
+    linear.output = sums;
+    linear.weights =
+        weights.panels() + attend::core::packed_integer_weight_bytes(panel, left_.inputs) * std::size_t(output / panel);
+    linear.input_stride = linear.weight_stride = inputs;
+    linear.inputs = left_.inputs;
+    linear.output_stride = most_outputs;
+    linear.outputs = outputs;
+    linear.tokens = rows;
+    attend::core::run_packed_integer_linear<int32_t>(linear);
+    for (int r = 0; r < rows; ++r) {
+      int32_t* const sum = sums + r * most_outputs;
+      const int32_t zero = left_.zeros[row + r];
+      const int32_t* const weight_sums = weights.sums().data() + output;
+      const std::ptrdiff_t at = (row + r) * stride + output;
+      subtract_right(product, row + r, zero, output, outputs, sum);
+      if (product.sums != nullptr) {
+        subtract(sum, weight_sums, uint32_t(zero), outputs);
+        std::memcpy(product.sums + at, sum, std::size_t(outputs) * sizeof(int32_t));
+        continue;
+      }
+      FloatEnd end{weight_sums, uint32_t(zero), left_.scales[row + r], product.scales, product.one_scale, nullptr};
+      if (!product.one_scale) end.scales += output;
+      if (product.bias != nullptr) end.bias = product.bias + output;
+      float* const to = product.output + at;
+      to_floats(sum, end, outputs, to);
+      if (product.activation != nullptr) product.activation(to, nullptr, outputs, to);
+    }
+  }
+  // Zero points of weights times the row less its own.
+  void subtract_right(const IntegerProduct& product, int row, int32_t zero, int output, int outputs, int32_t* sum) const {
+    const std::vector<int32_t>& zeros = product.right_zero;
+    if (zeros.size() == 1 && zeros[0] == 0) return;
+    const uint32_t row_sum = uint32_t(sum_of(left_.numbers + std::ptrdiff_t(row) * left_.inputs, left_.inputs)) -
+                             uint32_t(left_.inputs) * uint32_t(zero);
+    if (zeros.size() > 1) return subtract(sum, zeros.data() + output, row_sum, outputs);
+    for (int n = 0; n < outputs; ++n) sum[n] = int32_t(uint32_t(sum[n]) - row_sum * uint32_t(zeros[0]));
+  }
+
+  const IntegerRows& left_;
+  const std::vector<IntegerProduct>& products_;
+};
+
+}  // namespace
+
+void multiply(const IntegerRows& left, const std::vector<IntegerProduct>& products, const Call& call) {
+  const Multiplication all(left, products);
+  const int panels = all.panels();
+  const Parallel parallel = call.parallel(double(left.rows) * left.inputs * panels * panel / 4);
+  const auto divided = [&](int count, const auto& work) {
+    parallel.each(parallel.threads, [&](int part) {
+      const auto piece = [&](int at) { return int(int64_t(count) * at / parallel.threads); };
+      if (piece(part) < piece(part + 1)) work(piece(part), piece(part + 1));
+    });
+  };
+  if (left.rows >= 4 * parallel.threads) {
+    divided(left.rows, [&](int first, int end) { all.rows(first, end); });
+  } else {
+    all.quantise_rows(0, left.rows);
+    divided(panels, [&](int first, int end) { all.all_rows(first, end); });
   }
 }
 

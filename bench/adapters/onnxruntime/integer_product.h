@@ -28,27 +28,36 @@ class PackedIntegers {
 // Zero points of the lowered numbers, as many as the tensor has; of none, the one that 0 becomes.
 std::vector<int32_t> zero_points(const Tensor& tensor, int shift);
 
-// output[m][n] = sum over k of (left[m][k] - left_zero[m]) * (weights[k][n] - right_zero[n]), modulo 2^32.
-struct IntegerProduct {
-  const int8_t* left;  // [rows][inputs]
-  int rows;
-  const PackedIntegers& weights;
-  const std::vector<int32_t>& left_zero;   // one, or `rows`
-  const std::vector<int32_t>& right_zero;  // one, or `outputs`
-  int32_t* output;
+// The left rows of products: numbers of 8 bits, each row with a zero point. Rows of floats become these first, each by a range
+// of its own: neighbours in a batch, and padding, change no bit.
+struct IntegerRows {
+  int rows, inputs;
+  const float* floats;    // [rows][inputs], or null where `numbers` and what belongs to them is there already
+  const int8_t* numbers;  // of `quantised`, where rows were floats
+  const int32_t* zeros;
+  const float* scales;  // null where no product is of floats
+  int8_t* quantised;
+  int32_t* quantised_zeros;
+  float* quantised_scales;
 };
-void multiply(const IntegerProduct& product, const Call& call);
+
+// sum[m][n] = sum over k of (left[m][k] - zeros[m]) * (weights[k][n] - right_zero[n]), modulo 2^32, and where floats are asked
+// for output[m][n] = sum[m][n] * (left scales[m] * scales[n]), plus bias[n], and its activation.
+struct IntegerProduct {
+  const PackedIntegers& weights;
+  std::vector<int32_t> right_zero;  // one, or `outputs`
+  int32_t* sums;                    // [rows][outputs], or null:
+  float* output;
+  const float* scales;  // `outputs`, or one
+  bool one_scale;
+  const float* bias;                                                             // or null
+  void (*activation)(const float* from, const float* by, int count, float* to);  // or null
+};
+
+// All products of the same rows, of as many inputs.
+void multiply(const IntegerRows& left, const std::vector<IntegerProduct>& products, const Call& call);
 
 // Numbers of int8 or uint8 as int8, which uint8 is 128 less as.
 const int8_t* signed_numbers(const Tensor& tensor, WorkMemory& memory);
-
-// uint8 numbers of floats by the definition of DynamicQuantizeLinear: number = round(x / scale) + zero, ties to even.
-struct Quantised {
-  float scale;
-  uint8_t zero;
-};
-Quantised quantisation_of(float least, float most);
-void range_of(const float* x, int64_t count, float& least, float& most);
-void quantise(const float* x, int64_t count, const Quantised& by, uint8_t* to);
 
 }  // namespace attend_adapter::onnx

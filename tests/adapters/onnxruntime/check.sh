@@ -39,6 +39,7 @@ every=7
 [ "${ALL:-}" = 1 ] && every=1
 runs "forms of nodes beside float64" nodes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "published cases of ONNX" published "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
+runs "products of one input, each row by its own range" dynamic "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "custom operators" custom "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every $every
 runs "forms of nodes on processors" processors --every "$((every * 3 - 2))" --machines "$machines"
 runs "a decoder and its cache" decoder --machines "$machines"

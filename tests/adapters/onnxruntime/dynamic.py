@@ -1,0 +1,115 @@
+"""Products in integers of one input, as quantisers of dynamic models write them: dynamic.py LIBRARY --plugin PLUGIN
+
+DynamicQuantizeLinear, and behind it some MatMulInteger, Cast, Mul, Add and perhaps Gelu spelled out. The plugin makes one node of it, in which
+each row is quantised by itself: every step is one operation of float32, so that the bits are those of NumPy. Gelu has the bits of a Gelu.
+"""
+import argparse
+import math
+import sys
+
+import numpy
+from onnx import TensorProto, helper
+
+import host
+import machines
+import model
+from reference import integer_product, quantised
+
+# (inputs, outputs of each product): panels are of 32 outputs, and 128 are computed at a time.
+EXTENTS = ((1, (1,)), (5, (31, 33)), (64, (130, 128, 7)), (100, (300,)), (384, (64, 64, 64)))
+ROWS = (1, 2, 7, 47, 49, 97)  # 48 are computed at a time
+
+
+class Products:
+    def __init__(self, inputs, outputs, kind, columns, bias, gelu, seed):
+        random = numpy.random.default_rng(seed)
+        self.nodes, self.constants, self.bias, self.gelu = [], {}, bias, gelu
+        self.results = []
+        self.inputs = inputs
+        low, high = (-128, 128) if kind == numpy.int8 else (0, 256)
+        self.parts = []
+        for n in outputs:
+            of_columns = (n,) if columns else ()
+            self.parts.append((random.integers(low, high, (inputs, n)).astype(kind), numpy.asarray(random.uniform(0.001, 0.02, of_columns), numpy.float32),
+                               numpy.asarray(random.integers(low, high, of_columns) if columns else low + 128, kind), random.standard_normal(n).astype(numpy.float32)))
+
+    def put(self, kind, *inputs, outputs=1, **attributes):
+        results = ["v%d_%d" % (len(self.nodes), k) for k in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), results, name=results[0], **attributes))
+        return results[0] if outputs == 1 else results
+
+    def constant(self, array):
+        name = "c%d" % len(self.constants)
+        self.constants[name] = numpy.asarray(array)
+        return name
+
+    def onnx(self):
+        numbers, x_scale, x_zero = self.put("DynamicQuantizeLinear", "x", outputs=3)
+        for weights, scale, zero, bias in self.parts:
+            y = self.put("MatMulInteger", numbers, self.constant(weights), x_zero, self.constant(zero))
+            y = self.put("Mul", self.put("Cast", y, to=TensorProto.FLOAT), self.put("Mul", x_scale, self.constant(scale)))
+            if self.bias:
+                y = self.put("Add", y, self.constant(bias))
+            if self.gelu:
+                inner = self.put("Erf", self.put("Div", y, self.constant(numpy.float32(math.sqrt(2)))))
+                y = self.put("Mul", self.put("Mul", y, self.put("Add", inner, self.constant(numpy.float32(1)))), self.constant(numpy.float32(0.5)))
+            self.results.append(y)
+        results = [(y, TensorProto.FLOAT, ["batch", "tokens", bias.size]) for y, (_, _, _, bias) in zip(self.results, self.parts)]
+        return model.model(self.nodes, [("x", TensorProto.FLOAT, ["batch", "tokens", self.inputs])], results, self.constants, 17)
+
+    def exact(self, x):
+        """Without Gelu."""
+        rows = [quantised(row) for row in x.reshape(-1, x.shape[-1])]
+        numbers, scales, zeros = (numpy.stack(a) for a in zip(*rows))
+        for weights, scale, zero, bias in self.parts:
+            y = integer_product(numbers, weights, zeros, zero).astype(numpy.float32) * (scales[:, None] * scale)
+            yield (y + bias if self.bias else y).reshape(*x.shape[:-1], -1)
+
+
+def rows_of(count, inputs, seed):
+    """Of all ranges: normal ones, of one sign, of zeros, of one number that is far from the others."""
+    random = numpy.random.default_rng(seed)
+    x = random.standard_normal((count, inputs)) * 10.0 ** random.integers(-6, 7, (count, 1))
+    x[1::7] = abs(x[1::7])
+    x[2::7] = -abs(x[2::7])
+    x[3::7] = 0
+    x[4::7, ::5] = 0
+    x[5::7, -1] *= 1e4
+    return x.astype(numpy.float32)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("runtime")
+    arguments.add_argument("--plugin", required=True)
+    asked = arguments.parse_args()
+    runtime = host.Runtime(asked.runtime)
+    runtime.register(asked.plugin)
+    gelus = runtime.session(model.one_node("Gelu", {"x": numpy.zeros((1, 1, 1), numpy.float32)}, 1), provider=True)
+    failed = count = 0
+    for index, (inputs, outputs) in enumerate(EXTENTS):
+        for form in range(16):
+            kind, columns, bias, gelu = (numpy.uint8, numpy.int8)[form & 1], bool(form & 2), bool(form & 4), bool(form & 8)
+            products = Products(inputs, outputs, kind, columns, bias, gelu, form)
+            session = runtime.session(products.onnx(), provider=True, threads=1 + form % 3)
+            name = "%d inputs, %s outputs, %s%s%s%s" % (inputs, outputs, kind.__name__, ", by column" * columns, ", bias" * bias, ", Gelu" * gelu)
+            left = session.left()
+            if left:
+                failed += 1
+                print("FAIL %s: the runtime computes %s" % (name, left))
+            for rows in ROWS:
+                x = rows_of(rows, inputs, index + rows)[None]
+                expected = list(products.exact(x))
+                if gelu:
+                    expected = [gelus.run({"x": y})[0] for y in expected]
+                problem = machines.difference(expected, session.run({"x": x}))
+                count += 1
+                if problem != "same":
+                    failed += 1
+                    print("FAIL %s, %d rows: %s" % (name, rows, problem))
+    print("%d products of rows, %d wrong" % (count, failed))
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
