@@ -25,8 +25,11 @@ function brief(text) { return text == "same" ? "yes" : text ~ /^differs/ ? "no" 
 # Rows that no runtime has are left out.
 function overview(  w, r, cells, any) {
   row_count = 1
-  cell[1, 1] = "same bits: as shipped / with Attend"
-  for (r = 1; r <= runtimes; ++r) cell[1, r + 1] = runtime[r]
+  cell[1, 1] = "same bits"
+  for (r = 1; r <= runtimes; ++r) {
+    cell[1, r + 1] = runtime[r]
+    sub(/ [0-9.]+, .*/, "", cell[1, r + 1])  # its version, and which part of it
+  }
   columns = runtimes + 1
   for (w = 1; w <= whats; ++w) {
     any = 0
