@@ -1,4 +1,5 @@
 # Sourced after check.sh: tables that a command writes into a page.
+# shellcheck shell=sh disable=SC2154
 
 # replace_part PAGE COMMAND TABLE: what stands in PAGE between "made by COMMAND" and "end" becomes what the file TABLE has.
 replace_part() {
