@@ -346,7 +346,7 @@ peers:
 adapters: lib
 	@sh tests/checks/check_adapters.sh "$(CXX)" $(BUILD)
 
-## invariance  what changes the bits of each runtime (threads, batch, padding, chunks, processors), as it is shipped and with the library inside, and what that costs in time; to build/invariance.tsv, and a table
+## invariance  what changes the bits of each runtime (threads, batch, padding, chunks, processors), as it is shipped and with the library inside, and what that costs in time; a table; writes bench/results/invariance.md (ADAPTERS= some)
 .PHONY: invariance
 invariance: lib
 	@sh tests/adapters/invariance.sh "$(CXX)" $(BUILD)

@@ -83,11 +83,13 @@ def text_of(lines):
         line = re.sub(r'^(//|/\*|\*) ?', '', line)
         if not line.startswith('clang-format o'):
             found.append(line.rstrip())
-    # Later lines of a comment of C that begins behind a declaration have its column.
+    # Later lines of a comment of C have the column of its first word: below its sign, or behind a declaration.
     rest = [len(line) - len(line.lstrip()) for line in found[1:] if line.strip()]
     margin = min(rest, default=0)
-    if margin > 8:
-        found[1:] = [line[margin:] for line in found[1:]]
+    if margin <= 8:
+        begins = re.match(r'\s*/\* ', lines[0]) if lines else None
+        margin = min(margin, begins.end()) if begins else 0
+    found[1:] = [line[margin:] for line in found[1:]]
     while found and blank(found[0]):
         found.pop(0)
     while found and blank(found[-1]):

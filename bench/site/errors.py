@@ -12,7 +12,7 @@ import re
 import clang.cindex
 from clang.cindex import CursorKind, TokenKind
 
-from headers import FUNCTIONS, RECORDS, parsed
+from cursors import FUNCTIONS, RECORDS, parsed
 
 NO_ERROR = {'ATTEND_OK'}
 

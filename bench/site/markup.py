@@ -31,7 +31,8 @@ def tokens(text, language):
     if name not in _lexers:
         _lexers[name] = pygments.lexers.get_lexer_by_name(name, stripnl=False, ensurenl=False)
     found = []
-    for kind, piece in _lexers[name].get_tokens(text):
+    ended = text + '\n'  # without which a comment on the last line is none to the lexer
+    for kind, piece in _lexers[name].get_tokens(ended):
         colour = _colours.get(kind)
         if colour is None:
             colour = _colours[kind] = next((colour for parent, colour in COLOURS if kind in parent), '')
@@ -39,6 +40,7 @@ def tokens(text, language):
             found[-1] = (colour, found[-1][1] + piece)
         else:
             found.append((colour, piece))
+    found[-1] = (found[-1][0], found[-1][1].removesuffix('\n'))
     return found
 
 

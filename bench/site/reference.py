@@ -1,6 +1,6 @@
 """The pages of the reference: entries with signature, comment, members, errors, source line, and the guides that name them."""
 import comments
-from headers import Entry
+from declarations import Entry
 from layout import between
 from markup import attribute, block, escaped, highlighted
 

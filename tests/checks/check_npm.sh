@@ -41,6 +41,11 @@ mkdir -p "$build/node_modules" && ln -s "$package" "$build/node_modules/attend" 
 if [ "$(echo 'lock the front door' | node --preserve-symlinks "$build/household.mjs" 2>&1)" = 'lock.lock door=front' ]; then
   ok "the package's example answers"
 else fail "the package's example" "$(echo 'lock the front door' | node "$build/household.mjs" 2>&1 | tail -n 3)"; fi
+sed -n '/^```js$/,/^```$/p' include/guide/javascript.md | sed '/^```/d' >"$build/guide.mjs"
+sed -n '/^```text$/,/^```$/p' include/guide/javascript.md | sed '/^```/d' >"$build/guide.expected"
+if node --preserve-symlinks "$build/guide.mjs" >"$build/guide.output" 2>&1 && [ -s "$build/guide.expected" ] && cmp -s "$build/guide.output" "$build/guide.expected"; then
+  ok "the guide's program prints what the guide says"
+else fail "the guide's program" "$(tail -n 3 "$build/guide.output")"; fi
 
 # ---- Speed, beside the library without vectors, and beside the native one without them
 sources=$(ls src/*/*.cpp)

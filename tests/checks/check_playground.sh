@@ -6,17 +6,12 @@ build=$2/check_playground
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build/site" || exit 1
 
-CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
-if [ -z "$CHROMIUM" ] || ! command -v npm >/dev/null 2>&1 || ! command -v wasm-ld >/dev/null 2>&1; then
-  what="apt-get install chromium nodejs npm clang lld"
-  if [ "${CI:-}" = true ]; then fail "the playground" "$what"; else skip "the playground" "$what"; fi
+. tests/site/browser.sh
+browser_found "the playground" || { finish; exit; }
+if ! command -v wasm-ld >/dev/null 2>&1; then
+  if [ "${CI:-}" = true ]; then fail "the playground" "apt-get install clang lld"; else skip "the playground" "apt-get install clang lld"; fi
   finish
   exit
-fi
-export CHROMIUM NODE_MODULES="$PWD/build/browser/node_modules"
-if [ ! -d "$NODE_MODULES/axe-core" ]; then
-  mkdir -p build/browser
-  npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --silent puppeteer-core@24.10.0 axe-core@4.10.3 >"$build/log" 2>&1
 fi
 build_playground() { CXX=$1 BUILD=$2 sh bench/site/playground/build.sh "$3"; }
 succeeds "its files are made" build_playground "$cxx" "$2" "$build/site/playground" || { finish; exit; }

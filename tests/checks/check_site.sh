@@ -1,5 +1,5 @@
 #!/bin/sh
-# The site: the same bytes twice, its pages and its reference, and what a browser makes of it: tests/checks/check_site.sh CXX BUILD_DIR
+# The site: the same bytes twice, its pages and its reference, what Tidy says of them, and what a browser makes of it: tests/checks/check_site.sh CXX BUILD_DIR
 # With ALL=1 axe looks at every page, and not at one of each kind.
 build=$2/check_site
 library=$2/libattend.so
@@ -38,7 +38,7 @@ counted "$python" tests/site/pages.py "$build/site"
 mkdir -p "$build/wrong/figures"
 printf '%s\n' '<!DOCTYPE html>' '<html><head><title>Wrong</title><meta name="viewport" content="width=device-width"></head><body style="color:#aaa;background:#bbb"><h1>Wrong</h1>' \
   '<a href="none.html">a</a><a href="#none">b</a><p id="a">c<p id="a"><div>d</div></p><img src="http://127.0.0.1:1/x.png"><li>e</li>' \
-  '<div style="width:900px">f</div><script>throw new Error("g")</script></body></html>' >"$build/wrong/wrong.html"
+  '<div style="width:900px">f</div><bold>h</bold><script>throw new Error("g")</script></body></html>' >"$build/wrong/wrong.html"
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >"$build/wrong/figures/none.svg"
 "$python" tests/site/pages.py "$build/wrong" >"$build/found" 2>&1
 for mistake in 'links none.html' 'links #none' 'id a is there twice' 'stands in a paragraph' 'no words in its place' 'li stands in' 'has no language' \
@@ -46,21 +46,22 @@ for mistake in 'links none.html' 'links #none' 'id a is there twice' 'stands in 
   if sed 's/; /\nFAIL /g' "$build/found" | grep -q "^FAIL.*$mistake"; then ok "a mistake in a site is found: $mistake"; else fail "a mistake in a site is found" "$mistake"; fi
 done
 
-chromium=${CHROMIUM:-$(command -v chromium || true)}
-if [ -z "$chromium" ] || ! command -v npm >/dev/null 2>&1; then
-  what="apt-get install chromium nodejs npm"
-  if [ "${CI:-}" = true ]; then fail "the site in a browser" "$what"; else skip "the site in a browser" "$what"; fi
-  finish
-  exit
+if command -v tidy >/dev/null 2>&1; then
+  counted sh tests/site/tidy.sh "$build/site"
+  sh tests/site/tidy.sh "$build/wrong" >"$build/found" 2>&1
+  for mistake in '<bold> is not recognized' 'inserting implicit <p>' '<p> anchor "a" already defined' '<img> lacks "alt"'; do
+    if grep -q "^FAIL.*$mistake" "$build/found"; then ok "Tidy finds a mistake: $mistake"; else fail "Tidy finds a mistake" "$mistake: $(cat "$build/found")"; fi
+  done
+elif [ "${CI:-}" = true ]; then
+  fail "Tidy" "apt-get install tidy"
+else
+  skip "Tidy" "apt-get install tidy"
 fi
-# Versions for Node 18 and later.
-if [ ! -d build/browser/node_modules/axe-core ]; then
-  mkdir -p build/browser
-  npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --silent puppeteer-core@24.10.0 axe-core@4.10.3 >"$build/log" 2>&1
-fi
-export CHROMIUM="$chromium"
-counted node tests/site/browser.mjs "$build/site" build/browser ${ALL:+all}
-node tests/site/browser.mjs "$build/wrong" build/browser >"$build/found" 2>&1
+
+. tests/site/browser.sh
+browser_found "the site in a browser" || { finish; exit; }
+counted node tests/site/browser.mjs "$build/site" ${ALL:+all}
+node tests/site/browser.mjs "$build/wrong" >"$build/found" 2>&1
 for mistake in 'Error: g' 'fails' 'wrong.html by' 'color-contrast'; do
   if grep -q "^FAIL.*$mistake" "$build/found" || [ "$mistake" = 'Error: g' ] && grep -q '^FAIL.*: g' "$build/found"; then
     ok "a mistake is found in the browser: $mistake"

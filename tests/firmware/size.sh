@@ -19,6 +19,7 @@ for name in ${TARGETS:-$all}; do
   targets="$targets $name"
 done
 . tests/support/check.sh
+. tests/support/page_part.sh
 . tests/support/workers.sh
 
 # board, level, figure, the most that it may be. Flash and stack in bytes; per_mac: instructions for each multiply-accumulate.
@@ -266,16 +267,7 @@ if [ $complete = yes ]; then
     awk -v kind=markdown -f "$here/size_table.awk" "$build/figures"
     printf '\n%s\n' "$compilers"
   } >"$build/table.md"
-  if [ "$(grep -cE '^<!-- (made by make size|end) -->$' "$page")" -eq 2 ]; then
-    awk -v table="$build/table.md" '
-      /^<!-- end -->$/ { inside = 0 }
-      !inside
-      /^<!-- made by make size -->$/ { inside = 1; while ((getline line <table) > 0) print line }' "$page" >"$build/page.md" &&
-      cp "$build/page.md" "$page"
-  else
-    fail "$page has a place for the tables" \
-      "put <!-- made by make size --> and <!-- end --> into it, each once and on a line of its own"
-  fi
+  replace_part "$page" "make size" "$build/table.md"
 else
   echo "$page stays as it is, because not all targets were measured"
 fi

@@ -1,14 +1,11 @@
 // The playground in Chromium: node tests/site/playground.mjs FOLDER [SCREENSHOTS], a folder with a page index.html that has it.
-import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { withBrowser } from './chromium.mjs';
+import { overflow, say, violations, withBrowser } from './chromium.mjs';
 
 const [folder, screenshots] = process.argv.slice(2);
 const native = await import(pathToFileURL(`${folder}/playground/native.js`));
 
-function check(right, what, found = '') {
-  console.log(right ? `ok   ${what}` : `FAIL ${what}: ${found}`);
-}
+const check = (right, what, found = '') => say(right ? [] : [found], what);
 
 await withBrowser(folder, async ({ open }) => {
   const page = await open('/');
@@ -61,15 +58,12 @@ await withBrowser(folder, async ({ open }) => {
   }
   check(page.problems.length === 0, 'no error, no request to elsewhere', page.problems.join('; '));
 
-  const axe = readFileSync(`${process.env.NODE_MODULES}/axe-core/axe.min.js`, 'utf8');
   for (const [name, how] of [['phone', { width: 360 }], ['wide', {}], ['dark', { dark: true }], ['dark phone', { width: 360, dark: true }]]) {
     const other = await open('/', how);
     await other.waitForSelector('#playground[data-ready]', { timeout: 30000 });
-    const overflow = await other.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    check(overflow <= 0, `${name}: as wide as the window`, `${overflow} pixels more`);
-    await other.evaluate(axe);
-    const found = await other.evaluate(async () => (await axe.run('#playground')).violations.map(({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0].html.slice(0, 150)}`));
-    check(found.length === 0, `${name}: axe-core finds nothing`, found.join('; '));
+    const pixels = await overflow(other, how.width ?? 1280);
+    check(pixels <= 0, `${name}: as wide as the window`, `${pixels} pixels more`);
+    say(await violations(other, '#playground'), `${name}: axe finds nothing`);
     if (screenshots) await (await other.$('#playground')).screenshot({ path: `${screenshots}/playground-${name.replace(' ', '-')}.png` });
     await other.close();
   }

@@ -13,7 +13,7 @@ sys.path.insert(0, 'bench/site')
 sys.dont_write_bytecode = True
 
 import comments
-import headers
+import cursors
 import make_site
 
 ROOT = pathlib.Path('.')
@@ -42,7 +42,7 @@ def expected_c(library):
         found |= set(re.findall(r'^#define (ATTEND_\w+)', text, re.M)) | set(re.findall(r'\b(ATTEND_\w+)(?: = [^,}]+)?(?=,|\s*\})', text))
         found |= set(re.findall(r'(?:typedef (?:struct|int) |enum |struct )(attend_\w+)', text))
         found |= set(re.findall(r'\b(attend_\w+)\(', text))
-    return {name for name in found if not name.endswith('_H') and name not in NOT_FOR_USERS and name not in headers.CHECKS}
+    return {name for name in found if not name.endswith('_H') and name not in NOT_FOR_USERS and name not in cursors.CHECKS}
 
 
 def expected_cpp():

@@ -23,7 +23,10 @@ class Threads {
   Threads() = default;
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
-  ~Threads() { end(); }
+  ~Threads() {
+    end();
+    delete sleep_;
+  }
 
   // One for the process, for callers that may come from several threads at once: as many as were ever asked for.
   static Threads& shared() {
@@ -58,6 +61,12 @@ class Threads {
   // A round of work, in one number: from the lowest bit on, how many helpers are in it, whether it is closed, so that none
   // comes any more, how many may come, and its own number.
   static constexpr std::uint64_t all_inside = 1023, closed = 1024, may_come = 2048, number = may_come * 1024;
+
+  struct Sleep {
+    alignas(64) std::atomic<int> asleep{0};
+    std::mutex mutex;
+    std::condition_variable wake;
+  };
 
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -99,13 +108,14 @@ class Threads {
     for (int part; (part = next_.fetch_add(1, std::memory_order_relaxed)) < parts_;) work_(context_, part);
   }
 
-  // A round of the first so many helpers. (It is there before asleep_ is read, and a helper that goes to sleep adds to asleep_
+  // A round of the first so many helpers. (It is there before `asleep` is read, and a helper that goes to sleep adds to it
   // before it looks for a round: one of the two sees the other.)
   void begin(int helpers) {
     round_.store((round_.load(std::memory_order_relaxed) / number + 1) * number + std::uint64_t(helpers) * may_come);
-    if (asleep_.load() == 0) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    wake_.notify_all();
+    // In the child of a fork nobody sleeps, and a helper that is not there may hold the lock for ever.
+    if (sleep_->asleep.load() == 0 || process_ != getpid()) return;
+    const std::lock_guard<std::mutex> lock(sleep_->mutex);
+    sleep_->wake.notify_all();
   }
 
   // seen: the number of the last round that it was in.
@@ -118,10 +128,10 @@ class Threads {
     for (;;) {
       for (int i = 0; i < spins && !called(); ++i) pause();
       if (!called()) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        asleep_.fetch_add(1);
-        wake_.wait(lock, called);
-        asleep_.fetch_sub(1);
+        std::unique_lock<std::mutex> lock(sleep_->mutex);
+        sleep_->asleep.fetch_add(1);
+        sleep_->wake.wait(lock, called);
+        sleep_->asleep.fetch_sub(1);
       }
       bool inside = false;
       while (!inside && called()) inside = round_.compare_exchange_weak(round, round + 1);
@@ -146,9 +156,12 @@ class Threads {
 
   void end() {
     if (helpers_.empty()) return;
-    if (process_ != getpid()) {  // the child of a fork has none of them: what is known of them is left behind
+    // The child of a fork has none of them: what is known of them is left behind, and what they sleep on, whose destructor
+    // would wait for those that slept.
+    if (process_ != getpid()) {
       new std::vector<std::thread>(std::move(helpers_));
       helpers_.clear();
+      sleep_ = new Sleep;
       return;
     }
     stop_.store(true);
@@ -164,11 +177,9 @@ class Threads {
   int parts_ = 0;
   alignas(64) std::atomic<std::uint64_t> round_{closed};
   alignas(64) std::atomic<int> next_{0};
-  alignas(64) std::atomic<int> asleep_{0};
   std::atomic<bool> stop_{false};
   std::atomic<bool> taken_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  Sleep* sleep_ = new Sleep;
   pid_t process_ = getpid();
   std::vector<std::thread> helpers_;
 };

@@ -99,6 +99,11 @@ inline std::ptrdiff_t require_shapes(Arguments& arguments, const Array& query, c
 // Where the library refuses a call, what it says is logged.
 inline void require_taken(Arguments& arguments, attend_status status) {
   if (status == ATTEND_OK || arguments.failed()) return;
+  // Work memory is the adapter's own, so that what is missing is the system's.
+  if (attend_status_argument(status) == ATTEND_ARG_WORKSPACE || attend_status_argument(status) == ATTEND_ARG_WORKSPACE_SIZE) {
+    arguments.require(false, "finds too little memory", Error::MemoryAllocationFailed);
+    return;
+  }
   ET_LOG(Error, "attend: %s: %s", attend_argument_name(status), attend_error_text(status));
   arguments.require(false, "has arguments that the library refuses");
 }

@@ -241,8 +241,8 @@ typedef struct attend_problem {
   const attend_integer_constants* head_constants; /* [query_heads]: of each query head */
 
   /* Options. Query i of a batch row has the position p = offset + i. Its score of key j, in natural-log units, becomes
-       soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p); bias[j] may join before the
-     cap (bias_stage). */
+       soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p)
+     where bias[j] may join before the cap (bias_stage). */
   ptrdiff_t window_left;  /* the query sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
   ptrdiff_t window_right; /* the query sees keys up to p + window_right; likewise */
   ptrdiff_t sink_tokens;  /* this many of the first tokens stay visible when window_left has passed them: the attention sinks

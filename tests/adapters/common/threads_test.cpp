@@ -31,18 +31,38 @@ bool does_each_part(const Parallel& parallel, int parts) {
   return true;
 }
 
-}  // namespace
-
-// A child that ends as programs do, after a call of its own.
-bool child_computes() {
+// A child that ends as programs do, after a call of its own, with a set that is one's own and the shared one. One that hangs
+// ends after 20 seconds.
+[[maybe_unused]] bool child_computes(Threads& own) {
   const pid_t child = fork();
-  if (child == 0) std::exit(does_each_part(Threads::shared().parallel(4), 4) ? 0 : 1);
+  if (child == 0) {
+    alarm(20);
+    const bool each = does_each_part(own.parallel(), 4) && does_each_part(Threads::shared().parallel(4), 4);
+    own.resize(2);
+    std::exit(each && does_each_part(own.parallel(), 4) ? 0 : 1);
+  }
   int status = 1;
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+[[maybe_unused]] void forks() {
+  Threads own;
+  own.resize(3);
+  const auto call = [&] { return does_each_part(own.parallel(), 4) && does_each_part(Threads::shared().parallel(4), 4); };
+  bool each = true;
+  for (int round = 0; round < 10; ++round) each = call() && child_computes(own) && each;
+  check(each, "the child of a fork, whose threads are new, just after a call");
+  each = call();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until they sleep
+  check(each && child_computes(own) && call(), "the child of a fork while threads sleep");
+}
+
+}  // namespace
+
 int main() {
-  check(does_each_part(Threads::shared().parallel(4), 4) && child_computes(), "the child of a fork, whose threads are new");
+#ifndef __SANITIZE_THREAD__  // which follows no threads into a fork
+  forks();
+#endif
   {
     Threads own;
     bool each = true;

@@ -2,7 +2,7 @@
 # Kernels for ExecuTorch, compiled against the headers that a package of it ships and called through a stub of its registry:
 # tests/adapters/executorch/check.sh CXX BUILD_DIR
 #
-# Random problems beside float64, bits, refusals; on x86-64, with the fastest backend and without vectors, and on AArch64 by qemu: one digest.
+# Random problems beside float64, bits, refusals, too little memory; on x86-64, with the fastest backend and without vectors, and on AArch64 by qemu: one digest.
 # ALL=1: ten times the problems, without a pool of threads, AddressSanitizer.
 cxx=$1
 build=$2/adapters/executorch
@@ -11,7 +11,7 @@ build=$2/adapters/executorch
 mkdir -p "$build"
 package=build/executorch/node_modules/react-native-executorch
 fetched executorch "$package" "ExecuTorch's headers" || { finish && exit; }
-sources='bench/adapters/executorch/kernels.cpp tests/adapters/executorch/runtime.cpp tests/adapters/executorch/kernels_test.cpp'
+sources="bench/adapters/executorch/kernels.cpp tests/adapters/executorch/runtime.cpp $(echo tests/adapters/executorch/*_test.cpp)"
 flags="-std=c++17 -O2 -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -isystem $package/third-party/include -DC10_USING_CUSTOM_GENERATED_MACROS -pthread"
 pool=-DET_USE_THREADPOOL
 if [ "${ALL:-}" = 1 ]; then count=3000 few=300; else count=300 few=12; fi  # few: of those whose digests are compared, because emulators are slow
@@ -21,10 +21,10 @@ compiled() {
   what=$1 compiler=$2 library=$3 program=$4
   shift 4
   objects=$build/$program.objects
-  mkdir -p "$objects"
+  rm -rf "$objects" && mkdir -p "$objects"
   # shellcheck disable=SC2016,SC2086
   succeeds "$what compiles" sh -c 'printf "%s\n" '"$sources"' | xargs -n 1 -P 2 sh -c '\''for source; do :; done; "$@" -c -o "$0/$(basename "$source" .cpp).o"'\'' "$@"' sh "$objects" $compiler $flags "$@" &&
-    succeeds "$what links" $compiler -pthread "$@" "$objects"/*.o "$library" -o "$build/$program"
+    succeeds "$what links" $compiler -pthread -Wl,--wrap=aligned_alloc "$@" "$objects"/*.o "$library" -o "$build/$program"
 }
 
 # counted WHAT COMMAND…: the checks that the program prints, and its digest to $digests.

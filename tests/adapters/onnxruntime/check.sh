@@ -38,6 +38,7 @@ if set_up_arm64; then machines=$machines,AArch64; else missing "AArch64" "apt-ge
 every=7
 [ "${ALL:-}" = 1 ] && every=1
 runs "forms of nodes beside float64" nodes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
+runs "masks of one column" one_column "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "published cases of ONNX" published "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "products of one input, each row by its own range" dynamic "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "custom operators" custom "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every $every

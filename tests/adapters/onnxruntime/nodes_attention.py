@@ -60,6 +60,14 @@ def short(random, tokens, keys):
     return random.chosen(tokens, keys - 2)
 
 
+def along(axes, kind):
+    """A mask that has some of the axes batch, heads, tokens, keys (b, h, t, k), and extent 1 along the others."""
+    def mask(random, tokens, keys):
+        shape = [n if axis in axes else 1 for axis, n in zip("bhtk", (BATCH, 4, tokens, keys))]
+        return random.random.random(shape) < 0.6 if kind == "booleans" else random.normal(*shape)
+    return mask
+
+
 MASKS = {"no mask": None, "booleans 2D": boolean(), "booleans 3D": boolean(4), "booleans 4D": boolean(BATCH, 4), "booleans by sequence": boolean(BATCH, 1),
          "floats 2D": floats(), "floats 4D": floats(BATCH, 4), "floats by head": floats(1, 4), "floats with -inf": hiding(BATCH, 1)}
 
@@ -93,6 +101,12 @@ for opset in (24, 25):
             add("valid keys, mask, %d of %d%s" % (*heads, ", 3D" if three else ""), heads=heads, valid=[7, 5], mask=floats(BATCH, 1), three=three, opset=opset)
     add("valid keys, causal", tokens=3, valid=[4, 7], is_causal=1, opset=opset)
 add("present without past", present=True)
+# Extents of 1 stand for all batch rows, heads and tokens; along the keys, of which there is one then, too. A query may see none.
+for axes, kind, opset in itertools.product(("k", "tk", "hk", "bk", "bhk", "btk", "htk", "bhtk"), ("booleans", "floats"), (23, 24)):
+    missing = "gives queries that see no key numbers of masked ones" if kind == "booleans" else None
+    shipped = missing if "t" in axes else "asks for a mask of all tokens"
+    add("%s along %s" % (kind, axes), mask=along(axes, kind), opset=opset, shipped=shipped)
+    add("%s along %s, one key" % (kind, axes), keys=1, mask=along(axes, kind), opset=opset, shipped=shipped)
 
 # RotaryEmbedding: the halves, or pairs, of each head's first numbers are turned, by tables of positions or by rows of their own.
 for three, interleaved, part, positions in itertools.product((False, True), (0, 1), (0, 4), ("table", "rows")):

@@ -22,7 +22,7 @@ def models():
 
 
 def row(what, *fields):
-    print('\t'.join(('pytorch', what, *fields)), flush=True)
+    print('\t'.join(('PyTorch', what, *fields)), flush=True)
 
 
 def furthest(outputs):
