@@ -23,11 +23,11 @@ application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
-targets="aarch64 armv7-a rv64 rv64v s390x aarch64_be wasm32 $boards"
+targets="aarch64 armv7-a ${ALL:+i686} rv64 rv64v s390x aarch64_be wasm32 $boards"
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
 order="vendor/gcc s390x armv7-a aarch64 rv64v vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
-# Architectures that are tried now and then, by their names alone: TARGETS="i686 powerpc64le" make targets
+# Architectures that are tried now and then, by their names alone: TARGETS="powerpc64le hppa" make targets
 others='i686 powerpc64le powerpc sparc64 mips64el mips hppa'
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
 
@@ -62,7 +62,8 @@ what() {
     cortex-m7) say "$few_programs${ALL:+, household, story}" ;;
     cortex-m33) say "$programs${ALL:+, household, story}" ;;
     rv32imafc) say "$programs, README's first program" ;;
-    i686 | powerpc* | sparc64 | mips* | hppa) say "specials, digests, options, user-mode emulation" ;;
+    i686) say "specials, digests, options: SSE2, and what emulation has" ;;
+    powerpc* | sparc64 | mips* | hppa) say "specials, digests, options, user-mode emulation" ;;
     cortex-m4) say "$programs, two boards, household, story" ;;
     *) say "$programs, household, story" ;;
   esac
@@ -155,12 +156,12 @@ operations() {  # bits
 
 emulated() { ATTEND_QUICK=36 timeout 900 "$@"; }
 
-# What the digests of one of the others take: a cross compiler of Debian with its C library, and user-mode emulation.
+# What the digests of x86 of 32 bits or one of the others take: a cross compiler of Debian with its C library, and user-mode emulation.
 # shellcheck disable=SC2086
 other() {  # architecture
-  triplet=$1-linux-gnu emulator=qemu-$1 flags=''
+  triplet=$1-linux-gnu emulator=qemu-$1 flags='' backends=''
   case $1 in
-    i686) emulator=qemu-i386 flags='-msse2 -mfpmath=sse' ;;
+    i686) emulator=qemu-i386 flags='-msse2 -mfpmath=sse' backends=sse2 ;;
     powerpc64le) emulator=qemu-ppc64le ;;
     powerpc) emulator=qemu-ppc ;;
     mips64el) triplet=mips64el-linux-gnuabi64 ;;
@@ -173,6 +174,9 @@ other() {  # architecture
   for program in specials digests options; do
     $triplet-g++ $flags -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp \
       "$work/$1"/*.o -static -o "$work/$1.$program" && emulated $emulator "$work/$1.$program" || return 1
+    for backend in $backends; do
+      emulated env ATTEND_BACKEND=$backend $emulator "$work/$1.$program" || return 1
+    done
   done
 }
 
@@ -279,6 +283,7 @@ work_on() {  # target
     s390x)
       other s390x && { [ -z "${ALL:-}" ] || unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels c_api api"; }
       ;;
+    i686) other i686 ;;
     rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" "$build/libattend.a" ;;
     *) case " $natives , $others " in *" $1 "*,*) native "$1" ;; *,*" $1 "*) other "$1" ;; *) on_board "$1" ;; esac ;;
