@@ -176,6 +176,15 @@ ATTEND_ALWAYS_INLINE void score_chains_by_steps(const ScoreOperands<Number>& ope
   }
 }
 
+// A chain by a loop of the instruction set's own, and its end.
+template <class Isa, bool adds, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void score_whole_chain(const float* query, ptrdiff_t query_stride, const float* panel, float* scores,
+                                            ptrdiff_t score_stride) {
+  typename Isa::Vec sums[rows][vecs];
+  Isa::chain(query, query_stride, panel, sums);
+  end_chain<Isa, adds>(sums, scores, score_stride);
+}
+
 // What is less than a chain, of instruction sets that have a loop of their own for whole ones.
 template <class Isa, int rows, int vecs>
 ATTEND_NOINLINE void score_last_chain(const ScoreOperands<float>& operands) {
@@ -194,20 +203,23 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
     const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
     float* const scores = of.scores;
     int left = of.dims;
-    const auto chain = [&](auto adds) ATTEND_INLINE_LAMBDA {
-      typename Isa::Vec sums[rows][vecs];
-      Isa::chain(query, query_stride, panel, sums);
-      end_chain<Isa, decltype(adds)::value != 0>(sums, scores, score_stride);
+    bool begun = of.adds;
+    const auto advance = [&]() ATTEND_INLINE_LAMBDA {
       query += chain_dims;
       panel += chain_dims * panel_keys;
       left -= chain_dims;
     };
-    const bool begins = !of.adds && left >= chain_dims;
-    if (begins) chain(Constant<0>());
-    while (left >= chain_dims) chain(Constant<1>());
-    if (left > 0)
-      score_last_chain<Isa, rows, vecs>(
-          {query, query_stride, panel, 0, left, nullptr, scores, score_stride, of.adds || begins});
+    if (!begun && left >= chain_dims) {
+      score_whole_chain<Isa, false, rows, vecs>(query, query_stride, panel, scores, score_stride);
+      advance();
+      begun = true;
+    }
+    while (left >= chain_dims) {
+      score_whole_chain<Isa, true, rows, vecs>(query, query_stride, panel, scores, score_stride);
+      advance();
+    }
+    if (left == 0) return;
+    score_last_chain<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
   } else {
     score_chains_by_steps<Isa, Number, rows, vecs>(of);
   }
