@@ -47,6 +47,7 @@ class LinearCase {
     Random random(seed);
     if (s.format == Format::int4) s.inputs = (s.inputs + 31) / 32 * 32;
     input_stride_ = s.inputs + random.between(0, 3);
+    if (input_stride_ % 4 == 3) input_stride_ = (s.inputs + 1023) & -1024;  // rows that share sets of a cache are gathered
     output_stride_ = s.outputs + random.between(0, 3);
     weight_stride_ = s.inputs + random.between(0, 3) * (s.format == Format::int4 ? 32 : 1);
     input_.assign(std::size_t(s.tokens * input_stride_), std::nanf(""));

@@ -47,6 +47,7 @@ class Threads {
   // Work on so many threads, which begin now where they are new and no other call has the set.
   Parallel parallel(int threads) {
     threads = threads > most ? most : threads;
+    if (process_ != getpid()) taken_.store(false);  // the thread that took them is not in the child of a fork
     if (threads > 1 && !taken_.exchange(true, std::memory_order_acquire)) {
       grow(threads - 1);
       taken_.store(false, std::memory_order_release);
@@ -145,8 +146,10 @@ class Threads {
   }
 
   void grow(int helpers) {
-    if (process_ != getpid()) end();
-    process_ = getpid();
+    if (process_ != getpid()) {
+      end();
+      process_ = getpid();
+    }
     try {
       while (int(helpers_.size()) < helpers)
         helpers_.emplace_back([this, index = int(helpers_.size()), seen = round_.load() / number] { help(index, seen); });

@@ -19,7 +19,9 @@ void* opened(const char* part) {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* of) {
         Search& to = *static_cast<Search*>(of);
-        if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, to.part) == nullptr) return 0;
+        if (info->dlpi_name == nullptr) return 0;
+        const char* const folder = std::strrchr(info->dlpi_name, '/');
+        if (std::strstr(folder == nullptr ? info->dlpi_name : folder, to.part) == nullptr) return 0;
         to.found = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
         return to.found == nullptr ? 0 : 1;
       },

@@ -87,7 +87,7 @@ ATTEND_GGML_AVX2 void widen_by_avx2(const Q8Panel* from, int groups, float* to) 
 // (Not beside the library's code without vectors: tests compare the two.)
 bool can_multiply_q8() {
   static const bool can =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && std::strcmp(attend::active_backend(), "scalar") != 0;
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && std::strncmp(attend::active_backend(), "avx", 3) == 0;
   return can;
 }
 

@@ -60,6 +60,11 @@ bool does_each_part(const Parallel& parallel, int parts) {
 }  // namespace
 
 int main() {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
 #ifndef __SANITIZE_THREAD__  // which follows no threads into a fork
   forks();
 #endif
