@@ -47,10 +47,9 @@ class Threads {
   // Work on so many threads, which begin now where they are new and no other call has the set.
   Parallel parallel(int threads) {
     threads = threads > most ? most : threads;
-    if (process_ != getpid()) taken_.store(false);  // the thread that took them is not in the child of a fork
-    if (threads > 1 && !taken_.exchange(true, std::memory_order_acquire)) {
+    if (threads > 1 && take_set()) {
       grow(threads - 1);
-      taken_.store(false, std::memory_order_release);
+      taken_by_.store(0, std::memory_order_release);
     }
     return lend(threads);
   }
@@ -84,8 +83,16 @@ class Threads {
     return {run, this, threads < 1 ? 1 : threads};
   }
 
+  // Whether the set is this call's now. A thread that took it before a fork is not in the child, and gives nothing back there.
+  bool take_set() {
+    const pid_t own = getpid();
+    pid_t by = 0;
+    return taken_by_.compare_exchange_strong(by, own, std::memory_order_acquire) ||
+           (by != own && taken_by_.compare_exchange_strong(by, own, std::memory_order_acquire));
+  }
+
   void run(int parts, Parallel::Work work, void* context) {
-    if (taken_.exchange(true, std::memory_order_acquire)) {
+    if (!take_set()) {
       for (int part = 0; part < parts; ++part) work(context, part);
       return;
     }
@@ -102,7 +109,7 @@ class Threads {
         std::this_thread::yield();
       }
     }
-    taken_.store(false, std::memory_order_release);
+    taken_by_.store(0, std::memory_order_release);
   }
 
   void take() {
@@ -181,7 +188,7 @@ class Threads {
   alignas(64) std::atomic<std::uint64_t> round_{closed};
   alignas(64) std::atomic<int> next_{0};
   std::atomic<bool> stop_{false};
-  std::atomic<bool> taken_{false};
+  std::atomic<pid_t> taken_by_{0};  // the process of the call that has the set, or 0
   Sleep* sleep_ = new Sleep;
   pid_t process_ = getpid();
   std::vector<std::thread> helpers_;
