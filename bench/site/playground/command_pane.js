@@ -75,7 +75,7 @@ export function commandPane(household, native) {
     const svg = element('svg', { viewBox: `0 0 ${count} ${count}`, role: 'img' });
     const shares = words.map((to) => share(layer, head, words[chosen], to));
     const most = shares.indexOf(Math.max(...shares));
-    const said = `${words[chosen].text.trim()} → ${words[most].text.trim()} ${Math.round(100 * shares[most])} %`;
+    const said = `“${words[chosen].text.trim()}” → “${words[most].text.trim()}”, ${Math.round(100 * shares[most])} %`;
     svg.append(element('title', {}, `${name}: ${said}`));
     words.forEach((from, y) => words.slice(0, y + 1).forEach((to, x) => {
       const weight = y === chosen ? shares[x] : share(layer, head, from, to);

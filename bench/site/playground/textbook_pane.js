@@ -41,7 +41,7 @@ export function textbookPane(attend, { query, key, value, full, causal }) {
     const { scores } = attend.attention(q, k, v, { ...given, scores: 'capped' });
     const { output, scores: weights } = attend.attention(q, k, v, { ...given, scores: 'weights' });
     by('textbook').replaceChildren(
-      table('Scores, after the cap: how well a row’s query fits a column’s key', scores, (score, at) => element('td', {}, weights[at] === 0 ? '·' : score.toFixed(2))),
+      table('Scores, after the cap', scores, (score, at) => element('td', {}, weights[at] === 0 ? '·' : score.toFixed(2))),
       table('Weights: softmax of each row', weights, (weight) => element('td', { style: shaded(weight) }, weight === 0 ? '·' : weight.toFixed(3))),
       outputs(output));
     const here = digest(output), plain = by('scale').value === '1' && by('cap').value === '0' && by('window').value === String(everyWord);
