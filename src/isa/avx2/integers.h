@@ -16,6 +16,26 @@ struct MultiplyAdd : Vectors256 {
     __m256i product;
     __asm__("vpmaddwd {%3, %2, %1|%1, %2, %3}\n\tvpaddd {%1, %0, %0|%0, %0, %1}" : "+x"(sum), "=x"(product) : "x"(a), "x"(b));
   }
+  // The same for two vectors and one or two pairs in memory, the products first: with each addition right after its product, a
+  // tile of 6 rows gets 21.6 products of bytes done in a cycle of Zen 3, and 24.4 this way. The load is in it, because Clang
+  // loads the next pairs so early that a sum has no register.
+  template <class Pairs>
+  static ATTEND_ALWAYS_INLINE void add_pairs_of_two(__m256i (&sums)[2], __m256i low, __m256i high, const Pairs& pairs) {
+    __m256i first, second;
+#define ATTEND_PRODUCTS(broadcast)                                                 \
+  __asm__(broadcast                                                                \
+          " {%6, %3|%3, %6}\n\tvpmaddwd {%3, %4, %2|%2, %4, %3}\n\t"               \
+          "vpmaddwd {%3, %5, %3|%3, %5, %3}\n\tvpaddd {%2, %0, %0|%0, %0, %2}\n\t" \
+          "vpaddd {%3, %1, %1|%1, %1, %3}"                                         \
+          : "+x"(sums[0]), "+x"(sums[1]), "=&x"(first), "=&x"(second)              \
+          : "x"(low), "x"(high), "m"(pairs))
+    if constexpr (sizeof pairs == 8) {
+      ATTEND_PRODUCTS("vpbroadcastq");
+    } else {
+      ATTEND_PRODUCTS("vpbroadcastd");
+    }
+#undef ATTEND_PRODUCTS
+  }
 };
 
 struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
@@ -57,17 +77,18 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
                                      int32_t (*scores)[integer_chunk]) {
     const int pairs = (head_dim + 3) / 4 * 2;
     const __m128i* key = reinterpret_cast<const __m128i*>(keys);
+    const Query* at[rows];  // or Clang loads a row's address in each step, and moves it where `pair` is not opaque
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) at[r] = query[r];
     for (int half = 0; half < integer_chunk; half += 16) {
       __m256i sums[rows][2];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
-      for (int pair = 0; pair < pairs; ++pair, key += 2) {
+      for (ptrdiff_t pair = 0; pair < pairs; pair = opaque(pair + 1), key += 2) {
         const __m256i low = _mm256_cvtepi8_epi16(key[0]), high = _mm256_cvtepi8_epi16(key[1]);
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) {
-          const __m256i both = _mm256_set1_epi32(load_number(query[r] + 2 * pair));
-          MultiplyAdd::add_pairs(sums[r][0], low, both);
-          MultiplyAdd::add_pairs(sums[r][1], high, both);
+          MultiplyAdd::add_pairs_of_two(sums[r], low, high, reinterpret_cast<const Query(&)[2]>(at[r][2 * pair]));
         }
       }
       ATTEND_UNROLL
@@ -91,9 +112,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
         const __m256i low = widened(keys), high = widened(keys + 16);
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) {
-          const __m256i quad = quad_at(query[r] + d);
-          MultiplyAdd::add_pairs(sums[r][0], low, quad);
-          MultiplyAdd::add_pairs(sums[r][1], high, quad);
+          MultiplyAdd::add_pairs_of_two(sums[r], low, high, reinterpret_cast<const Query(&)[4]>(query[r][d]));
         }
       }
       ATTEND_UNROLL

@@ -10,6 +10,11 @@ struct Quads256 : Vectors256 {
   static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
     __asm__("%{vex%} vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(a), "x"(b));
   }
+  static ATTEND_ALWAYS_INLINE void add_pairs_of_two(__m256i (&sums)[2], __m256i low, __m256i high, int32_t pair) {
+    const __m256i both = all(pair);
+    add_pairs(sums[0], low, both);
+    add_pairs(sums[1], high, both);
+  }
   static ATTEND_ALWAYS_INLINE void add_quads(__m256i& sum, __m256i bytes, __m256i signed_bytes) {
     __asm__("%{vex%} vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(bytes), "x"(signed_bytes));
   }

@@ -8,6 +8,7 @@
 //   all, difference                    a number in all lanes; a - b
 //   shift_down, shift_down_unsigned    lanes shifted right, each by its own number
 //   add_pairs                          sum += two products of 16 bits
+//   add_pairs_of_two                   the same for two vectors and a pair in memory, where a vector has 256 bits
 //   weighed_rows                       rows whose weights are computed side by side
 //   words, pack                        a number of 16 bits in all lanes; lanes of two vectors as 16 bits, or the largest there
 //   shift_words, add_words, difference_of_words, high_product, sum_of_pairs
@@ -95,9 +96,13 @@ struct IntegerPairs : IntegerX86 {
         two[v] = Operations::load(values + v * lanes / 16 * 16 * integer_chunk + v * lanes % 16 * 2);
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
-        const Vector both = Operations::all(load_number(weights[r] + pair));
-        ATTEND_UNROLL
-        for (int v = 0; v < vectors; ++v) Operations::add_pairs(added[r][v], two[v], both);
+        if constexpr (lanes == 8) {
+          Operations::add_pairs_of_two(added[r], two[0], two[1], weights[r][pair]);
+        } else {
+          const Vector both = Operations::all(load_number(weights[r] + pair));
+          ATTEND_UNROLL
+          for (int v = 0; v < vectors; ++v) Operations::add_pairs(added[r][v], two[v], both);
+        }
       }
     }
     ATTEND_UNROLL
