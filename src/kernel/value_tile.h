@@ -202,6 +202,12 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
     if constexpr (by_lane) {
       value = value_lane_chain<Isa>(weights, value, in_chain, {values.stride, near, far}, chain);
     } else {
+      if constexpr (Isa::chains_values && has_whole_chains<Isa, Number>(rows, vecs)) {
+        if (in_chain > 0 && Isa::chain(weights, config::score_keys, value, values.stride, in_chain, chain)) {
+          value += in_chain * values.stride;
+          k = in_chain;
+        }
+      }
       for (; k + unrolled <= in_chain; k += unrolled) {
         if constexpr (vecs > 1 && !widens<Number>) {
           if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
