@@ -194,8 +194,9 @@ struct WholeChains {
   using Vec = typename Isa::Vec;
   using Sums = Vec (&)[Isa::chain_rows][Isa::chain_vecs];
   // sums[r] = sum over i < steps of factors[r * factor_stride + i] * the vectors at vectors + i * vector_stride, i ascending,
-  // each step rounded once; its zeros may be negative. There is a step. Of scores there are chain_dims, panel_keys apart, and
-  // without chains_values nothing else. False where the loop cannot tell what they are: sums hold what they held.
+  // each step rounded once; its zeros may be negative. Of scores there are chain_dims steps and vectors panel_keys apart; with
+  // chains_values there may be others, and no steps. False where the loop cannot tell what the sums are, which hold nothing
+  // then.
   bool (*chain)(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t vector_stride, int steps,
                 Sums sums) = &Isa::chain;
 };

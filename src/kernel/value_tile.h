@@ -203,7 +203,13 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
       value = value_lane_chain<Isa>(weights, value, in_chain, {values.stride, near, far}, chain);
     } else {
       if constexpr (Isa::chains_values && has_whole_chains<Isa, Number>(rows, vecs)) {
-        if (in_chain > 0 && Isa::chain(weights, config::score_keys, value, values.stride, in_chain, chain)) {
+        Vec whole[rows][vecs];  // has an address, and so no registers
+        if (Isa::chain(weights, config::score_keys, value, values.stride, in_chain, whole)) {
+          ATTEND_UNROLL
+          for (int r = 0; r < rows; ++r) {
+            ATTEND_UNROLL
+            for (int v = 0; v < vecs; ++v) chain[r][v] = whole[r][v];
+          }
           value += in_chain * values.stride;
           k = in_chain;
         }

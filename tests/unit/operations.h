@@ -12,6 +12,7 @@
 #include "../../src/numerics/formats.h"
 #include "lane_operations.h"
 #include "own_loops.h"
+#include "whole_chains.h"
 
 namespace attend_test {
 
@@ -29,7 +30,7 @@ class Operations {
 
  public:
   // The name of the first operation that does something else than it must, or null.
-  //   end  of memory behind which nothing may be touched; at least 64 floats lie before it
+  //   end  of memory behind which nothing may be touched; at least 1024 floats lie before it
   static const char* first_wrong(float* end) {
     if (!moves(end)) return "zero, broadcast, load, store";
     if (!moves_some(end)) return "load_first, store_first";
@@ -43,6 +44,9 @@ class Operations {
     }
     if constexpr (Isa::has_four_steps(2, 4)) {
       if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";
+    }
+    if constexpr (Isa::chain_rows > 0) {
+      if (const char* wrong = ChainTest<Isa>::first_wrong(end)) return wrong;
     }
     if (!transposes()) return "transpose, transpose_four";
     if constexpr (Isa::transposes_rows) {

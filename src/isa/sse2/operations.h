@@ -52,9 +52,9 @@ struct Sse2Target {
 struct Sse2 : Unfused<Sse2Target> {
   static constexpr int chain_rows = 2, chain_vecs = 2;
   static constexpr bool chains_values = true;
-  static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t vector_stride, int steps,
-                    Vec (&sums)[2][2]) {
-    if (have_few_digits(vectors) || (steps >= lanes && have_few_digits(factors))) return false;
+  ATTEND_NOINLINE static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors,
+                                    ptrdiff_t vector_stride, int steps, Vec (&sums)[2][2]) {
+    if (steps >= lanes && (have_few_digits(vectors) || have_few_digits(factors))) return false;
     return chain_of_doubles(factors, factor_stride, vectors, vector_stride, steps, sums);
   }
 };
