@@ -122,10 +122,15 @@ ATTEND_ALWAYS_INLINE bool chain_of_doubles(const float* factors, ptrdiff_t facto
 #undef ATTEND_DO_AT
 #undef ATTEND_DO
 
-// Whether four floats have at most 11 digits, as halves, bfloats and small whole numbers: their sums often end halfway.
-ATTEND_ALWAYS_INLINE bool have_few_digits(const float* four) {
-  const __m128i low = _mm_slli_epi32(_mm_castps_si128(_mm_loadu_ps(four)), 19);
-  return _mm_movemask_epi8(_mm_cmpeq_epi32(low, _mm_setzero_si128())) == 0xffff;
+// A chain's first vectors and factors tell whether sums will often end halfway, which takes few digits: where one of four vectors'
+// numbers that is not 0 has at most 11, as halves, bfloats and small whole numbers have, or all of four factors.
+ATTEND_ALWAYS_INLINE __m128i with_few_digits(__m128 a) {
+  return _mm_cmpeq_epi32(_mm_slli_epi32(_mm_castps_si128(a), 19), _mm_setzero_si128());
+}
+ATTEND_ALWAYS_INLINE bool have_few_digits(const float* factors, const float* vectors) {
+  const __m128 vector = _mm_loadu_ps(vectors), not_zero = _mm_cmpneq_ps(vector, _mm_setzero_ps());
+  return _mm_movemask_ps(_mm_and_ps(_mm_castsi128_ps(with_few_digits(vector)), not_zero)) != 0 ||
+         _mm_movemask_epi8(with_few_digits(_mm_loadu_ps(factors))) == 0xffff;
 }
 #endif
 

@@ -54,7 +54,7 @@ struct Sse2 : Unfused<Sse2Target> {
   static constexpr bool chains_values = true;
   ATTEND_NOINLINE static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors,
                                     ptrdiff_t vector_stride, int steps, Vec (&sums)[2][2]) {
-    if (steps >= lanes && (have_few_digits(vectors) || have_few_digits(factors))) return false;
+    if (steps >= lanes && have_few_digits(factors, vectors)) return false;
     return chain_of_doubles(factors, factor_stride, vectors, vector_stride, steps, sums);
   }
 };
