@@ -25,7 +25,7 @@ struct ValueRows {
 // The sums of row r and those after it.
 inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun}; }
 
-constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
+constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_steps.h
 
 // Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
 // rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
