@@ -122,8 +122,8 @@ ATTEND_ALWAYS_INLINE bool chain_of_doubles(const float* factors, ptrdiff_t facto
 #undef ATTEND_DO_AT
 #undef ATTEND_DO
 
-// Sums often end halfway where numbers have few digits, as halves, bfloats and small whole numbers have, at most 11. Whether they
-// do is seen by the first four factors, which all do, or by the first four numbers of vectors, of which one does that is not 0.
+// Sums often end halfway where numbers have few digits, at most 11, as halves, bfloats and small whole numbers have: all of the
+// first four factors, or one of the first four numbers of vectors that is not 0.
 ATTEND_ALWAYS_INLINE __m128i with_few_digits(__m128 a) {
   return _mm_cmpeq_epi32(_mm_slli_epi32(_mm_castps_si128(a), 19), _mm_setzero_si128());
 }
