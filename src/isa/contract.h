@@ -60,8 +60,9 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
-  // Whether a tile of so many rows and vectors has a loop of its own for whole chains of scores: WholeChains.
-  bool (*has_chain)(int rows, int vecs) = &Isa::has_chain;
+  // The size of the tile of floats that has a loop of its own for whole chains of scores, WholeChains; 0 where there is none.
+  int chain_rows = Isa::chain_rows, chain_vecs = Isa::chain_vecs;
+  bool chains_values = Isa::chains_values;  // whether that loop takes chains of values, too
   // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
   bool has_weights = Isa::has_weights;          // whether weights of a row are this one's own: PanelWeights
@@ -187,13 +188,17 @@ struct TileSteps {
   void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 
-// And those that have one for a whole chain of scores of 6 x 2.
+// And those that have one for a whole chain of a tile of chain_rows x chain_vecs.
 template <class Isa>
 struct WholeChains {
   using Vec = typename Isa::Vec;
-  // sums[r] = sum over d < chain_dims of query[r * stride + d] * panel[d], d ascending, each step rounded once; its zeros may
-  // be negative.
-  void (*chain)(const float* query, ptrdiff_t stride, const float* panel, Vec (&sums)[6][2]) = &Isa::chain;
+  using Sums = Vec (&)[Isa::chain_rows][Isa::chain_vecs];
+  // sums[r] = sum over i < steps of factors[r * factor_stride + i] * the vectors at vectors + i * vector_stride, i ascending,
+  // each step rounded once; its zeros may be negative. Of scores there are chain_dims steps and vectors panel_keys apart; with
+  // chains_values there may be others, and no steps. False where the loop cannot tell what the sums are, which hold nothing
+  // then.
+  bool (*chain)(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t vector_stride, int steps,
+                Sums sums) = &Isa::chain;
 };
 
 // Whether an instruction set has some operations, where it must.
@@ -212,7 +217,7 @@ using HasTileSteps = Has<Isa::has_four_steps(2, 4), TileSteps<Isa, Number>>;
 template <class Isa>
 constexpr bool has_host_operations() {
   static_assert(HasTileSteps<Isa, float>::all && HasTileSteps<Isa, Half>::all, "");
-  static_assert(Has<Isa::has_chain(6, 2), WholeChains<Isa>>::all, "");
+  static_assert(Has<(Isa::chain_rows > 0 || Isa::chains_values), WholeChains<Isa>>::all, "");
   static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
   static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");

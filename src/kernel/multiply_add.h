@@ -59,6 +59,12 @@ constexpr bool takes_four_steps(int rows, int vecs) {
   return Isa::lane_factors == 4 || Isa::has_four_steps(rows, vecs);
 }
 
+// Whether a tile has a loop of the instruction set's own for whole chains of scores.
+template <class Isa, class Number>
+constexpr bool has_whole_chains(int rows, int vecs) {
+  return !widens<Number> && rows == Isa::chain_rows && vecs == Isa::chain_vecs;
+}
+
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
   ATTEND_UNROLL

@@ -9,7 +9,7 @@
 #include "../numerics/formats.h"
 #include "multiply_add.h"
 #include "pack.h"
-#include "score_tile.h"
+#include "score_steps.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -25,7 +25,7 @@ struct ValueRows {
 // The sums of row r and those after it.
 inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun}; }
 
-constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
+constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_steps.h
 
 // Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
 // rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
@@ -202,6 +202,18 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
     if constexpr (by_lane) {
       value = value_lane_chain<Isa>(weights, value, in_chain, {values.stride, near, far}, chain);
     } else {
+      if constexpr (Isa::chains_values && has_whole_chains<Isa, Number>(rows, vecs)) {
+        Vec whole[rows][vecs];  // has an address, and so no registers
+        if (Isa::chain(weights, config::score_keys, value, values.stride, in_chain, whole)) {
+          ATTEND_UNROLL
+          for (int r = 0; r < rows; ++r) {
+            ATTEND_UNROLL
+            for (int v = 0; v < vecs; ++v) chain[r][v] = whole[r][v];
+          }
+          value += in_chain * values.stride;
+          k = in_chain;
+        }
+      }
       for (; k + unrolled <= in_chain; k += unrolled) {
         if constexpr (vecs > 1 && !widens<Number>) {
           if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);

@@ -23,4 +23,26 @@ inline bool are_same(float a, float b) {
   return attend::bits_to<uint32_t>(a) == attend::bits_to<uint32_t>(b) || (a != a && b != b) || (a == 0 && b == 0);
 }
 
+// These numbers in the lanes of vectors.
+template <class Isa>
+struct LaneNumbers {
+  static float number(int i) { return test_numbers[i % test_count]; }
+
+  template <class Expected>
+  static bool is(typename Isa::Vec got, Expected expected) {
+    float lane[Isa::lanes];
+    Isa::store(lane, got);
+    for (int i = 0; i < Isa::lanes; ++i) {
+      if (!are_same(lane[i], expected(i))) return false;
+    }
+    return true;
+  }
+
+  static typename Isa::Vec numbers_from(int first) {
+    float lane[Isa::lanes];
+    for (int i = 0; i < Isa::lanes; ++i) lane[i] = number(first + i);
+    return Isa::load(lane);
+  }
+};
+
 }  // namespace

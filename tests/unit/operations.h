@@ -11,7 +11,11 @@
 #include "../../src/numerics/bits.h"
 #include "../../src/numerics/formats.h"
 #include "lane_operations.h"
+#include "load_operations.h"
+#include "operation_numbers.h"
 #include "own_loops.h"
+#include "transpose_operations.h"
+#include "whole_chains.h"
 
 namespace attend_test {
 
@@ -23,31 +27,38 @@ void check_operations(const char* (*first_wrong)(float* end));
 namespace {
 
 template <class Isa>
-class Operations {
+class Operations : LaneNumbers<Isa> {
   using Vec = typename Isa::Vec;
+  using Loads = LoadTest<Isa>;
+  using Transposes = TransposeTest<Isa>;
+  using LaneNumbers<Isa>::is, LaneNumbers<Isa>::number, LaneNumbers<Isa>::numbers_from;
   static constexpr int lanes = Isa::lanes;
 
  public:
   // The name of the first operation that does something else than it must, or null.
-  //   end  of memory behind which nothing may be touched; at least 64 floats lie before it
+  //   end  of memory behind which nothing may be touched; at least 1024 floats lie before it
   static const char* first_wrong(float* end) {
-    if (!moves(end)) return "zero, broadcast, load, store";
-    if (!moves_some(end)) return "load_first, store_first";
-    if (!widens(end)) return "load of halves, bfloats or bytes";
-    if (!reads_bits()) return "four_bits";
-    if (!reads_bytes(end)) return "load_words, low_half, high_half, broadcast_half";
+    if (!Loads::moves(end)) return "zero, broadcast, load, store";
+    if (!Loads::moves_some(end)) return "load_first, store_first";
+    if (!Loads::widens(end)) return "load of halves, bfloats or bytes";
+    if (!Loads::reads_bits()) return "four_bits";
+    if (!Loads::reads_bytes(end)) return "load_words, low_half, high_half, broadcast_half";
     if constexpr (Isa::lane_factors > 1) {
-      if (!widens_four(end)) return "load_four";
+      if (!Loads::widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
       if (!ends_chains<Isa>(end)) return "add_four, store_four";
     }
     if constexpr (Isa::has_four_steps(2, 4)) {
       if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";
     }
-    if (!transposes()) return "transpose, transpose_four";
+    if constexpr (Isa::chain_rows > 0) {
+      if (const char* wrong = ChainTest<Isa>::first_wrong(end)) return wrong;
+    }
+    if (!Transposes::transposes()) return "transpose, transpose_four";
     if constexpr (Isa::transposes_rows) {
-      if (!has_columns_of_rows() || !has_columns_of_words(end)) return "columns_of_rows";
-      if (!transposes_rows<attend::tested::Half>() || !transposes_rows<attend::tested::Bfloat>() || !transposes_rows<int8_t>())
+      if (!Transposes::has_columns_of_rows() || !Transposes::has_columns_of_words(end)) return "columns_of_rows";
+      if (!Transposes::template transposes_rows<attend::tested::Half>() ||
+          !Transposes::template transposes_rows<attend::tested::Bfloat>() || !Transposes::template transposes_rows<int8_t>())
         return "transpose_rows";
     }
     for (int i = 0; i < test_count; ++i) {
@@ -68,145 +79,6 @@ class Operations {
   }
 
  private:
-  static float number(int i) { return test_numbers[i % test_count]; }
-
-  template <class Expected>
-  static bool is(Vec got, Expected expected) {
-    float lane[lanes];
-    Isa::store(lane, got);
-    for (int i = 0; i < lanes; ++i) {
-      if (!are_same(lane[i], expected(i))) return false;
-    }
-    return true;
-  }
-
-  static Vec numbers_from(int first) {
-    float lane[lanes];
-    for (int i = 0; i < lanes; ++i) lane[i] = number(first + i);
-    return Isa::load(lane);
-  }
-
-  static bool moves(float* end) {
-    bool right = is(Isa::zero(), [](int) { return 0.0f; }) && is(Isa::broadcast(-3.5f), [](int) { return -3.5f; });
-    for (int i = 0; i < lanes; ++i) end[i - lanes] = float(i);
-    for (int behind = 0; behind < 4; ++behind) {  // any address of a float
-      float* const at = end - lanes - behind;
-      Isa::store(at, numbers_from(behind));
-      right = right && is(Isa::load(at), [&](int i) { return number(behind + i); });
-      for (int i = 0; i < lanes; ++i) right = right && are_same(at[i], number(behind + i));
-    }
-    return right;
-  }
-
-  static bool moves_some(float* end) {
-    bool right = true;
-    for (int count = 1; count <= lanes; ++count) {
-      for (int i = 1; i <= 2 * lanes; ++i) end[-i] = float(i);
-      float lane[lanes];
-      Isa::store(lane, Isa::load_first(end - count, count));
-      for (int i = 0; i < count; ++i) right = right && are_same(lane[i], float(count - i));
-      if (count == lanes) break;  // which store_first is not asked for
-      Isa::store_first(end - count, numbers_from(count), count);
-      for (int i = 0; i < count; ++i) right = right && are_same(end[i - count], number(count + i));
-      // With more memory behind, that keeps what it holds.
-      for (int i = 1; i <= 2 * lanes; ++i) end[-i] = float(i);
-      Isa::store_first(end - 2 * lanes, numbers_from(count), count);
-      for (int i = count; i < 2 * lanes; ++i) right = right && are_same(end[i - 2 * lanes], float(2 * lanes - i));
-    }
-    return right;
-  }
-
-  // Every half, bfloat and byte, in the last memory there is.
-  template <class Number>
-  static bool widens_all(float* end, int values) {
-    void* const behind = end;
-    Number* const at = static_cast<Number*>(behind) - lanes;
-    bool right = true;
-    for (int first = 0; first < values; first += lanes) {
-      for (int i = 0; i < lanes; ++i) at[i] = Number{static_cast<decltype(Number::bits)>(first + i)};
-      right = right && is(Isa::load(at), [&](int i) { return attend::widen(at[i]); });
-    }
-    return right;
-  }
-
-  static bool widens(float* end) {
-    void* const behind = end;
-    int8_t* const bytes = static_cast<int8_t*>(behind) - lanes;
-    bool right = widens_all<attend::Half>(end, 65536) && widens_all<attend::Bfloat>(end, 65536);
-    for (int first = -128; first < 128; first += lanes) {
-      for (int i = 0; i < lanes; ++i) bytes[i] = int8_t(first + i);
-      right = right && is(Isa::load(bytes), [&](int i) { return float(first + i); });
-    }
-    return right;
-  }
-
-  // Any bits around the four.
-  template <int at>
-  static bool reads_bits_at() {
-    bool right = true;
-    for (uint32_t first = 0; first < 16; ++first) {
-      float words[lanes];
-      const auto word = [=](int i) { return 0x9e3779b1u * (uint32_t(i) + 16 * first + 1); };
-      for (int i = 0; i < lanes; ++i) words[i] = attend::bits_to<float>(word(i));
-      right = right && is(Isa::template four_bits<at>(Isa::load(words)), [&](int i) {
-                return (Isa::bits_in_power ? float(1 << (23 - attend::place_of_bits(at))) : 0.0f) + float(word(i) >> at & 15);
-              });
-    }
-    return right;
-  }
-  static bool reads_bits() {
-    return reads_bits_at<0>() && reads_bits_at<4>() && reads_bits_at<8>() &&
-           reads_bits_at<12>() && reads_bits_at<16>() && reads_bits_at<20>() &&
-           reads_bits_at<24>() && reads_bits_at<28>();
-  }
-
-  // Bytes that end where memory does.
-  static bool reads_bytes(float* end) {
-    void* const behind = end;
-    uint8_t* const bytes = static_cast<uint8_t*>(behind) - 16;
-    bool right = true;
-    for (int first = 0; first < 256; first += 16) {
-      for (int i = 0; i < 16; ++i) bytes[i] = uint8_t((first + i) * 7);
-      Vec words[16 / lanes];
-      Isa::load_words(bytes, words);
-      for (int v = 0; v < 16 / lanes; ++v) {
-        const uint8_t* const of_vector = bytes + v * lanes;
-        right = right && is(words[v], [=](int i) { return attend::bits_to<float>(uint32_t(of_vector[i])); }) &&
-                is(Isa::low_half(words[v]), [=](int i) { return float(of_vector[i] & 15); }) &&
-                is(Isa::high_half(words[v]), [=](int i) { return float(of_vector[i] >> 4); });
-      }
-    }
-    constexpr uint16_t halves[] = {0x0000, 0x0001, 0x03ff, 0x3c00, 0xc500, 0x7bff, 0x7c00};
-    for (const uint16_t half : halves) {
-      const attend::tested::Half number = {half};
-      right = right && is(Isa::broadcast_half(number), [=](int) { return attend::tested::widen(number); });
-    }
-    return right;
-  }
-
-  // Four vectors are the same as one and one and one and one.
-  template <class Number>
-  static bool loads_four(float* end) {
-    void* const behind = end;
-    const Number* const at = static_cast<const Number*>(behind) - 4 * lanes;
-    Vec four[4];
-    Isa::load_four(at, four);
-    bool right = true;
-    for (int v = 0; v < 4; ++v) {
-      float expected[lanes];
-      Isa::store(expected, Isa::load(at + v * lanes));
-      right = right && is(four[v], [&](int i) { return expected[i]; });
-    }
-    return right;
-  }
-
-  static bool widens_four(float* end) {
-    void* const behind = end;
-    for (int i = 1; i <= 4 * lanes * int(sizeof(float)); ++i) static_cast<uint8_t*>(behind)[-i] = uint8_t(37 * i);
-    return loads_four<float>(end) && loads_four<attend::Half>(end) && loads_four<attend::Bfloat>(end) &&
-           loads_four<int8_t>(end);
-  }
-
   template <int lane>
   static bool multiplies_by() {
     bool right = true;
@@ -223,84 +95,6 @@ class Operations {
   }
   static bool multiplies_by_lane() {
     return multiplies_by<0>() && multiplies_by<1>() && multiplies_by<2>() && multiplies_by<3>();
-  }
-
-  static bool transposes() {
-    constexpr int some = Isa::transposed, four = Isa::columns_of_four;
-    float from[16][2 * 16], to[16 * 16];
-    const float* rows[16];
-    for (int j = 0; j < 16; ++j) {
-      rows[j] = from[j];
-      for (int i = 0; i < 2 * 16; ++i) from[j][i] = float(100 * j + i);
-    }
-    bool right = true;
-    for (float& number : to) number = -1.0f;
-    Isa::transpose(rows, 3, to);
-    for (int i = 0; i < 16; ++i) {
-      for (int j = 0; j < 16; ++j) {
-        right = right && are_same(to[16 * i + j], i < some && j < some ? from[j][3 + i] : -1.0f);
-      }
-    }
-    for (float& number : to) number = -1.0f;
-    Isa::transpose_four(rows, 5, to);
-    for (int i = 0; i < 16 * 16; ++i) {
-      right = right && are_same(to[i], i < 4 * four ? from[i % 4][5 + i / 4] : -1.0f);
-    }
-    return right;
-  }
-
-  // Rows of exactly four floats: a sanitizer sees what is read behind the last one.
-  static bool has_columns_of_rows() {
-    constexpr int stride = 7;
-    float rows[(lanes - 1) * stride + 4];
-    for (int i = 0; i < (lanes - 1) * stride + 4; ++i) rows[i] = float(i);
-    Vec columns[4];
-    Isa::columns_of_rows(rows, stride, columns);
-    bool right = true;
-    for (int i = 0; i < 4; ++i) right = right && is(columns[i], [=](int j) { return float(stride * j + i); });
-    return right;
-  }
-
-  // Of three bytes more than words from row to row; nothing behind the last row is read.
-  static bool has_columns_of_words(float* end) {
-    constexpr int stride = 19, count = (lanes - 1) * stride + 16;
-    void* const behind = end;
-    uint8_t* const rows = static_cast<uint8_t*>(behind) - count;
-    for (int i = 0; i < count; ++i) rows[i] = uint8_t(7 * i + i / 64);
-    Vec columns[4];
-    Isa::columns_of_rows(rows, stride, columns);
-    bool right = true;
-    for (int i = 0; i < 4; ++i) {
-      float lane[lanes];
-      Isa::store(lane, columns[i]);
-      right = right && has_words(lane, rows + 4 * i, stride);
-    }
-    return right;
-  }
-  static bool has_words(const float* lane, const uint8_t* rows, int stride) {
-    for (int j = 0; j < lanes; ++j) {
-      uint32_t word;
-      __builtin_memcpy(&word, rows + j * stride, sizeof word);
-      if (attend::bits_to<uint32_t>(lane[j]) != word) return false;
-    }
-    return true;
-  }
-
-  template <class Number>
-  static bool transposes_rows() {
-    constexpr int numbers = 16 / int(sizeof(Number)), stride = numbers + 3, count = 15 * stride + numbers;
-    Number rows[count], to[16 * numbers];
-    unsigned char bytes[sizeof rows], expected[sizeof to];
-    for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<unsigned char>(i * 167 + i / 256);
-    __builtin_memcpy(rows, bytes, sizeof rows);
-    for (int i = 0; i < numbers; ++i) {
-      for (int j = 0; j < 16; ++j) {
-        const int at = 16 * i + j, from = stride * j + i;
-        __builtin_memcpy(expected + at * int(sizeof(Number)), bytes + from * int(sizeof(Number)), sizeof(Number));
-      }
-    }
-    Isa::transpose_rows(rows, stride, to);
-    return __builtin_memcmp(to, expected, sizeof to) == 0;
   }
 
   // Lanes of all pairs of numbers.

@@ -23,7 +23,7 @@ void attend_test::check_operations(const char* (*first_wrong)(float* end)) {
   const char* const wrong = first_wrong(reinterpret_cast<float*>(end));
   munmap(memory, 2 * page);
 #else
-  std::vector<float> memory(64);
+  std::vector<float> memory(1024);
   const char* const wrong = first_wrong(memory.data() + memory.size());
 #endif
   CHECK(std::string(wrong == nullptr ? "none is wrong" : wrong) == "none is wrong");

@@ -5,19 +5,10 @@
 #include <stddef.h>
 
 #include "../x86/intrinsics.h"
+#include "../x86/whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
-
-// Not where loads are to be checked, and not where there are eight registers.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ATTEND_WHOLE_CHAINS 1
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
-#undef ATTEND_WHOLE_CHAINS
-#endif
-#endif
-#endif
 
 #ifdef ATTEND_WHOLE_CHAINS
 // clang-format off

@@ -29,12 +29,16 @@ struct Avx2 : X86Lanes {
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
   static constexpr int lane_factors = 1;
 #ifdef ATTEND_WHOLE_CHAINS
-  ATTEND_ALWAYS_INLINE static constexpr bool has_chain(int rows, int vecs) { return rows == 6 && vecs == 2; }
-  static void chain(const float* query, ptrdiff_t stride, const float* panel, Vec (&sums)[6][2]) {
-    chain_of_six(query, stride, panel, sums);
+  static constexpr int chain_rows = 6, chain_vecs = 2;
+  static constexpr bool chains_values = false;
+  static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t /*vector_stride*/,
+                    int /*steps*/, Vec (&sums)[6][2]) {
+    chain_of_six(factors, factor_stride, vectors, sums);
+    return true;
   }
 #else
-  ATTEND_ALWAYS_INLINE static constexpr bool has_chain(int /*rows*/, int /*vecs*/) { return false; }
+  static constexpr int chain_rows = 0, chain_vecs = 0;
+  static constexpr bool chains_values = false;
 #endif
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;

@@ -40,7 +40,8 @@ struct Neon64 {
   static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
   static constexpr int lane_factors = 4;
-  ATTEND_ALWAYS_INLINE static constexpr bool has_chain(int /*rows*/, int /*vecs*/) { return false; }
+  static constexpr int chain_rows = 0, chain_vecs = 0;
+  static constexpr bool chains_values = false;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
 
   // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and

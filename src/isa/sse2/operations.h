@@ -3,6 +3,7 @@
 
 #include "../unfused/operations.h"
 #include "../x86/intrinsics.h"
+#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -47,7 +48,19 @@ struct Sse2Target {
   }
 };
 
+#ifdef ATTEND_WHOLE_CHAINS
+struct Sse2 : Unfused<Sse2Target> {
+  static constexpr int chain_rows = 2, chain_vecs = 2;
+  static constexpr bool chains_values = true;
+  ATTEND_NOINLINE static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors,
+                                    ptrdiff_t vector_stride, int steps, Vec (&sums)[2][2]) {
+    if (steps >= lanes && have_few_digits(factors, vectors)) return false;
+    return chain_of_doubles(factors, factor_stride, vectors, vector_stride, steps, sums);
+  }
+};
+#else
 using Sse2 = Unfused<Sse2Target>;
+#endif
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
