@@ -63,8 +63,9 @@ class KeySource {
     }
   }
 
-  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more rows they are widened once. Values are gathered
-  // when several tiles read them and they lie far apart, because they would then share few sets of the cache.
+  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more rows they are widened once.
+  // Values are gathered when several tiles read them and they lie far apart, because they would then share few sets of the
+  // cache.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;
@@ -78,7 +79,7 @@ class KeySource {
     const bool widened_keys = few_rows && problem_.key_panels && is_widened(key_format(), rows);
     const bool widened_values = few_rows && is_widened(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
-                         problem_.value.token_stride != problem_.value_dim;
+                         lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
     made.panels = widened_keys ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = widened_keys ? key_scales : nullptr;
@@ -104,6 +105,19 @@ class KeySource {
   }
 
  private:
+  // In how many sets of a first-level cache, which has 64, rows so many floats apart begin.
+  static ptrdiff_t sets_of(ptrdiff_t stride) {
+    constexpr ptrdiff_t line_floats = 16, sets = 64;
+    if (stride % line_floats != 0) return sets;
+    const ptrdiff_t lines = stride / line_floats | sets;
+    return sets / (lines & -lines);
+  }
+  // Whether values had better be gathered: not where a row is little more than its values, as where these are a part of their
+  // keys, and shares no fewer sets so.
+  static bool lies_apart(ptrdiff_t stride, int dims) {
+    return stride != dims && (stride >= 2 * ptrdiff_t(dims) || sets_of(stride) < sets_of(dims));
+  }
+
   core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
   core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
   // Whether tiles of so few rows widen numbers of a format in registers.
@@ -171,7 +185,8 @@ class KeySource {
 
   Values values_in_place(const Block& block) const {
     const ptrdiff_t stride = problem_.value.token_stride;
-    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys, values_};
+    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys,
+            values_};
   }
 
   // A block's values as floats, side by side.

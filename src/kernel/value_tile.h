@@ -27,9 +27,12 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
 
+// Floats from a value to the next one from which on the hardware does not foresee that a tile returns for the next columns.
+constexpr ptrdiff_t far_stride = 256;
+
 // Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
 // rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
-// next chain.
+// next chain. More rows are bound by arithmetic: for them the next columns of values that lie far apart are enough.
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
   ATTEND_UNROLL
@@ -37,12 +40,28 @@ ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) 
     if constexpr (prefetches<Isa>(rows)) {
       value += stride;
       prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
+    } else if constexpr (rows > 4 && Isa::prefetch_ahead > 0) {
+      __builtin_prefetch(value + floats);
+      value += stride;
     } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
       constexpr int line_floats = 16;
       value += stride;
       ATTEND_UNROLL
       for (int c = 0; c < floats; c += line_floats) __builtin_prefetch(value + Isa::prefetch_ahead + c);
     }
+  }
+}
+
+// Prefetches the sums that a chain will be added to, or at its end the multiply-adds would wait for them: rows of many columns
+// do not stay in the caches from one block of keys to the next.
+template <class Isa, int rows>
+ATTEND_ALWAYS_INLINE void prefetch_sums(Sums sums, int column) {
+  if (!sums.begun) return;
+  const float* to = sums.data + column;
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    __builtin_prefetch(to, 1);
+    to = opaque(to + sums.value_dim);
   }
 }
 
@@ -182,10 +201,11 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   const Number* value = values.data + column;
   constexpr bool by_lane = takes_four_steps<Isa>(rows, vecs) && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
+  if constexpr (Isa::prefetch_ahead > 0 && rows >= 4 && !widens<Number>) prefetch_sums<Isa, rows>(sums, column);
   do {
     Vec chain[rows][vecs];
     if constexpr (!by_lane) set_to_zero<Isa>(chain);
-    [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
+    [[maybe_unused]] const bool prefetches_next = in_chain == chain_keys && (rows <= 4 || values.stride >= far_stride);
     const auto step = [&](int k) ATTEND_INLINE_LAMBDA {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
@@ -204,7 +224,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
     } else {
       for (; k + unrolled <= in_chain; k += unrolled) {
         if constexpr (vecs > 1 && !widens<Number>) {
-          if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
+          if (prefetches_next) prefetch_values<Isa, rows, floats>(value, values.stride);
         }
         ATTEND_UNROLL
         for (int i = 0; i < unrolled; ++i) step(k + i);
