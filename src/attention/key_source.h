@@ -91,6 +91,16 @@ class KeySource {
     return made;
   }
 
+  // Prefetches the first lines of keys and of values that come next, but lie elsewhere: they bring the pages' addresses and
+  // wake the hardware prefetcher. All lines of a panel would hold up the loads of the keys before.
+  void prefetch(int key, int count) const {
+    if (count <= 0) return;
+    const ptrdiff_t slot = slot_of(key) - origin();
+    const ptrdiff_t key_stride = problem_.key_panels ? problem_.head_dim : problem_.key.token_stride;
+    prefetch_first(moved(keys_of_head_, slot * key_stride, key_format()));
+    prefetch_first(moved(values_of_head_, slot * problem_.value.token_stride, value_format()));
+  }
+
   // The block's values as floats from now on.
   void widen_values(Block& block, const BlockVisibility& visibility) {
     if (block.values.format != core::Format::float32) block.values = gathered_values(block, visibility);
@@ -105,6 +115,14 @@ class KeySource {
   }
 
  private:
+  static void prefetch_first(const float* data) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      __builtin_prefetch(data + i * cache_line / int(sizeof(float)));
+      keep_loads_in_order();  // or GCC takes a function of nothing but prefetches for one that does nothing
+    }
+  }
+
   // In how many sets of a first-level cache, which has 64, rows so many floats apart begin.
   static ptrdiff_t sets_of(ptrdiff_t stride) {
     constexpr ptrdiff_t line_floats = 16, sets = 64;
@@ -246,17 +264,25 @@ class KeySource {
     widen_values(block, visibility);
     const float* const values = static_cast<const float*>(block.values.data);
     const int dims = problem_.value_dim;
-    typename Isa::Vec zeros = Isa::zero();
+    constexpr int side_by_side = 4;  // sums, or each multiply-add would wait for the one before
+    typename Isa::Vec zeros[side_by_side];
+    for (auto& sum : zeros) sum = Isa::zero();
     for (int k = at_least(block.from, visibility.earliest.begin - block.key); k < block.to; ++k) {
-      const float* value = values + k * block.values.stride;
+      const float* const value = values + k * block.values.stride;
       int c = 0;
-      for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
+      for (; dims - c >= side_by_side * Isa::lanes; c += side_by_side * Isa::lanes) {
+        ATTEND_UNROLL
+        for (int i = 0; i < side_by_side; ++i)
+          zeros[i] = Isa::fma(Isa::load(value + c + i * Isa::lanes), Isa::zero(), zeros[i]);
+      }
+      for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros[0] = Isa::fma(Isa::load(value + c), Isa::zero(), zeros[0]);
       for (; c < dims; ++c) {
         if (magnitude(value[c]) >= 0x7f800000u) return false;
       }
     }
+    for (int i = 1; i < side_by_side; ++i) zeros[0] = Isa::add(zeros[0], zeros[i]);
     float lanes[Isa::lanes];
-    Isa::store(lanes, zeros);
+    Isa::store(lanes, zeros[0]);
     for (const float lane : lanes) {
       if (magnitude(lane) != 0) return false;
     }
