@@ -4,7 +4,7 @@
 //
 // Prefill is timed against the plain call; documents and chunks in one call against as many calls, one for each. Decode over
 // caches of other formats is timed against that over floats; what is read in a second is compared with reading a buffer of as
-// many bytes.
+// many bytes. Decode over latents and chosen blocks: decode_costs.h.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

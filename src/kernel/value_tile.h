@@ -27,12 +27,9 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
 
-// Floats from a value to the next one from which on the hardware does not foresee that a tile returns for the next columns.
-constexpr ptrdiff_t far_stride = 256;
-
 // Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
 // rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
-// next chain. More rows are bound by arithmetic: for them the next columns of values that lie far apart are enough.
+// next chain.
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
   ATTEND_UNROLL
@@ -40,9 +37,6 @@ ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) 
     if constexpr (prefetches<Isa>(rows)) {
       value += stride;
       prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
-    } else if constexpr (rows > 4 && Isa::prefetch_ahead > 0) {
-      __builtin_prefetch(value + floats);
-      value += stride;
     } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
       constexpr int line_floats = 16;
       value += stride;
@@ -205,7 +199,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   do {
     Vec chain[rows][vecs];
     if constexpr (!by_lane) set_to_zero<Isa>(chain);
-    [[maybe_unused]] const bool prefetches_next = in_chain == chain_keys && (rows <= 4 || values.stride >= far_stride);
+    [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
     const auto step = [&](int k) ATTEND_INLINE_LAMBDA {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
@@ -224,7 +218,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
     } else {
       for (; k + unrolled <= in_chain; k += unrolled) {
         if constexpr (vecs > 1 && !widens<Number>) {
-          if (prefetches_next) prefetch_values<Isa, rows, floats>(value, values.stride);
+          if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
         }
         ATTEND_UNROLL
         for (int i = 0; i < unrolled; ++i) step(k + i);
