@@ -15,7 +15,7 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 # Instruction sets, which take longest, are compiled first: no core waits for one of them in the end.
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/isa/*.cpp) $(filter-out src/isa/%,$(wildcard src/*/*.cpp)))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/integer.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/decode_costs.o $(BUILD)/bench/integer.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 # Inline functions lie in several objects, and the linker keeps the first copy: tests that are compiled with optimisation come first.
@@ -386,7 +386,7 @@ tokens: $(BUILD)/tokens
 linear: $(BUILD)/linear
 	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
-$(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
+$(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/decode_costs.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
 	$(call link)
 
 $(BUILD)/integer: $(BUILD)/bench/integer.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a

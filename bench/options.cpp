@@ -4,7 +4,7 @@
 //
 // Prefill is timed against the plain call; documents and chunks in one call against as many calls, one for each. Decode over
 // caches of other formats is timed against that over floats; what is read in a second is compared with reading a buffer of as
-// many bytes.
+// many bytes. Decode over latents and chosen blocks: decode_costs.h.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +16,7 @@
 #include "../tests/support/random.h"
 #include "attend/attend.h"
 #include "attend/core/ranges.h"
+#include "decode_costs.h"
 #include "machine.h"
 #include "timing.h"
 #include "typed_cache.h"
@@ -239,6 +240,11 @@ int main(int argc, char** argv) {
     time_pieces(backend, 64, 128, 8, 64);
     time_pieces(backend, 4, 8192, 1, 64);
     for (const int tokens : {256, 2048, 131072}) time_decode(backend, tokens, 8, 64);
+    const auto put_row = [](const std::string& of, const bench::Row& row) {
+      put(of, row.what, row.name, row.ratio, 0, row.fraction);
+    };
+    bench::time_latents(backend, put_row);
+    bench::time_chosen_blocks(backend, put_row);
   }
   if (rows) std::fclose(rows);
 }

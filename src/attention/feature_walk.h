@@ -67,32 +67,57 @@ class FeatureWalk {
     });
   }
 
-  // Blocks are chains that lie together, of one segment. A chain that was begun in another call goes alone.
+  // Keys that are gone over together, chains of one segment: those of positions key + from ... key + to - 1.
+  struct Stretch {
+    int key;
+    int chains;  // keys of whole chains, or 0: there are no more
+    int from;
+    int to;
+    bool seen;  // whether all rows see all of these keys, and nothing happens to scores
+  };
+
+  // A chain that was begun in another call goes alone. The next stretch is looked for before one is computed, so that memory
+  // that hardware cannot foresee is on its way meanwhile.
   void walk_keys() {
     const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
-    int key = begin & -chain_keys;
-    int last = rows_.has_states() ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
-    while (key < end && begin < end) {
-      const int key_limit = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
-      int chains = seen_by_all(key, key_limit);
-      if (chains > 0) {
-        close_before(last, key);
-        last = key + chains - chain_keys;
-        add_keys(key, 0, chains, true);
-      } else if (chains = chain_keys; is_needed(key, end)) {
-        while (chains < key_limit && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
-        close_before(last, key);
-        last = key + chains - chain_keys;
-        add_visible_panels(key, at_most(chains, end - key));
-      } else if (!visibility_.has_any(key, key + chain_keys)) {
-        chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
-      } else {
-        // Two segments ahead at most: rows that hide everything are looked at again with the next stretch.
-        chains = at_least(chain_keys, hidden_from(key, at_most(end - key, 2 * segment_keys) + key) & -chain_keys);
+    int last = rows_.has_states() ? options_.first_key & -chain_keys : begin & -chain_keys;  // the open chain, if there is one
+    Stretch next = next_stretch(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
+    while (next.chains > 0) {
+      const Stretch now = next;
+      const int after = now.key + now.chains;
+      next = next_stretch(after, begin, end);
+      if (next.key > after && rows_.rows.count <= widened_rows) {
+        rows_.keys.prefetch(next.key + next.from, next.to - next.from);
       }
-      key += chains;
+      close_before(last, now.key);
+      last = after - chain_keys;
+      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.seen);
     }
     if (rows_.has_states()) close_before(last, problem_.keys);
+  }
+
+  // The first stretch from `key` on, a whole number of chains, of which any row may see some.
+  Stretch next_stretch(int key, int begin, int end) const {
+    int chains;
+    for (; key < end; key += chains) {
+      const int key_limit = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
+      chains = seen_by_all(key, key_limit);
+      if (chains > 0) return {key, chains, 0, chains, true};
+      chains = chain_keys;
+      if (!visibility_.has_any(key, key + chain_keys)) {
+        chains = at_least(chains, (visibility_.earliest.first & -chain_keys) - key);
+        continue;
+      }
+      // Two segments ahead at most, where masks differ: rows that hide everything are looked at again with the next stretch.
+      const int hidden = hidden_from(key, shares_mask() ? end : key + at_most(end - key, 2 * segment_keys));
+      if (hidden >= at_most(end - key, chain_keys)) {
+        chains = at_least(chains, hidden & -chain_keys);
+      } else if (lets_any_chain(key, end)) {
+        while (chains < key_limit && key + chains < end && goes_on(key + chains, end)) chains += chain_keys;
+        return visible_panels(key, chains, end);
+      }
+    }
+    return {key, 0, 0, 0, false};
   }
 
   // The number of keys from `key` on, in whole chains, that all rows see and whose scores stay as they are.
@@ -101,11 +126,19 @@ class FeatureWalk {
     return at_most(key_limit, visibility_.earliest.end - key) & -chain_keys;
   }
 
-  // Whether any row may see any key of a chain.
-  bool is_needed(int key, int end) const {
-    const int count = at_most(end - key, chain_keys);
+  bool shares_mask() const { return row_[0].visible == row_[rows_.rows.count - 1].visible; }
+
+  // Whether the bias lets any row see any key of a chain.
+  bool lets_any_chain(int key, int end) const {
+    return options_.bias.data == nullptr || lets_any({0, rows_.rows.count}, key, at_most(end - key, chain_keys));
+  }
+
+  // Whether a stretch goes on with a chain: some row may see a key of the panels on both sides of where it begins. What lies
+  // apart is better off as stretches of their own, whose outer panels are left out.
+  bool goes_on(int key, int end) const {
+    const int count = at_most(end - key, panel_keys);
     return visibility_.has_any(key, key + chain_keys) && hidden_from(key, key + count) < count &&
-           (options_.bias.data == nullptr || lets_any({0, rows_.rows.count}, key, count));
+           hidden_from(key - panel_keys, key) < panel_keys && lets_any_chain(key, end);
   }
 
   // The number of keys from `key` on, up to `end`, that the boolean mask hides from all rows. Few of very many may be shown, as
@@ -156,15 +189,14 @@ class FeatureWalk {
   }
 
   // Leaves out panels at both ends that nobody sees.
-  void add_visible_panels(int key, int to) {
-    int from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
-    const auto is_seen = [&](int first, int end) {
-      return visibility_.has_any(key + first, key + end) && hidden_from(key + first, key + end) < end - first;
+  Stretch visible_panels(int key, int chains, int end) const {
+    int to = at_most(chains, end - key), from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
+    const auto is_seen = [&](int first, int last) {
+      return visibility_.has_any(key + first, key + last) && hidden_from(key + first, key + last) < last - first;
     };
     while (from < to && !is_seen(from, at_most(from + panel_keys, to))) from += panel_keys;
-    if (from >= to) return;
-    for (int last; last = (to - 1) & -panel_keys, !is_seen(last, to);) to = last;
-    add_keys(key, from, to, false);
+    for (int last; from < to && (last = (to - 1) & -panel_keys, !is_seen(last, to));) to = last;
+    return {key, chains, from, to, false};
   }
 
   // seen: whether all rows see all of these keys, and nothing happens to scores.

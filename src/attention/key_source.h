@@ -63,8 +63,9 @@ class KeySource {
     }
   }
 
-  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more rows they are widened once. Values are gathered
-  // when several tiles read them and they lie far apart, because they would then share few sets of the cache.
+  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more rows they are widened once.
+  // Values are gathered when several tiles read them and they lie far apart, because they would then share few sets of the
+  // cache.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;
@@ -78,7 +79,7 @@ class KeySource {
     const bool widened_keys = few_rows && problem_.key_panels && is_widened(key_format(), rows);
     const bool widened_values = few_rows && is_widened(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
-                         problem_.value.token_stride != problem_.value_dim;
+                         lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
     made.panels = widened_keys ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = widened_keys ? key_scales : nullptr;
@@ -88,6 +89,16 @@ class KeySource {
                       : gathered_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
     return made;
+  }
+
+  // Prefetches the first lines of keys and of values that come next, but lie elsewhere: they bring the pages' addresses and
+  // wake the hardware prefetcher. All lines of a panel would hold up the loads of the keys before.
+  void prefetch(int key, int count) const {
+    if (count <= 0) return;
+    const ptrdiff_t slot = slot_of(key) - origin();
+    const ptrdiff_t key_stride = problem_.key_panels ? problem_.head_dim : problem_.key.token_stride;
+    prefetch_first(moved(keys_of_head_, slot * key_stride, key_format()));
+    prefetch_first(moved(values_of_head_, slot * problem_.value.token_stride, value_format()));
   }
 
   // The block's values as floats from now on.
@@ -104,6 +115,27 @@ class KeySource {
   }
 
  private:
+  static void prefetch_first(const float* data) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      __builtin_prefetch(data + i * cache_line / int(sizeof(float)));
+      keep_loads_in_order();  // or GCC takes a function of nothing but prefetches for one that does nothing
+    }
+  }
+
+  // In how many sets of a first-level cache, which has 64, rows so many floats apart begin.
+  static ptrdiff_t sets_of(ptrdiff_t stride) {
+    constexpr ptrdiff_t line_floats = 16, sets = 64;
+    if (stride % line_floats != 0) return sets;
+    const ptrdiff_t lines = stride / line_floats | sets;
+    return sets / (lines & -lines);
+  }
+  // Whether values had better be gathered: not where a row is little more than its values, as where these are a part of their
+  // keys, and shares no fewer sets so.
+  static bool lies_apart(ptrdiff_t stride, int dims) {
+    return stride != dims && (stride >= 2 * ptrdiff_t(dims) || sets_of(stride) < sets_of(dims));
+  }
+
   core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
   core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
   // Whether tiles of so few rows widen numbers of a format in registers.
@@ -171,7 +203,8 @@ class KeySource {
 
   Values values_in_place(const Block& block) const {
     const ptrdiff_t stride = problem_.value.token_stride;
-    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys, values_};
+    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys,
+            values_};
   }
 
   // A block's values as floats, side by side.
@@ -231,17 +264,25 @@ class KeySource {
     widen_values(block, visibility);
     const float* const values = static_cast<const float*>(block.values.data);
     const int dims = problem_.value_dim;
-    typename Isa::Vec zeros = Isa::zero();
+    constexpr int side_by_side = 4;  // sums, or each multiply-add would wait for the one before
+    typename Isa::Vec zeros[side_by_side];
+    for (auto& sum : zeros) sum = Isa::zero();
     for (int k = at_least(block.from, visibility.earliest.begin - block.key); k < block.to; ++k) {
-      const float* value = values + k * block.values.stride;
+      const float* const value = values + k * block.values.stride;
       int c = 0;
-      for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
+      for (; dims - c >= side_by_side * Isa::lanes; c += side_by_side * Isa::lanes) {
+        ATTEND_UNROLL
+        for (int i = 0; i < side_by_side; ++i)
+          zeros[i] = Isa::fma(Isa::load(value + c + i * Isa::lanes), Isa::zero(), zeros[i]);
+      }
+      for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros[0] = Isa::fma(Isa::load(value + c), Isa::zero(), zeros[0]);
       for (; c < dims; ++c) {
         if (magnitude(value[c]) >= 0x7f800000u) return false;
       }
     }
+    for (int i = 1; i < side_by_side; ++i) zeros[0] = Isa::add(zeros[0], zeros[i]);
     float lanes[Isa::lanes];
-    Isa::store(lanes, zeros);
+    Isa::store(lanes, zeros[0]);
     for (const float lane : lanes) {
       if (magnitude(lane) != 0) return false;
     }

@@ -148,6 +148,18 @@ bool is_shown(const Options& options, ptrdiff_t n) {
   return options.visible_bits ? bit_of(bytes, n) : bytes[n] != 0;
 }
 
+// The bits that are 0 before the first one, of four bytes of a mask, of which one is not 0.
+inline int zeros_before(uint32_t bytes) {
+  if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) bytes = __builtin_bswap32(bytes);
+  int zeros = 0;
+  for (int half = 16; half > 0; half /= 2) {
+    const int none = (bytes & ((1u << half) - 1)) == 0 ? half : 0;
+    zeros += none;
+    bytes >>= none;
+  }
+  return zeros;
+}
+
 // How many elements of the boolean mask hide their keys, from the n-th one on, of at most `count`.
 template <class Options>
 int hidden_elements(const Options& options, ptrdiff_t n, int count) {
@@ -155,13 +167,16 @@ int hidden_elements(const Options& options, ptrdiff_t n, int count) {
   int i = 0;
   while (i < count && (n + i) % in_byte != 0 && !is_shown(options, n + i)) ++i;
   if (i < count && (n + i) % in_byte == 0) {
-    // From a whole byte on, four words at a time.
+    // From a whole byte on, eight words at a time, then one.
     const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data) + (n + i) / in_byte;
-    constexpr int words = 4;
-    uint64_t word[words];
+    uint32_t word[8];
     for (const int step = int(sizeof word) * in_byte; count - i >= step; i += step, bytes += sizeof word) {
       __builtin_memcpy(word, bytes, sizeof word);
-      if ((word[0] | word[1] | word[2] | word[3]) != 0) break;
+      if ((word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7]) != 0) break;
+    }
+    for (const int step = int(sizeof *word) * in_byte; count - i >= step; i += step, bytes += sizeof *word) {
+      __builtin_memcpy(word, bytes, sizeof *word);
+      if (word[0] != 0) return i + zeros_before(word[0]) * in_byte / 8;
     }
     for (; count - i >= in_byte && *bytes == 0; ++bytes) i += in_byte;
   }

@@ -46,6 +46,19 @@ ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) 
   }
 }
 
+// Prefetches the sums that a chain will be added to, or at its end the multiply-adds would wait for them: rows of many columns
+// do not stay in the caches from one block of keys to the next.
+template <class Isa, int rows>
+ATTEND_ALWAYS_INLINE void prefetch_sums(Sums sums, int column) {
+  if (!sums.begun) return;
+  const float* to = sums.data + column;
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    __builtin_prefetch(to, 1);
+    to = opaque(to + sums.value_dim);
+  }
+}
+
 // The first `count` numbers of a vector, or all: nothing behind them is read.
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE typename Isa::Vec load_columns(const Number* from, int count) {
@@ -182,6 +195,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   const Number* value = values.data + column;
   constexpr bool by_lane = takes_four_steps<Isa>(rows, vecs) && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
+  if constexpr (Isa::prefetch_ahead > 0 && rows >= 4 && !widens<Number>) prefetch_sums<Isa, rows>(sums, column);
   do {
     Vec chain[rows][vecs];
     if constexpr (!by_lane) set_to_zero<Isa>(chain);

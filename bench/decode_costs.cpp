@@ -1,0 +1,110 @@
+#include "decode_costs.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "../tests/support/random.h"
+#include "attend/attend.h"
+#include "attend/core/options.h"
+#include "machine.h"
+#include "timing.h"
+#include "typed_cache.h"
+
+namespace bench {
+namespace {
+
+namespace core = attend::core;
+namespace config = attend::config;
+using core::Format;
+
+}  // namespace
+
+void time_latents(const std::string& backend, Put put) {
+  constexpr int heads = 128, head_dim = 576, value_dim = 512, keys = 4096;
+  const auto query = random_floats(std::size_t(heads) * head_dim, 1), key = random_floats(std::size_t(keys) * head_dim, 2);
+  const auto value = random_floats(std::size_t(keys) * value_dim, 3);
+  const Memory<float> output(std::size_t(heads) * value_dim);
+  const Memory<float> scratch(core::option_scratch_floats(heads, config::key_block, head_dim, value_dim));
+  core::Problem p{};
+  p.query = {query.get(), 0, head_dim};
+  p.key = {key.get(), head_dim, 0};
+  p.value = p.key;
+  p.output = {output.get(), 0, value_dim};
+  p.query_heads = heads;
+  p.kv_heads = p.queries = 1;
+  p.head_dim = head_dim;
+  p.value_dim = value_dim;
+  p.keys = keys;
+  p.scale = attend::default_scale(head_dim);
+  p.row_block = heads;
+  p.key_block = config::key_block;
+  p.scratch = scratch.get();
+  core::Problem apart = p;
+  apart.value = {value.get(), value_dim, 0};
+  const core::Options none;
+  std::vector<Timed> calls = {{"values in keys", [&] { core::run(p, none); }},
+                              {"values apart", [&] { core::run(apart, none); }}};
+  double peak = 0;
+  for (int round = 0; round < 5; ++round) {
+    peak = std::max(peak, fma_peak(backend.c_str(), 0.02));
+    time_in_turns(calls, 3, 0.02);
+  }
+  const std::string what = "decode of 128 heads over 4096 latents of 576, values of 512";
+  std::printf("\n%s, %s\n", what.c_str(), backend.c_str());
+  for (const Timed& timed : calls) {
+    const double rate = 2.0 * heads * keys * (head_dim + value_dim) / timed.least();
+    std::printf("  %-26s %9.1f us  %5.1f %% of the FMA peak\n", timed.name.c_str(), 1e6 * timed.least(), 100 * rate / peak);
+    put(backend, {what, timed.name, calls[0].least() / timed.least(), rate / peak});
+  }
+}
+
+void time_chosen_blocks(const std::string& backend, Put put) {
+  constexpr int heads = 8, dims = 64, capacity = 131072, chosen = 2048;
+  const FormatMemory cache(Format::float32, Format::float32, heads, dims, capacity);
+  constexpr int width = heads * dims;
+  const auto query = random_floats(width, 4), key = random_floats(width, 5);
+  for (int token = 0; token < capacity; ++token) {
+    core::store(cache.cache, token, 1, {key.get(), width, dims}, {key.get(), width, dims});
+  }
+  const Memory<float> output(width), scratch(core::option_scratch_floats(1, config::decode_keys, dims, dims));
+  core::Problem p{};
+  p.query = {query.get(), 0, dims};
+  p.output = {output.get(), 0, dims};
+  p.query_heads = p.kv_heads = heads;
+  p.head_dim = p.value_dim = dims;
+  p.queries = 1;
+  p.keys = chosen;
+  p.scale = attend::default_scale(dims);
+  p.row_block = 1;
+  p.key_block = config::decode_keys;
+  p.scratch = scratch.get();
+  core::Options options = cache.keep_for(p);
+  std::vector<Timed> calls = {{"2048 keys side by side", [p] { core::run(p); }}};
+  p.keys = capacity;
+  attend_test::Random random(6);
+  std::vector<std::vector<std::uint8_t>> masks;
+  for (const int block : {512, 128, 64, 16}) {
+    masks.emplace_back(capacity / 8);
+    std::vector<std::uint8_t>& bits = masks.back();
+    for (int left = chosen / block; left > 0;) {
+      const int first = random.between(0, capacity / block - 1) * block / 8;
+      if (bits[std::size_t(first)] != 0) continue;
+      std::fill_n(bits.begin() + first, block / 8, std::uint8_t(0xff));
+      --left;
+    }
+    options.visible = {bits.data(), 0, 0, 0, capacity};
+    options.visible_bits = true;
+    calls.push_back({"blocks of " + std::to_string(block) + " of 131072", [p, options] { core::run(p, options); }});
+  }
+  time_in_turns(calls, 25, 0.01);
+  const std::string what = "decode of 8 heads over 2048 chosen keys, head_dim 64";
+  std::printf("\n%s, %s\n", what.c_str(), backend.c_str());
+  for (const Timed& timed : calls) {
+    const double ratio = timed.median() / calls[0].median();
+    std::printf("  %-26s %9.1f us  %6.2f of the time side by side\n", timed.name.c_str(), 1e6 * timed.median(), ratio);
+    put(backend, {what, timed.name, ratio, 0});
+  }
+}
+
+}  // namespace bench
