@@ -59,9 +59,11 @@ lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
 	@ls $^
 
 # Both libraries are made of the same objects. The shared one exports only what the headers of the C surface declare, and needs no
-# run-time of C++.
+# run-time of C++. GCC tells beside each object who calls whom and with how much stack, which check_stack.sh reads.
+NOTES := $(shell $(CXX) -fcallgraph-info=su -fstack-usage -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su -fstack-usage)
 $(BUILD)/src/%.o: src/%.cpp
-	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections)
+	@rm -f $(@:.o=.ci) $(@:.o=.su) # compilers' caches bring none
+	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections $(NOTES))
 
 # A program that was linked with it finds at run time what has its major version.
 $(BUILD)/libattend.so: $(LIBRARY)
