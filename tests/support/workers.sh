@@ -31,7 +31,7 @@ in_place() (
 )
 
 # Of what `times` has written: user and system, of the shell and of its children, as 1m2.5s each.
-processor_seconds() { tr ' ms' '\n  ' <"$1" | awk 'NF == 2 { seconds += 60 * $1 + $2 } END { printf "%.0f\n", seconds }'; }
+processor_seconds() { tr ' ms' '\n  ' <"$1" 2>/dev/null | awk 'NF == 2 { seconds += 60 * $1 + $2 } END { printf "%.0f\n", seconds }'; }
 
 # Several of these run at a time. A folder can be made only once, and so each name has one worker.
 worker() {
