@@ -59,9 +59,11 @@ lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
 	@ls $^
 
 # Both libraries are made of the same objects. The shared one exports only what the headers of the C surface declare, and needs no
-# run-time of C++.
+# run-time of C++. GCC tells beside each object who calls whom and with how much stack, which check_stack.sh reads.
+NOTES := $(shell $(CXX) -fcallgraph-info=su -fstack-usage -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su -fstack-usage)
 $(BUILD)/src/%.o: src/%.cpp
-	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections)
+	@rm -f $(@:.o=.ci) $(@:.o=.su) # compilers' caches bring none
+	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections $(NOTES))
 
 # A program that was linked with it finds at run time what has its major version.
 $(BUILD)/libattend.so: $(LIBRARY)
@@ -85,35 +87,37 @@ uninstall:
 ## package     what others vendor or install, in build/packages: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel, with clang and lld an npm package (URL= of the project, for descriptions and links)
 .PHONY: package
 package: lib $(if $(WASM_LINKS),wasm)
-	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" $(if $(WASM_LINKS),--wasm build/wasm) build/packages
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" $(if $(WASM_LINKS),--wasm $(WASM_BUILD)) build/packages
 
-## wasm        the library as WebAssembly with vectors, in build/wasm, as the npm package has it: attend.wasm, and attend-small.wasm for floats alone (needs clang and lld; CLANG=)
+## wasm        the library as WebAssembly with vectors, in WASM_BUILD= (build/wasm), as the npm package has it: attend.wasm, and attend-small.wasm for floats alone (needs clang and lld; CLANG=)
 CLANG ?= clang++
+WASM_BUILD ?= build/wasm
+NPM_BUILD ?= build/npm
 WASM_LINKS := $(shell command -v $(firstword $(CLANG)) >/dev/null 2>&1 && command -v wasm-ld >/dev/null 2>&1 && echo yes)
 WASM := $(CLANG) --target=wasm32 -msimd128 -mbulk-memory
 WASM_SOURCES := $(wildcard src/*/*.cpp) bench/package/npm/wasm/memory.cpp
 .PHONY: wasm
-wasm: build/wasm/attend.wasm build/wasm/attend-small.wasm
+wasm: $(WASM_BUILD)/attend.wasm $(WASM_BUILD)/attend-small.wasm
 
 # The small one is compiled for size, without functions of integers.
 define wasm_objects
-build/wasm/$(1)/%.o: %.cpp
+$(WASM_BUILD)/$(1)/%.o: %.cpp
 	@mkdir -p $$(@D)
 	@echo "  compile $$< ($(1).wasm)" >&2
 	@$(WASM) -std=c++17 $(2) -ffp-contract=off -ffreestanding -fno-builtin -fno-exceptions -fno-rtti -ffunction-sections -Iinclude -MMD -MP -c $$< -o $$@
-build/wasm/$(1).wasm: $(WASM_SOURCES:%.cpp=build/wasm/$(1)/%.o) bench/package/c_to_js.py bench/package/c_surface.py
+$(WASM_BUILD)/$(1).wasm: $(WASM_SOURCES:%.cpp=$(WASM_BUILD)/$(1)/%.o) bench/package/c_to_js.py bench/package/c_surface.py
 	@echo "  link    $$@" >&2
 	@$(WASM) -nostdlib -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,-z,stack-size=65536 -Wl,--stack-first -Wl,--export=__heap_base \
 	  $$$$(PYTHONDONTWRITEBYTECODE=1 python3 bench/package/c_to_js.py exports | $(3)) $$(filter %.o,$$^) -o $$@
--include $(WASM_SOURCES:%.cpp=build/wasm/$(1)/%.d)
+-include $(WASM_SOURCES:%.cpp=$(WASM_BUILD)/$(1)/%.d)
 endef
 $(eval $(call wasm_objects,attend,-O2,cat))
 $(eval $(call wasm_objects,attend-small,-Oz,grep -v integer))
 
 # What npm users get, without the archives of `make package`: bench/site/playground has it too.
-build/npm: wasm
-	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --url "$(URL)" --wasm build/wasm --only npm build/npm
-.PHONY: build/npm
+$(NPM_BUILD): wasm
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --url "$(URL)" --wasm $(WASM_BUILD) --only npm $(NPM_BUILD)
+.PHONY: $(NPM_BUILD)
 
 ## site        every page, and the reference of the C++, C and Python surfaces with a search, as a site that asks nobody for anything, in build/site (needs python3-clang-19, python3-markdown-it, python3-pygments)
 .PHONY: site
@@ -294,6 +298,8 @@ accuracy: $(BUILD)/accuracy $(BUILD)/integer_accuracy
 	  "$${python:-python3}" tests/conformance/integer_accuracy.py $(BUILD)/integer_accuracy.data
 	@echo "the full table of floats is in $(BUILD)/accuracy.txt"
 
+# It computes in float64 for most of its time, and the library is not compiled with these.
+$(BUILD)/tests/conformance/accuracy.o: TEST_OPT := -O3 -march=native
 $(BUILD)/accuracy $(BUILD)/integer_accuracy: $(BUILD)/%: $(BUILD)/tests/conformance/%.o $(BUILD)/libattend.a
 	$(call link)
 

@@ -37,11 +37,11 @@ mkdir -p "$build/parts"
 share_out "${JOBS:-$(nproc 2>/dev/null || echo 2)}" "$build/parts" $parts
 
 for part in $parts; do
-  printf '\n== %s\n' "$part"
-  cat "$build/parts/$part/log"
   # A part that was killed has none.
-  [ -f "$build/parts/$part/result" ] || echo '1 ?' >"$build/parts/$part/result"
-  read -r status seconds <"$build/parts/$part/result"
+  [ -f "$build/parts/$part/result" ] || echo '1 ? ?' >"$build/parts/$part/result"
+  read -r status seconds processor <"$build/parts/$part/result"
+  printf '\n== %s: %s seconds, %s of a processor\n' "$part" "$seconds" "$processor"
+  cat "$build/parts/$part/log"
   [ "$status" -eq 0 ] || echo "part failed: exit status $status, after $seconds seconds"
 done | tee "$log"
 

@@ -4,7 +4,7 @@ cxx=$1
 build=$2/check_checked
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
-library_at -O2 "$2" || exit 1
+library=$2/libattend.a
 sentence='attend: one work memory is used by two calls at the same time'
 
 # program NAME FLAGS…
@@ -12,7 +12,7 @@ program() {
   name=$1
   shift
   # shellcheck disable=SC2086
-  succeeds "$name program compiles" $cxx -std=c++17 -O1 -Wall -Wextra -Werror "$@" -Iinclude tests/support/misuse.cpp "$objects"/*.o -o "$build/$name"
+  succeeds "$name program compiles" $cxx -std=c++17 -O1 -Wall -Wextra -Werror "$@" -Iinclude tests/support/misuse.cpp "$library" -o "$build/$name"
 }
 # ends NAME MISUSE STATUS TEXT: the program ends with the status, and prints one line that begins with the text, if there is one.
 ends() {

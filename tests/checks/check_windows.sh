@@ -82,9 +82,9 @@ for target in x86_64 "i686 -msse2" aarch64; do
 done
 
 # The same compiler in the clothes of cl.exe, which makes the same code and warns of other things. Its own headers are named,
-# because /X takes those away with the system's.
+# because /X takes those away with the system's. Its warnings are those of every target: ALL=1 for the others.
 cxx="$compiler --driver-mode=cl /X -imsvc $($compiler -print-resource-dir)/include /clang:-ffreestanding /Iinclude /W4 /WX"
-for target in x86_64 "i686 /arch:SSE2" aarch64; do
+for target in x86_64 ${ALL:+"i686 /arch:SSE2" aarch64}; do
   case $target in *' '*) flags=${target#* } ;; *) flags= ;; esac
   flags="--target=${target%% *}-pc-windows-msvc $flags"
   # shellcheck disable=SC2086

@@ -7,7 +7,7 @@
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
-# and warnings of headers with Clang; the typed surface under sanitizers; widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the
+# and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the
 # code of another one; and of targets what targets.sh and check_firmware.sh say.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
@@ -32,6 +32,34 @@ variant() {
   shift 3
   ATTEND_QUICK=${rounds:-36} make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
+}
+
+# library_of VARIANT NAME…: the objects of its library. Those of the named instruction sets are CXX='s, unless ALL=1.
+library_of() {
+  variant=$1
+  shift
+  for source in src/isa/*.cpp $(ls src/*/*.cpp | grep -v '^src/isa/'); do
+    folder=$work/$variant
+    case " ${ALL:-$*} " in *" $(basename "$source" .cpp) "*) folder=$build ;; esac
+    echo "$folder/${source%.cpp}.o"
+  done | tr '\n' ' '
+}
+
+# The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
+runnable_library_of() {
+  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni/')
+  grep -qw avx_vnni /proc/cpuinfo 2>/dev/null || absent="$absent avxvnni"
+  # shellcheck disable=SC2086
+  library_of "$1" $absent
+}
+
+# Where tiles.py looks for objects of GCC, by the names that it gives them.
+library_for_tiles() {
+  case $cxx/$build in g++/*-O2) ;; *) return ;; esac
+  mkdir -p build/tiles
+  for name in avx2 avx512 avx512vnni; do
+    cp "$build/src/isa/$name.o" "build/tiles/$name.gcc-$(g++ -dumpversion | cut -d. -f1).$name.cpp.o"
+  done
 }
 
 old_processors() {
@@ -96,17 +124,19 @@ work_on() { # part
   case $1 in
     # Clang's library under the tests that are there already: it compiles them once, for the sanitizers. The other checks take
     # several compilers by themselves, and the targets have Clang's builds of copied folders. Emulated instruction sets are
-    # GCC's here; `make test CXX=clang++` has Clang's.
+    # GCC's here; `make test CXX=clang++` has Clang's. What this processor cannot run Clang compiles for bare x86.
     clang)
       ATTEND_QUICK=1 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
-        make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" &&
+        make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(runnable_library_of clang)" &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
-    contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
-    # The sanitizers look into the tests too, and see most where nothing is optimised.
+    contracted) variant contracted "$cxx" "$build" LIBRARY="$(runnable_library_of contracted)" OPT=-O3 EXTRA="$contracted" ;;
+    # The sanitizers look into the tests too, and see most where nothing is optimised. Without ALL=1 they watch scalar code, AVX2 and
+    # what is common to all: the other vectors are those of CXX=, which compute there twenty times as fast. What vectors read beyond
+    # an array is for guard pages, on every backend.
     sanitized)
       [ -n "${ALL:-}" ] || rounds=72
-      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 \
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni)" \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;
@@ -124,8 +154,10 @@ work_on() { # part
         counts make -j1 bench CXX="$cxx" BUILD="$build" \
           ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
-    # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all.
+    # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all. Without ALL=1 GCC's loops
+    # for x86 are those of the library itself.
     tiles)
+      [ -n "${ALL:-}" ] || library_for_tiles
       counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni vfp-m4 helium ${ALL:+neon64}" &&
         { [ -n "${ALL:-}" ] || counts make -j1 tiles JOBS=1 COMPILERS=clang-22 BACKENDS="avx2 neon64"; }
       ;;
@@ -153,8 +185,8 @@ share_out "$jobs" "$work/log" $parts
 wait
 {
   for part in $parts; do
-    read -r status seconds <"$work/log/$part/result"
-    printf '\n== %s: %s seconds\n' "$part" "$seconds"
+    read -r status seconds processor <"$work/log/$part/result"
+    printf '\n== %s: %s seconds, %s of a processor\n' "$part" "$seconds" "$processor"
     grep -v '^total:' "$work/log/$part/log" # what it adds up is counted here
     [ "$status" -eq 0 ] || echo "part failed: exit status $status"
   done

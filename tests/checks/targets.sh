@@ -180,19 +180,21 @@ other() {  # architecture
   done
 }
 
-# Digests and options without a C library. $link: flags for the linker, and libraries.
+# Digests and options without a C library. $link: flags for the linker, and libraries. $objects: the library's, where they are there.
 freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
   folder=$work/$1
   compile="$2 -std=c++17 -ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -ffunction-sections -fdata-sections -Iinclude"
   rm -rf "$folder"
   mkdir -p "$folder"
-  for source in src/*/*.cpp "tests/firmware/$3.cpp" tests/firmware/memory.cpp; do
+  sources="tests/firmware/$3.cpp tests/firmware/memory.cpp"
+  [ -n "${objects:-}" ] || sources="src/*/*.cpp $sources"
+  for source in $sources; do
     # shellcheck disable=SC2086
     $compile -c "$source" -o "$folder/$(basename "$source").o" || return 1
   done
   for program in digests options; do
     # shellcheck disable=SC2086
-    $compile tests/firmware/${program}_main.cpp "$folder"/*.o -nostdlib -Wl,--gc-sections $link -o "$folder/$program" || return 1
+    $compile tests/firmware/${program}_main.cpp "$folder"/*.o ${objects:-} -nostdlib -Wl,--gc-sections $link -o "$folder/$program" || return 1
     timeout 900 $4 "$folder/$program" || return
   done
 }
@@ -211,6 +213,9 @@ wasm32() {
   needs "$clang" clang wasm-ld lld node nodejs
   link='-Wl,--no-entry -Wl,--stack-first'
   freestanding wasm32 "$clang --target=wasm32 -Os" wasm 'node tests/firmware/wasm.mjs' || return
+  # With vectors the library is that of the npm package, if it was made.
+  objects=''
+  if [ -f build/wasm/attend.wasm ] && make -q wasm CLANG="$clang" >/dev/null 2>&1; then objects=$(echo build/wasm/attend/src/*/*.o); fi
   freestanding wasm32-simd128 "$clang --target=wasm32 -msimd128 -O2" wasm 'node tests/firmware/wasm.mjs'
 }
 
@@ -294,12 +299,13 @@ row() { printf '%-17s %-8s %5s  %-50s %s\n' "$@"; }
 
 # One row for each target, and the logs of those that failed.
 report() {
-  passed=0 failed=0 skipped=0 logs=''
+  passed=0 failed=0 skipped=0 logs='' together=0
   row target result time 'what was run' ''
   for name in $targets; do
     files=$work/log/$(echo "$name" | tr / -)
-    status=1 seconds='?'
-    [ -r "$files/result" ] && read -r status seconds <"$files/result"
+    status=1 seconds='?' processor=0
+    [ -r "$files/result" ] && read -r status seconds processor <"$files/result"
+    together=$((together + processor))
     detail=$(grep -v '^$' "$files/log" | tail -n 1)
     case $status in
       0) result=passed passed=$((passed + 1)) ;;
@@ -313,7 +319,7 @@ report() {
     row "$name" $result "$seconds s" "$(what "$name")" "$detail"
   done
   for log in $logs; do printf '\n== %s\n' "$log" && tail -n 20 "$log"; done
-  printf '\n%d passed, %d failed%s\n' $passed $failed "$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+  printf '\nall targets: %s seconds of a processor\n%d passed, %d failed%s\n' "$together" $passed $failed "$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
   [ $failed -eq 0 ] && [ $passed -gt 0 ]
 }
 

@@ -20,38 +20,58 @@ struct OracleRow {
   double largest_value = 0.0;  // of the values seen, by magnitude
 };
 
+// In float64: a dot product, and the sum of its terms' magnitudes. Four sums of each go side by side, or each addition would
+// wait for the one before it.
+struct Dot {
+  double sum = 0.0, size = 0.0;
+};
+
+inline Dot dot_of(const float* a, const float* b, int count) {
+  double sums[4] = {}, sizes[4] = {};
+  const auto add = [&](int lane, int d) {
+    const double term = double(a[d]) * double(b[d]);
+    sums[lane] += term;
+    sizes[lane] += std::fabs(term);
+  };
+  int d = 0;
+  for (; d + 4 <= count; d += 4) {
+    for (int lane = 0; lane < 4; ++lane) add(lane, d + lane);
+  }
+  for (; d < count; ++d) add(0, d);
+  return {(sums[0] + sums[1]) + (sums[2] + sums[3]), (sizes[0] + sizes[1]) + (sizes[2] + sizes[3])};
+}
+
+// Of a key that is seen: its score with all that makes it up, and the sum of these terms' magnitudes.
+inline Dot oracle_score(const OptionRow& row, const OptionKey& key) {
+  const double factor = double(row.scale) * double(key.key_scale);
+  Dot score = dot_of(row.query, key.key, row.head_dim);
+  score.sum *= factor, score.size *= std::fabs(factor);
+  const auto add = [&](double term) {
+    score.sum += term;
+    score.size += std::fabs(term);
+  };
+  const double cap = double(row.soft_cap);
+  if (row.bias_before_cap && key.bias) add(double(*key.bias));
+  if (cap > 0.0) {
+    // Beyond 9 caps the hyperbolic tangent is 1, however wrong its argument is.
+    if (std::fabs(score.sum) > 9.0 * cap) score.size = 9.0 * cap;
+    score.sum = cap * std::tanh(score.sum / cap);
+  }
+  if (key.bias && !row.bias_before_cap) add(double(*key.bias));
+  if (key.relative) add(double(*key.relative));
+  if (row.slope) add(double(*row.slope) * double(key.distance));
+  return score;
+}
+
 inline OracleRow oracle_row(const OptionRow& row) {
   constexpr double masked = -std::numeric_limits<double>::infinity();
   OracleRow result;
   double largest = masked;
   for (const OptionKey& key : row.keys) {
-    double score = masked;
-    if (key.seen) {
-      double dot = 0.0, size = 0.0;
-      for (int d = 0; d < row.head_dim; ++d) {
-        dot += double(row.query[d]) * double(key.key[d]);
-        size += std::fabs(double(row.query[d]) * double(key.key[d]));
-      }
-      const double factor = double(row.scale) * double(key.key_scale);
-      score = factor * dot, size *= std::fabs(factor);
-      const auto add = [&](double term) {
-        score += term;
-        size += std::fabs(term);
-      };
-      const double cap = double(row.soft_cap);
-      if (row.bias_before_cap && key.bias) add(double(*key.bias));
-      if (cap > 0.0) {
-        // Beyond 9 caps the hyperbolic tangent is 1, however wrong its argument is.
-        if (std::fabs(score) > 9.0 * cap) size = 9.0 * cap;
-        score = cap * std::tanh(score / cap);
-      }
-      if (key.bias && !row.bias_before_cap) add(double(*key.bias));
-      if (key.relative) add(double(*key.relative));
-      if (row.slope) add(double(*row.slope) * double(key.distance));
-      result.score_size = std::max(result.score_size, size);
-    }
-    result.biased.push_back(score);
-    largest = std::max(largest, score);
+    const Dot score = key.seen ? oracle_score(row, key) : Dot{masked, 0.0};
+    result.score_size = std::max(result.score_size, score.size);
+    result.biased.push_back(score.sum);
+    largest = std::max(largest, score.sum);
   }
   if (row.sink) largest = std::max(largest, double(*row.sink));
   if (row.sink && *row.sink != minus_infinity) result.score_size = std::max(result.score_size, std::fabs(double(*row.sink)));
@@ -60,16 +80,16 @@ inline OracleRow oracle_row(const OptionRow& row) {
   result.weights.resize(row.keys.size(), 0.0);
   if (largest == masked) return result;
   double total = row.sink ? std::exp(double(*row.sink) - largest) : 0.0;
-  for (const double score : result.biased) total += std::exp(score - largest);
+  for (std::size_t j = 0; j < row.keys.size(); ++j) total += result.weights[j] = std::exp(result.biased[j] - largest);
   for (std::size_t j = 0; j < row.keys.size(); ++j) {
     const OptionKey& key = row.keys[j];
     if (!key.seen) continue;
-    result.weights[j] = std::exp(result.biased[j] - largest) / total;
-    for (int c = 0; c < row.value_dim; ++c) {
-      const double value = double(key.value[c]) * double(key.value_scale);
-      result.largest_value = std::max(result.largest_value, std::fabs(value));
-      result.output[std::size_t(c)] += result.weights[j] * value;
-    }
+    const double weight = result.weights[j] /= total;
+    double* const output = result.output.data();
+    for (int c = 0; c < row.value_dim; ++c) output[c] += weight * (double(key.value[c]) * double(key.value_scale));
+    float largest_value = 0.0f;
+    for (int c = 0; c < row.value_dim; ++c) largest_value = std::max(largest_value, std::fabs(key.value[c]));
+    result.largest_value = std::max(result.largest_value, double(largest_value) * std::fabs(double(key.value_scale)));
   }
   result.lse = largest + std::log(total);
   return result;
@@ -120,8 +140,8 @@ inline double largest_score(const Problem& problem) {
   double largest = 0.0;
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      for (const double score : oracle_row(plain_row(problem, token, head)).biased)
-        largest = std::max(largest, std::fabs(score));
+      const OptionRow row = plain_row(problem, token, head);
+      for (const OptionKey& key : row.keys) largest = std::max(largest, std::fabs(oracle_score(row, key).sum));
     }
   }
   return largest;

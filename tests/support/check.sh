@@ -96,16 +96,15 @@ compile_all() (
 #   -O0     nothing but -c, unless the compiler's own default is an older standard
 #   -O2     the standard, this level and the Makefile's warnings
 #   -Os     a firmware that has no C library and no run-time of C++
-#   bare    no operating system: there Clang takes no function of a C library for granted, and has no system headers
-#   unsafe  -O2 with a part of -ffast-math
+#   bare    no operating system: there Clang takes no function of a C library for granted, and has no system headers. With a part of
+#           -ffast-math, of which it does not tell the library: what is linked with these objects looks at their bits as well
 library_at() {
   objects=$2/levels/${1#-}
   case $1 in
     -O0) flags_of_kind=$(default_standard) ;;
     -O2) flags_of_kind='-std=c++17 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror' ;;
     -Os) flags_of_kind="-std=c++17 -Os $firmware" ;;
-    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding' ;;
-    unsafe) flags_of_kind='-std=c++17 -O2 -funsafe-math-optimizations' ;;
+    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding -funsafe-math-optimizations' ;;
     *) echo "library_at: there is no kind $1" && return 1 ;;
   esac
   # Functions that are alike stay apart: what GCC makes another name of has no frame in its notes.
@@ -133,18 +132,18 @@ default_standard() {
   if $cxx -dM -E -x c++ /dev/null | grep -qE '__cplusplus (199711|201103|201402)L'; then echo -std=c++17; fi
 }
 
-# same_bits KIND: with the objects that library_at made last, the programs that compute digests give them on every backend, and the
-# three programs in C, which call what those do not, find nothing wrong.
+# same_bits KIND [FLAG]: with the objects that library_at made last, linked with the flag, the programs that compute digests give them on
+# every backend, and the three programs in C, which call what those do not, find nothing wrong.
 same_bits() {
   programs_of_bits
   for program in c_surface c_layers c_integer; do
     # shellcheck disable=SC2086
-    succeeds "$1: $program.c links" $cxx "$build/programs/$program.o" "$objects"/*.o -o "$build/$program" &&
+    succeeds "$1: $program.c links" $cxx ${2:-} "$build/programs/$program.o" "$objects"/*.o -o "$build/$program" &&
       succeeds "$1: $program.c runs" "$build/$program"
   done
   for program in specials digests options; do
     # shellcheck disable=SC2086
-    succeeds "$1: $program link" $cxx "$build/programs/$program.o" "$build/programs/hosted.o" "$objects"/*.o -o "$build/$program" || continue
+    succeeds "$1: $program link" $cxx ${2:-} "$build/programs/$program.o" "$build/programs/hosted.o" "$objects"/*.o -o "$build/$program" || continue
     succeeds "$1: $program are the committed ones" "$build/$program"
     for backend in $(ATTEND_BACKEND=list "$build/$program"); do
       ATTEND_BACKEND=$backend "$build/$program" >"$build/log" 2>&1

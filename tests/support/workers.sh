@@ -7,7 +7,8 @@
 accuracy_tests='errors*,integer attention keeps*,app: at least*,app: times*,app: the model in integers understands*'
 
 # share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/result
-# the exit status and how many seconds it took. In these folders' names - stands for /.
+# the exit status, how many seconds it took, and how many of one processor: those tell what to make shorter, because others run beside it.
+# In these folders' names - stands for /.
 # PLACES= a folder: several calls side by side have so many places for workers together, and a worker waits for its place.
 share_out() {
   workers=$1 logs=$2
@@ -29,14 +30,17 @@ in_place() (
   worker "$@" 8>&-
 )
 
+# Of what `times` has written: user and system, of the shell and of its children, as 1m2.5s each.
+processor_seconds() { tr ' ms' '\n  ' <"$1" 2>/dev/null | awk 'NF == 2 { seconds += 60 * $1 + $2 } END { printf "%.0f\n", seconds }'; }
+
 # Several of these run at a time. A folder can be made only once, and so each name has one worker.
 worker() {
   for name in "$@"; do
     files=$logs/$(echo "$name" | tr / -)
     mkdir "$files" 2>/dev/null || continue
     begin=$(date +%s)
-    (work_on "$name") >"$files/log" 2>&1
-    echo "$? $(($(date +%s) - begin))" >"$files/result"
+    (trap 'times >"$files/times"' EXIT && work_on "$name") >"$files/log" 2>&1
+    echo "$? $(($(date +%s) - begin)) $(processor_seconds "$files/times")" >"$files/result"
     echo "  done    $name" >&2
   done
 }
