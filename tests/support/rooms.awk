@@ -35,7 +35,7 @@ BEGIN {
   may["bench/site/playground"] = api " bench/app tests/conformance tests/support"
   may["tests/npm"] = "include/attend/attend_c.h include/attend/c tests/npm"
   may["bench/adapters/common"] = api " bench/adapters/common"
-  may["tests/adapters/common"] = may["bench/adapters/common"]
+  may["tests/adapters/common"] = may["bench/adapters/common"] " tests/adapters/common"
   for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
     adapter = "bench/adapters/" name[n]
     may[adapter] = api " bench/adapters/common " adapter

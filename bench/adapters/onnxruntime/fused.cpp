@@ -7,6 +7,7 @@
 
 #include "attention.h"
 #include "fusion.h"
+#include "normalisation.h"
 #include "product.h"
 #include "rows.h"
 
@@ -53,7 +54,7 @@ class Projection : public Operator {
 
 class SumNorm : public Operator {
  public:
-  explicit SumNorm(float epsilon) : epsilon_(epsilon < 1.17549435e-38f ? 1.17549435e-38f : epsilon) {}  // 2^-126
+  explicit SumNorm(float epsilon) : epsilon_(epsilon < smallest_epsilon ? smallest_epsilon : epsilon) {}
 
   void compute(Call& call) const override {
     const Tensor a = call.required(0, "A"), b = call.required(1, "B"), weight = call.required(2, "Scale"),
@@ -73,7 +74,9 @@ class SumNorm : public Operator {
     if (to == nullptr || shape.count() == 0) return;
     float* const sum_to = sums != nullptr ? sums : to;
     const bool same = a.shape == shape && b.shape == shape;
-    for_pieces(call, narrow(shape.count() / width), 4 * double(width), [&](int64_t first, int64_t end) {
+    const NormRows rows{sum_to,   to,  weight.floats(), bias ? bias.floats() : nullptr, shape.count() / width, narrow(width),
+                        epsilon_, true};
+    for_pieces(call, narrow(rows.rows), norm_cost * double(width), [&](int64_t first, int64_t end) {
       for (int64_t row = first; row < end; ++row) {
         float* const sum = sum_to + row * width;
         if (same) {
@@ -83,16 +86,7 @@ class SumNorm : public Operator {
             sum[i] = a.floats()[of_a.at(row * width + i)] + b.floats()[of_b.at(row * width + i)];
         }
       }
-      attend::core::Normalisation norm{};
-      norm.from = sum_to + first * width;
-      norm.to = to + first * width;
-      norm.from_stride = norm.to_stride = width;
-      norm.width = int(width);
-      norm.weight = weight.floats();
-      norm.bias = bias ? bias.floats() : nullptr;
-      norm.rows = int(end - first);
-      norm.epsilon = epsilon_;
-      attend::core::layer_norm(norm);
+      normalise(rows, first, end);
     });
   }
 

@@ -78,7 +78,7 @@ class Multiplication {
     }
   }
   void quantise_rows(int first, int end) const {
-    for (int row = first; left_.floats != nullptr && row < end; ++row) {
+    for (int row = first; left_.quantised != nullptr && row < end; ++row) {
       const std::ptrdiff_t at = std::ptrdiff_t(row) * left_.inputs;
       float least = 0, most = 0;
       range_of(left_.floats + at, left_.inputs, least, most);

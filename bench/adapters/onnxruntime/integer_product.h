@@ -32,11 +32,11 @@ std::vector<int32_t> zero_points(const Tensor& tensor, int shift);
 // of its own: neighbours in a batch, and padding, change no bit.
 struct IntegerRows {
   int rows, inputs;
-  const float* floats;    // [rows][inputs], or null where `numbers` and what belongs to them is there already
+  const float* floats;    // [rows][inputs], of no inputs perhaps null; read where `quantised` is not null
   const int8_t* numbers;  // of `quantised`, where rows were floats
   const int32_t* zeros;
   const float* scales;  // null where no product is of floats
-  int8_t* quantised;
+  int8_t* quantised;    // what floats become, and null where `numbers` and what belongs to them is there already
   int32_t* quantised_zeros;
   float* quantised_scales;
 };

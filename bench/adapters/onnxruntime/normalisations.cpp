@@ -1,23 +1,10 @@
 // LayerNormalization, RMSNormalization and those that ONNX Runtime makes of them and an addition.
-#include <attend/core/layer.h>
-
-#include <cmath>
-
+#include "normalisation.h"
 #include "operators.h"
 #include "rows.h"
 
 namespace attend_adapter::onnx {
 namespace {
-
-constexpr double norm_cost = 4;                      // of a number, in multiply-adds
-constexpr float smallest_epsilon = 1.17549435e-38f;  // 2^-126: with 0 a row of equal numbers would be NaN
-
-float epsilon_of(const Attributes& attributes, float otherwise) {
-  const float epsilon = attributes.number("epsilon", otherwise);
-  expect(epsilon >= 0 && std::isfinite(epsilon),
-         "attribute epsilon is " + std::to_string(epsilon) + ", expected a finite number from 0 on");
-  return epsilon < smallest_epsilon ? smallest_epsilon : epsilon;
-}
 
 struct Statistics {
   float mean, inverse;
@@ -32,28 +19,6 @@ Statistics statistics_of(const float* row, int width, float epsilon, bool centre
     squares = std::fma(difference, difference, squares);
   }
   return {float(mean), float(1 / std::sqrt(squares / width + double(epsilon)))};
-}
-
-struct Rows {
-  const float* from;
-  float* to;
-  const float* weight;
-  const float* bias;
-  int64_t rows;
-  int width;
-  float epsilon;
-  bool centred;
-};
-void normalise(const Rows& rows, int64_t first, int64_t end) {
-  attend::core::Normalisation norm{};
-  norm.from = rows.from + first * rows.width;
-  norm.to = rows.to + first * rows.width;
-  norm.from_stride = norm.to_stride = norm.width = rows.width;
-  norm.weight = rows.weight;
-  norm.bias = rows.bias;
-  norm.rows = int(end - first);
-  norm.epsilon = rows.epsilon;
-  rows.centred ? attend::core::layer_norm(norm) : attend::core::rms_norm(norm);
 }
 
 // Whether a weight or bias is what a row of x, the axes from `axis` on, is multiplied by number by number.
@@ -87,8 +52,8 @@ class LayerNorm : public Operator {
     const Broadcast of_scale(scale.shape, x.shape, "Scale");
     const Broadcast of_bias(bias ? bias.shape : Shape{}, x.shape, "B");
     if (width == 0 || x.shape.count() == 0) return;
-    Rows rows{x.floats(),    to,       scale.floats(), bias ? bias.floats() : nullptr, x.shape.count() / width,
-              narrow(width), epsilon_, centred_};
+    NormRows rows{x.floats(),    to,       scale.floats(), bias ? bias.floats() : nullptr, x.shape.count() / width,
+                  narrow(width), epsilon_, centred_};
     narrow(rows.rows);
     // The usual weights are as long as a row; others are written out as such.
     const bool direct = is_row(scale.shape, x.shape, axis) && (!bias || is_row(bias.shape, x.shape, axis));
@@ -106,7 +71,7 @@ class LayerNorm : public Operator {
       }
       if (to == nullptr || first >= end) return;
       if (direct) return normalise(rows, first, end);
-      Rows one = rows;
+      NormRows one = rows;
       float* const weights = expanded + 2 * width * part;
       for (int64_t row = first; row < end; ++row) {
         for (int64_t i = 0; i < width; ++i) {
@@ -154,7 +119,7 @@ class SkipNorm : public Operator {
     float* const sums = call.output(3, x.shape);
     if (to == nullptr || count == 0) return;
     float* const sum_to = sums != nullptr ? sums : to;
-    Rows rows{sum_to, to, gamma.floats(), beta ? beta.floats() : nullptr, count / width, narrow(width), epsilon_, centred_};
+    NormRows rows{sum_to, to, gamma.floats(), beta ? beta.floats() : nullptr, count / width, narrow(width), epsilon_, centred_};
     const int64_t skip_rows = skip.shape.count() / width;
     for_pieces(call, narrow(rows.rows), norm_cost * double(width), [&](int64_t first, int64_t end) {
       for (int64_t row = first; row < end; ++row) {
@@ -172,11 +137,6 @@ class SkipNorm : public Operator {
   }
 
  private:
-  static void expect_row(const Tensor& tensor, int64_t width, const char* name) {
-    if (tensor)
-      expect(tensor.shape.rank() == 1 && tensor.shape[0] == width,
-             std::string(name) + " must have " + std::to_string(width) + " numbers, it is " + tensor.shape.text());
-  }
   float epsilon_;
   bool centred_;
 };

@@ -16,6 +16,7 @@ enum class Name {
   rms_normalization,
   skip_layer_normalization,
   skip_simplified_layer_normalization,
+  embed_layer_normalization,
   erf,
   exp,
   tanh,
@@ -52,6 +53,7 @@ const Definition& simplified_layer_normalization();
 const Definition& rms_normalization();
 const Definition& skip_layer_normalization();
 const Definition& skip_simplified_layer_normalization();
+const Definition& embed_layer_normalization();
 const Definition& erf();
 const Definition& exp();
 const Definition& tanh();
@@ -98,6 +100,8 @@ inline const Definition& definition(Name name) {
       return skip_layer_normalization();
     case Name::skip_simplified_layer_normalization:
       return skip_simplified_layer_normalization();
+    case Name::embed_layer_normalization:
+      return embed_layer_normalization();
     case Name::erf:
       return erf();
     case Name::exp:

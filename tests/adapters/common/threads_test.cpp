@@ -31,6 +31,19 @@ bool does_each_part(const Parallel& parallel, int parts) {
   return true;
 }
 
+// Whether two threads are in a call at the same time. The first waits for the second, five seconds at most.
+bool is_done_by_two(const Parallel& parallel) {
+  std::atomic<int> inside{0};
+  std::atomic<bool> are_two{false};
+  parallel.each(2, [&](int) {
+    if (inside.fetch_add(1) == 1) are_two = true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!are_two && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    inside.fetch_sub(1);
+  });
+  return are_two;
+}
+
 // A child that ends as programs do, after a call of its own, with a set that is one's own and the shared one. One that hangs
 // ends after 20 seconds.
 [[maybe_unused]] bool child_computes(Threads& own) {
@@ -45,6 +58,34 @@ bool does_each_part(const Parallel& parallel, int parts) {
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+// A fork while another thread is inside of a call on the shared set, which its helpers are in too: the child takes the set
+// over, on more than one thread, and ends; the call of the parent goes on.
+[[maybe_unused]] bool child_computes_beside_a_call() {
+  std::atomic<int> inside{0};
+  std::atomic<bool> has_forked{false};
+  bool each = false;
+  std::thread caller([&] {
+    std::atomic<int> done{0};
+    Threads::shared().parallel(3).each(3, [&](int) {
+      inside.fetch_add(1);
+      while (!has_forked.load()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      done.fetch_add(1);
+    });
+    each = done.load() == 3;
+  });
+  while (inside.load() < 2) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    std::exit(is_done_by_two(Threads::shared().parallel(3)) && does_each_part(Threads::shared().parallel(3), 8) ? 0 : 1);
+  }
+  int status = 1;
+  const bool has_ended = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  has_forked = true;
+  caller.join();
+  return has_ended && each;
+}
+
 [[maybe_unused]] void forks() {
   Threads own;
   own.resize(3);
@@ -55,11 +96,14 @@ bool does_each_part(const Parallel& parallel, int parts) {
   each = call();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until they sleep
   check(each && child_computes(own) && call(), "the child of a fork while threads sleep");
+  for (int round = 0; round < 10 && each; ++round) each = child_computes_beside_a_call();
+  check(each && call(), "the child of a fork while a call of the parent computes");
 }
 
 }  // namespace
 
 int main() {
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // a child would write what is left in a buffer once more
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define __SANITIZE_THREAD__ 1
@@ -80,17 +124,7 @@ int main() {
     }
     check(each && most == 8, "a set of one's own, which grows and shrinks");
     own.resize(2);
-    std::atomic<bool> are_two{false};
-    for (int round = 0; round < 1000 && !are_two; ++round) {
-      std::atomic<int> inside{0};
-      own.parallel().each(2, [&](int) {
-        inside.fetch_add(1);
-        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-        while (inside.load() < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-        if (inside.load() == 2) are_two = true;
-      });
-    }
-    check(are_two, "two parts at a time");
+    check(is_done_by_two(own.parallel()), "two parts at a time");
   }
   {
     std::atomic<bool> each{true};

@@ -12,9 +12,9 @@ mkdir -p "$build"
 package=build/executorch/node_modules/react-native-executorch
 fetched executorch "$package" "ExecuTorch's headers" || { finish && exit; }
 sources="bench/adapters/executorch/kernels.cpp tests/adapters/executorch/runtime.cpp $(echo tests/adapters/executorch/*_test.cpp)"
-flags="-std=c++17 -O2 -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -isystem $package/third-party/include -DC10_USING_CUSTOM_GENERATED_MACROS -pthread"
+if [ "${ALL:-}" = 1 ]; then count=3000 few=300 level=-O2; else count=300 few=12 level=-O1; fi  # few: of those whose digests are compared, because emulators are slow
+flags="-std=c++17 $level -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -isystem $package/third-party/include -DC10_USING_CUSTOM_GENERATED_MACROS -pthread"
 pool=-DET_USE_THREADPOOL
-if [ "${ALL:-}" = 1 ]; then count=3000 few=300; else count=300 few=12; fi  # few: of those whose digests are compared, because emulators are slow
 
 # compiled WHAT COMPILER LIBRARY PROGRAM FLAGS…: each source in a process of its own.
 compiled() {

@@ -1,4 +1,6 @@
 """Forms of nodes that work on rows or on single numbers: Softmax, normalisation, activations, sums."""
+import itertools
+
 import numpy
 
 from form import Numbers, form
@@ -92,23 +94,38 @@ for shape in [(2, 5, 16), (3, 40), (1, 3, 384)]:
                              [rms_norm(total, gamma, (-1,), float(numpy.float32(1e-5)), moved)] + last, attributes=dict(epsilon=1e-5), domain=DOMAIN,
                              constants=("gamma", "bias"))
 
-for segments in (False, True):
-    for mask in (False, True):
-        for positions in (False, True):
-            random = Numbers("Embed%d%d%d" % (segments, mask, positions))
-            ids = random.whole(0, 11, 2, 5, kind=numpy.int32)
-            of_segment = random.whole(0, 2, 2, 5, kind=numpy.int32) if segments else None
-            words, places, kinds = random.normal(11, 24), random.normal(9, 24), random.normal(2, 24) if segments else None
-            gamma, beta = random.normal(24), random.normal(24)
-            valid = numpy.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], numpy.int32) if mask else None
-            place = random.whole(0, 9, 2, 5, kind=numpy.int32) if positions else None
-            parts = [wide(words)[ids], wide(places)[place if positions else numpy.arange(5)[None, :].repeat(2, 0)]] + ([wide(kinds)[of_segment]] if segments else [])
-            moved = 2 * U * sum(abs(p) for p in parts)
-            counts = numpy.array([3, 5]) if mask else numpy.array([0, 0])
-            form("%s%s%s" % ("segments" if segments else "no segments", ", mask" if mask else "", ", positions" if positions else ""), "EmbedLayerNormalization",
-                 {"ids": ids, "segments": of_segment, "words": words, "places": places, "kinds": kinds, "gamma": gamma, "beta": beta, "mask": valid, "positions": place},
-                 [layer_norm(sum(parts), gamma, beta, (-1,), float(numpy.float32(1e-12)), moved)[0], Result(counts)], domain=DOMAIN,
-                 constants=("words", "places", "kinds", "gamma", "beta"), left="the runtime makes it of nodes that the plugin takes, where it has none")
+
+
+# EmbedLayerNormalization: rows of words, positions and perhaps segments, summed and normalised; the number of each mask's ones; the sums.
+def embedding(name, segments=False, mask=False, positions=None, epsilon=None, counted=True, summed=False, shape=(2, 5), width=24, shipped=None):
+    """segments: their table and numbers, or "first", the table alone. positions: one row of them for all sequences, or one for each."""
+    random = Numbers("Embed" + name)
+    ids, of_segment = random.whole(0, 11, *shape, kind=numpy.int32), random.whole(0, 2, *shape, kind=numpy.int32)
+    words, places, kinds = random.normal(11, width), random.normal(9, width), random.normal(2, width)
+    gamma, beta = random.normal(width), random.normal(width)
+    valid = (numpy.arange(shape[1]) < numpy.array([3, shape[1]] * shape[0])[:shape[0], None]).astype(numpy.int32) if mask else None
+    place = random.whole(0, 9, *{None: shape, "each": shape, "shared": (1, shape[1])}[positions], kind=numpy.int32)
+    parts = [wide(words)[ids], wide(places)[numpy.broadcast_to(place if positions else numpy.arange(shape[1]), shape)]]
+    if segments:
+        parts.append(wide(kinds)[of_segment * (segments != "first")])
+    moved = 2 * U * sum(abs(p) for p in parts)
+    inputs = {"ids": ids, "segments": of_segment if segments is True else None, "words": words, "places": places, "kinds": kinds if segments else None,
+              "gamma": gamma, "beta": beta, "mask": valid, "positions": place if positions else None}
+    used = float(numpy.float32(1e-12 if epsilon is None else epsilon))
+    results = [layer_norm(sum(parts), gamma, beta, (-1,), used, moved)[0] if ids.size else Result(sum(parts)),
+               Result(valid.sum(-1) if mask else numpy.zeros(shape[0])) if counted else None] + ([Result(sum(parts), moved)] if summed else [])
+    form(name, "EmbedLayerNormalization", inputs, results, attributes={} if epsilon is None else dict(epsilon=epsilon), domain=DOMAIN,
+         constants=("words", "places", "kinds", "gamma", "beta"), shipped=shipped)
+
+
+for segments, mask, positions, summed in itertools.product((False, True, "first"), (False, True), (None, "each", "shared"), (False, True)):
+    embedding("%s%s%s%s" % ({False: "no segments", True: "segments", "first": "the first segment"}[segments], ", mask" if mask else "",
+                            ", positions of %s" % positions if positions else "", ", sum" if summed else ""), segments, mask, positions, summed=summed)
+embedding("epsilon", True, True, epsilon=1e-3)
+embedding("no mask_index", True, counted=False, summed=True)
+embedding("one token", True, True, shape=(1, 1))
+embedding("no tokens", True, shape=(2, 0))
+embedding("MiniLM", True, True, shape=(3, 9), width=384)
 
 # Activations, of any rank.
 EDGES = numpy.array([0.0, -0.0, 1e-30, -1e-30, 1e-6, -1e-6, 0.5, -0.5, 5.0, -5.0, 20.0, -20.0, 90.0, -90.0, 700.0, -700.0, numpy.inf, -numpy.inf, numpy.nan], numpy.float32)

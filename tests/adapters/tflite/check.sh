@@ -38,7 +38,7 @@ arm64_library && is_arm=yes || is_arm=''
 adapter_arm=$!
 check_micro
 succeeds "the adapter compiles without a warning" adapter "$cxx" "$library" linux_amd64 "$build/host" -O1 || { finish; exit 1; }
-succeeds "models are written" "$python" tests/adapters/tflite/cases.py write "$build" $count
+succeeds "models are written" "$python" tests/adapters/tflite/cases.py "$build" $count
 succeeds "wrong models are written" "$python" tests/adapters/tflite/refusals.py write "$build" $fuzzed
 
 # runs FOLDER COMMAND…: the script of models; outputs are files of FOLDER.
@@ -59,7 +59,7 @@ same_outputs() {
 top=$(pwd)
 host=$top/$build/host/host
 if runs run "$host" ../script; then ok "models run"; else fail "models run" "$(tail -n 2 "$build/log")"; fi
-judged "operators and chains are within the bound of float64, chains and sequences to the bit" "$python" tests/adapters/tflite/cases.py judge "$build" run
+judged "operators and chains are within the bound of float64, chains and sequences to the bit" "$python" tests/adapters/tflite/judge.py "$build" run
 # What the delegate leaves alone has the runtime's bits, which threads and processors change.
 rm -f "$build"/run/left_*
 awk '$1 == "model" { take = $2 !~ "/left_" } take' "$build/script" >"$build/script.taken"
