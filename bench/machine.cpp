@@ -52,12 +52,15 @@ __attribute__((target("avx2,fma"))) void multiply_add_avx2(int steps) {
   for (const __m256& sum : sums) sink = _mm256_cvtss_f32(sum);
 }
 
+// Four parts of the buffer side by side: one stream alone reads at half of the rate of memory on some processors.
 __attribute__((target("avx2,fma"))) float read_avx2(const float* buffer, std::size_t floats) {
   __m256 sums[8];
   for (__m256& sum : sums) sum = _mm256_setzero_ps();
-  for (std::size_t i = 0; i + 64 <= floats; i += 64) {
+  const std::size_t part = floats / 64 * 16;
+  for (std::size_t i = 0; i < part; i += 16) {
 #pragma GCC unroll 8
-    for (std::size_t k = 0; k < 8; ++k) sums[k] = _mm256_add_ps(sums[k], _mm256_loadu_ps(buffer + i + 8 * k));
+    for (std::size_t k = 0; k < 8; ++k)
+      sums[k] = _mm256_add_ps(sums[k], _mm256_loadu_ps(buffer + k / 2 * part + i + k % 2 * 8));
   }
   for (int k = 1; k < 8; ++k) sums[0] = _mm256_add_ps(sums[0], sums[k]);
   return _mm256_cvtss_f32(sums[0]);
@@ -77,9 +80,11 @@ __attribute__((target("avx512f"))) void multiply_add_avx512(int steps) {
 __attribute__((target("avx512f"))) float read_avx512(const float* buffer, std::size_t floats) {
   __m512 sums[8];
   for (__m512& sum : sums) sum = _mm512_setzero_ps();
-  for (std::size_t i = 0; i + 128 <= floats; i += 128) {
+  const std::size_t part = floats / 128 * 32;
+  for (std::size_t i = 0; i < part; i += 32) {
 #pragma GCC unroll 8
-    for (std::size_t k = 0; k < 8; ++k) sums[k] = _mm512_add_ps(sums[k], _mm512_loadu_ps(buffer + i + 16 * k));
+    for (std::size_t k = 0; k < 8; ++k)
+      sums[k] = _mm512_add_ps(sums[k], _mm512_loadu_ps(buffer + k / 2 * part + i + k % 2 * 16));
   }
   for (int k = 1; k < 8; ++k) sums[0] = _mm512_add_ps(sums[0], sums[k]);
   return _mm512_cvtss_f32(sums[0]);

@@ -52,6 +52,17 @@ TEST_CASE("projections of long and many inputs, outputs and tokens have the bits
   });
 }
 
+#if ATTEND_X86
+TEST_CASE("one token over weights of other formats that no cache holds has the bits of its definition") {
+  const LinearCase c({1, 2053, 4125, Format::float16, true}, 5);
+  const std::vector<float> defined = c.defined();
+  for_each_backend([&](const char* backend) {
+    for (const int parts : {1, 3})
+      CHECK_MESSAGE(same_bits(c.run({true, false, parts}), defined), std::string(backend), ": ", c.text());
+  });
+}
+#endif
+
 TEST_CASE("projections keep to their error bound") {
   double worst = 0.0;
   for (int i = 0; i < rounds(120); ++i) {

@@ -75,20 +75,20 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
   template <int rows>
   ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
                                      int32_t (*scores)[integer_chunk]) {
-    const int pairs = (head_dim + 3) / 4 * 2;
-    const __m128i* key = reinterpret_cast<const __m128i*>(keys);
-    const Query* at[rows];  // or Clang loads a row's address in each step, and moves it where `pair` is not opaque
+    const ptrdiff_t row_bytes = (head_dim + 3) / 4 * 4 * ptrdiff_t(sizeof(Query));
+    const int8_t* at[rows];  // or Clang loads a row's address in each step
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) at[r] = query[r];
-    for (int half = 0; half < integer_chunk; half += 16) {
+    for (int r = 0; r < rows; ++r) at[r] = reinterpret_cast<const int8_t*>(query[r]);
+    for (int half = 0; half < integer_chunk; half += 16, keys += 8 * row_bytes) {
       __m256i sums[rows][2];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
-      for (ptrdiff_t pair = 0; pair < pairs; pair = opaque(pair + 1), key += 2) {
-        const __m256i low = _mm256_cvtepi8_epi16(key[0]), high = _mm256_cvtepi8_epi16(key[1]);
+      // Opaque, or Clang moves the address of each row: 4 bytes of a row for 32 of 16 keys.
+      for (ptrdiff_t b = 0; b < row_bytes; b = opaque(b + 4)) {
+        const __m256i low = widened(keys + 8 * b), high = widened(keys + 8 * b + 16);
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) {
-          MultiplyAdd::add_pairs_of_two(sums[r], low, high, reinterpret_cast<const Query(&)[2]>(at[r][2 * pair]));
+          MultiplyAdd::add_pairs_of_two(sums[r], low, high, reinterpret_cast<const Query(&)[2]>(at[r][b]));
         }
       }
       ATTEND_UNROLL
