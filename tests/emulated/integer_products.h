@@ -24,6 +24,10 @@ template <class Operations>
 struct EmulatedProducts : Operations {
   using Vector = typename Operations::Vector;
   static void add_pairs(Vector& sum, Vector a, Vector b) { add_products<std::int16_t, std::int16_t>(sum, a, b); }
+  static void add_pairs_of_two(Vector (&sums)[2], Vector low, Vector high, std::int32_t pair) {
+    add_pairs(sums[0], low, Operations::all(pair));
+    add_pairs(sums[1], high, Operations::all(pair));
+  }
   static void add_quads(Vector& sum, Vector bytes, Vector signed_bytes) {
     add_products<std::uint8_t, std::int8_t>(sum, bytes, signed_bytes);
   }
