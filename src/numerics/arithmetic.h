@@ -44,7 +44,7 @@ inline float fused_multiply_add(float a, float b, float c) {
   __asm__("fmadd.s %0, %1, %2, %3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
   return result;
 #elif defined(__clang__) && ATTEND_X86 && (defined(ATTEND_FMA) || defined(__FMA__))
-  __asm__("vfmadd231ss %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
+  __asm__("vfmadd231ss {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
   return c;
 #elif defined(ATTEND_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || \
     defined(__riscv_flen) || defined(__FP_FAST_FMAF)

@@ -2,6 +2,11 @@
 # They set $cxx, the compiler, which may hold flags too and is therefore not quoted, and $build, a folder of their own.
 # shellcheck shell=sh disable=SC2154
 
+# Folders are removed and made anew: not at the root, where they would be without BUILD_DIR.
+case ${build:-} in
+/check_* | /adapters | /adapters/*) echo "usage: $0 CXX BUILD_DIR" >&2 && exit 2 ;;
+esac
+
 . tests/support/changed.sh
 
 passed=0

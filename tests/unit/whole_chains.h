@@ -17,7 +17,7 @@
 namespace {
 
 // The digits of random numbers, and how large they are.
-enum class Digits { all, few, huge };
+enum class Digits { all, few, huge, tiny };
 
 template <class Isa>
 class ChainTest {
@@ -32,7 +32,7 @@ class ChainTest {
   static const char* first_wrong(float* end) {
     ChainTest test(end);
     for (int steps = Isa::chains_values ? 0 : dims; steps <= longest; ++steps) {
-      if (!test.lengths(steps)) return "chain of normal numbers, or of numbers of few digits, or of huge ones";
+      if (!test.lengths(steps)) return "chain of normal numbers, or of numbers of few digits, or of huge or tiny ones";
     }
     for (const int steps : {5, 17, longest}) {
       if (!Isa::chains_values && steps != dims) continue;
@@ -56,8 +56,9 @@ class ChainTest {
   }
   float number(Digits digits) {
     const uint32_t random = bits(), sign = random & 0x80000000u, fraction = random & 0x7fffffu;
-    if (digits == Digits::all) return attend::bits_to<float>(sign | (120 + random / 0x800000 % 12) << 23 | fraction);
+    if (digits == Digits::all) return attend::bits_to<float>(sign | (120 + random / 0x800000 % 12) << 23 | fraction | 1);
     if (digits == Digits::few) return float(int(random / 0x800000 % 64) - 32) * 0.125f;
+    if (digits == Digits::tiny) return attend::bits_to<float>(sign | (61 + random / 0x800000 % 6) << 23 | fraction);
     if (random / 0x800000 % 32 == 0) return test_numbers[fraction % test_count];
     return attend::bits_to<float>(sign | (155 + random / 0x800000 % 100) << 23 | fraction);
   }
@@ -112,7 +113,7 @@ class ChainTest {
       for (const bool vectors_end : {false, true}) {
         const Operands of = operands(steps, stride, vectors_end);
         for (int round = 0; round < 8; ++round) {
-          for (const Digits digits : {Digits::all, Digits::few, Digits::huge}) {
+          for (const Digits digits : {Digits::all, Digits::few, Digits::huge, Digits::tiny}) {
             fill(of, digits);
             right = right && is_right(of, digits == Digits::all);
           }

@@ -63,7 +63,7 @@ alignas(16) constexpr uint64_t double_chain_numbers[4][2] = {{0x10000000u, 0x100
   ATTEND_DO("add", "distance", "vectors")
 
 // sums[r] = sum over i < steps of factors[r * factor_stride + i] * the eight floats at vectors + i * vector_stride, as floats
-// that are rounded in each step; or false where a sum may have been rounded otherwise, or is infinite or NaN.
+// that are rounded in each step; or false where a sum may have been rounded otherwise, or is infinite, NaN or small.
 ATTEND_ALWAYS_INLINE bool chain_of_doubles(const float* factors, ptrdiff_t factor_stride, const float* vectors,
                                            ptrdiff_t vector_stride, ptrdiff_t steps, __m128 (&sums)[2][2]) {
   __m128d s00, s01, s02, s03, s10, s11, s12, s13, pair0, pair1, factor0, factor1, even, odd, lows;
@@ -108,8 +108,15 @@ ATTEND_ALWAYS_INLINE bool chain_of_doubles(const float* factors, ptrdiff_t facto
   const __m128 a = narrowed(s00, s01), b = narrowed(s02, s03), c = narrowed(s10, s11), d = narrowed(s12, s13);
   // Of a number that is finite 0, of others NaN.
   const __m128 all = _mm_add_ps(_mm_add_ps(_mm_sub_ps(a, a), _mm_sub_ps(b, b)), _mm_add_ps(_mm_sub_ps(c, c), _mm_sub_ps(d, d)));
+  // What is small may come from sums that were subnormal as floats, and have kept more digits than these.
+  const auto is_small = [](__m128 sum) {
+    const __m128 magnitude = _mm_andnot_ps(_mm_set1_ps(-0.0f), sum);
+    return _mm_and_ps(_mm_cmplt_ps(magnitude, _mm_set1_ps(1.0f / 79228162514264337593543950336.0f)),  // 2^-96
+                      _mm_cmpneq_ps(sum, _mm_setzero_ps()));
+  };
+  const __m128 small = _mm_or_ps(_mm_or_ps(is_small(a), is_small(b)), _mm_or_ps(is_small(c), is_small(d)));
   const __m128i halfway = _mm_cmpeq_epi16(least, _mm_setzero_si128());
-  if ((_mm_movemask_epi8(halfway) | _mm_movemask_ps(_mm_cmpunord_ps(all, all))) != 0) return false;
+  if ((_mm_movemask_epi8(halfway) | _mm_movemask_ps(_mm_or_ps(small, _mm_cmpunord_ps(all, all)))) != 0) return false;
   sums[0][0] = a, sums[0][1] = b, sums[1][0] = c, sums[1][1] = d;
   return true;
 }
