@@ -57,8 +57,8 @@ class HostLinear {
   // its end, as processors prefetch best; chains of one panel are streams that end after 16 steps.
   static constexpr bool side_by_side =
       !in_groups<Number> && Isa::lane_factors == 1 && Isa::tile_vecs(1) * Isa::lanes >= 4 * panel_keys;
-  // Bytes of weights up to which chains are faster all the same: floats that are near, and numbers of other formats that the
-  // third-level cache may hold, whose conversion chains hide better.
+  // Bytes of weights up to which chains of one panel are faster all the same. They hide the conversion of other formats better,
+  // which counts as long as the third-level cache may hold these.
   static constexpr ptrdiff_t most_for_chains = !side_by_side ? PTRDIFF_MAX : widens<Number> ? 1 << 24 : 1 << 17;
 
   // One token over panels.

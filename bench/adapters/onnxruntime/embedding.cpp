@@ -15,8 +15,8 @@ struct Table {
     rows = tensor.shape[0], width = tensor.shape[1];
   }
   const float* row(int64_t index) const {
-    expect(index >= 0 && index < rows,
-           "row " + std::to_string(index) + " is not one of " + name + ", which has " + std::to_string(rows));
+    if (index < 0 || index >= rows)  // or the sentence would be made for every row
+      expect(false, "row " + std::to_string(index) + " is not one of " + name + ", which has " + std::to_string(rows));
     return numbers + index * width;
   }
   const float* numbers;
