@@ -63,6 +63,7 @@ struct HostOperations : CommonOperations<Isa> {
   // The size of the tile of floats that has a loop of its own for whole chains of scores, WholeChains; 0 where there is none.
   int chain_rows = Isa::chain_rows, chain_vecs = Isa::chain_vecs;
   bool chains_values = Isa::chains_values;  // whether that loop takes chains of values, too
+  bool ends_chains = Isa::ends_chains;      // whether these loops add their sums to what is there: EndedChains
   // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
   bool has_weights = Isa::has_weights;          // whether weights of a row are this one's own: PanelWeights
@@ -201,6 +202,22 @@ struct WholeChains {
                 Sums sums) = &Isa::chain;
 };
 
+// And those whose loops do not leave sums in registers, but add them to what is there.
+template <class Isa>
+struct EndedChains {
+  // to[r][k] += sum over d < chain_dims of query[r][d] * panels[k / 16][d][k % 16], d ascending, each step rounded once.
+  using Scores = void (*)(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t panel_stride, float* to,
+                          ptrdiff_t to_stride);
+  // to[r][c] += sum over k < keys of weights[r][k] * values[k][c], likewise; keys: a multiple of 4, not 0.
+  using Values = void (*)(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys,
+                          float* to, ptrdiff_t to_stride);
+  Scores add_scores = &Isa::template score_chain<true>;
+  Values add_values = &Isa::template value_chain<true>;
+  // The same with = in place of +=.
+  Scores set_scores = &Isa::template score_chain<false>;
+  Values set_values = &Isa::template value_chain<false>;
+};
+
 // Whether an instruction set has some operations, where it must.
 template <bool must, class Operations>
 struct Has {
@@ -217,7 +234,8 @@ using HasTileSteps = Has<Isa::has_four_steps(2, 4), TileSteps<Isa, Number>>;
 template <class Isa>
 constexpr bool has_host_operations() {
   static_assert(HasTileSteps<Isa, float>::all && HasTileSteps<Isa, Half>::all, "");
-  static_assert(Has<(Isa::chain_rows > 0 || Isa::chains_values), WholeChains<Isa>>::all, "");
+  static_assert(Has<((Isa::chain_rows > 0 || Isa::chains_values) && !Isa::ends_chains), WholeChains<Isa>>::all, "");
+  static_assert(Has<Isa::ends_chains, EndedChains<Isa>>::all, "");
   static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
   static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");

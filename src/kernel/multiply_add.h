@@ -10,16 +10,24 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
+// sum + a * b. Where an instruction set has loops of its own for whole chains, the compiler chooses the form of the
+// multiply-adds that are left, and may take operands from memory, unless it copied sums.
+template <class Isa, bool copies_sums = false>
+ATTEND_ALWAYS_INLINE typename Isa::Vec add_product(typename Isa::Factor a, typename Isa::Vec b, typename Isa::Vec sum) {
+  return Isa::ends_chains && !copies_sums ? Isa::fma(a, b, sum) : Isa::accumulate(a, b, sum);
+}
+
 // sums[r][v] += factor(r) * vector(v), for rows from `first` on.
 //
 // Registers hold the smaller group, factors or vectors, and the others come one by one. Numbers that are widened always come
 // one by one: if all were widened before the first is used, GCC would spill sums.
-template <class Isa, class Number, int rows, int vecs, class Factor, class Vector>
+template <class Isa, class Number, bool scores, int rows, int vecs, class Factor, class Vector>
 ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, typename Isa::Vec (&sums)[rows][vecs],
                                               int first = 0) {
+  constexpr bool copied = scores && (rows <= 3 || rows == Isa::chain_rows);  // by GCC
   // What is used once, by a single row or with a single vector, may be an operand in memory.
   const auto add = [&](typename Isa::Factor a, typename Isa::Vec b, typename Isa::Vec& sum) ATTEND_INLINE_LAMBDA {
-    sum = rows == 1 || vecs == 1 ? Isa::fma(a, b, sum) : Isa::accumulate(a, b, sum);
+    sum = rows == 1 || vecs == 1 ? Isa::fma(a, b, sum) : add_product<Isa, copied>(a, b, sum);
   };
   if constexpr (widens<Number> || rows < vecs) {
     typename Isa::Factor factors[rows];

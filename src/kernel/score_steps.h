@@ -49,7 +49,7 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, i
       prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
     }
   }
-  multiply_by_factors<Isa, Number>(query, key, sums);
+  multiply_by_factors<Isa, Number, true>(query, key, sums);
 }
 
 // The same for as many steps as a register has factors, or one.

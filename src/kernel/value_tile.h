@@ -81,7 +81,7 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
     return vecs == 1 ? load_columns<Isa>(value, columns) : Isa::load(value + v * Isa::lanes);
   };
   const auto weight = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(weights[r * config::score_keys]); };
-  multiply_by_factors<Isa, Number>(weight, load, chain, first);
+  multiply_by_factors<Isa, Number, false>(weight, load, chain, first);
 }
 
 // The distance between values of consecutive keys, and the distance at which those that are widened are prefetched.
@@ -196,6 +196,17 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   constexpr bool by_lane = takes_four_steps<Isa>(rows, vecs) && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
   if constexpr (Isa::prefetch_ahead > 0 && rows >= 4 && !widens<Number>) prefetch_sums<Isa, rows>(sums, column);
+  if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
+    if (visible[rows - 1] == in_chain && in_chain % 4 == 0 && in_chain > 0) {
+      float* const to = sums.data + column;
+      if (sums.begun) {
+        Isa::template value_chain<true>(weights, config::score_keys, value, values.stride, in_chain, to, sums.value_dim);
+      } else {
+        Isa::template value_chain<false>(weights, config::score_keys, value, values.stride, in_chain, to, sums.value_dim);
+      }
+      return;
+    }
+  }
   do {
     Vec chain[rows][vecs];
     if constexpr (!by_lane) set_to_zero<Isa>(chain);
@@ -216,7 +227,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
     if constexpr (by_lane) {
       value = value_lane_chain<Isa>(weights, value, in_chain, {values.stride, near, far}, chain);
     } else {
-      if constexpr (Isa::chains_values && has_whole_chains<Isa, Number>(rows, vecs)) {
+      if constexpr (Isa::chains_values && !Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
         Vec whole[rows][vecs];  // has an address, and so no registers
         if (Isa::chain(weights, config::score_keys, value, values.stride, in_chain, whole)) {
           ATTEND_UNROLL

@@ -36,7 +36,7 @@ class Operations : LaneNumbers<Isa> {
 
  public:
   // The name of the first operation that does something else than it must, or null.
-  //   end  of memory behind which nothing may be touched; at least 1024 floats lie before it
+  //   end  of memory behind which nothing may be touched; at least 8192 floats lie before it
   static const char* first_wrong(float* end) {
     if (!Loads::moves(end)) return "zero, broadcast, load, store";
     if (!Loads::moves_some(end)) return "load_first, store_first";

@@ -24,18 +24,21 @@ class ChainTest {
   using Vec = typename Isa::Vec;
   static constexpr int rows = Isa::chain_rows, vecs = Isa::chain_vecs, columns = vecs * Isa::lanes;
   static constexpr int dims = attend::chain_dims, longest = Isa::chains_values ? attend::chain_keys : dims;
+  static constexpr int by = Isa::ends_chains ? 4 : 1;  // what steps are a multiple of
+  static constexpr int panels = columns > attend::panel_keys ? columns / attend::panel_keys : 1;
   static constexpr int most_apart = columns + 3 > attend::panel_keys ? columns + 3 : attend::panel_keys;
 
  public:
   // What is wrong, or null.
-  //   end  of memory behind which nothing may be touched; at least 1024 floats lie before it
+  //   end  of memory behind which nothing may be touched; at least 8192 floats lie before it
   static const char* first_wrong(float* end) {
     ChainTest test(end);
-    for (int steps = Isa::chains_values ? 0 : dims; steps <= longest; ++steps) {
+    for (int steps = Isa::ends_chains ? by : Isa::chains_values ? 0 : dims; steps <= longest; steps += by) {
       if (!test.lengths(steps)) return "chain of normal numbers, or of numbers of few digits, or of huge or tiny ones";
     }
-    for (const int steps : {5, 17, longest}) {
-      if (!Isa::chains_values && steps != dims) continue;
+    for (const int steps : {5, 8, 17, longest}) {
+      // Where rounding is the instruction's own, one length is enough.
+      if (Isa::ends_chains ? steps != 8 : Isa::chains_values ? steps == 8 : steps != dims) continue;
       if (!test.halfway(steps)) return "chain whose sums end halfway between floats";
       if (!test.too_large(steps)) return "chain whose sums or products are too large";
     }
@@ -47,7 +50,7 @@ class ChainTest {
   float factors_[rows * (longest + 5)], vectors_[longest * most_apart];
   uint32_t state_ = 1;
 
-  static_assert(longest * most_apart <= 1024, "");
+  static_assert(longest * most_apart <= 8192, "");
   explicit ChainTest(float* end) : end_(end) {}
 
   uint32_t bits() {
@@ -92,15 +95,27 @@ class ChainTest {
     }
   }
 
+  // The sums of a chain, or false where its loop cannot tell.
+  static bool chain(const Operands& of, float (&to)[rows][columns]) {
+    if constexpr (Isa::ends_chains) {
+      Isa::template value_chain<false>(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, to[0], columns);
+    } else {
+      Vec sums[rows][vecs];
+      if (!Isa::chain(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, sums)) return false;
+      for (int r = 0; r < rows; ++r) {
+        for (int v = 0; v < vecs; ++v) Isa::store(to[r] + v * Isa::lanes, sums[r][v]);
+      }
+    }
+    return true;
+  }
+
   // Whether a chain is right, or could not tell what its sums are.
   static bool is_right(const Operands& of, bool must_tell) {
-    Vec sums[rows][vecs];
-    if (!Isa::chain(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, sums)) return !must_tell;
+    float sums[rows][columns];
+    if (!chain(of, sums)) return !must_tell;
     bool right = true;
     for (int r = 0; r < rows; ++r) {
-      float row[columns];
-      for (int v = 0; v < vecs; ++v) Isa::store(row + v * Isa::lanes, sums[r][v]);
-      for (int c = 0; c < columns; ++c) right = right && are_same(row[c], of.expected(r, c));
+      for (int c = 0; c < columns; ++c) right = right && are_same(sums[r][c], of.expected(r, c));
     }
     return right;
   }
@@ -187,19 +202,23 @@ class ChainTest {
 
   bool scores() {
     constexpr int most = 4 * dims + 5, apart = attend::config::score_keys;
-    float query[rows * most], keys[attend::panel_keys * most], got[rows * apart];
+    float query[rows * most], keys[panels * attend::panel_keys * most], got[rows * apart];
     bool right = true;
     for (int count = 1; count <= most; count += 3) {
       for (int i = 0; i < rows * count; ++i) query[i] = number(kinds[i % count / dims % 4]);
-      for (int i = 0; i < attend::panel_keys * count; ++i) keys[i] = number(kinds[i / attend::panel_keys / dims % 4]);
+      for (int i = 0; i < panels * attend::panel_keys * count; ++i) {
+        keys[i] = number(kinds[i / attend::panel_keys % count / dims % 4]);
+      }
       attend::score_tile<Isa, float, rows, vecs>(query, keys, count, nullptr, got);
       for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < columns; ++c) {
           float expected = 0.0f;
           for (int first = 0; first < count; first += dims) {
             const int steps = attend::at_most(count - first, dims);
+            const int panel = c / attend::panel_keys;
             expected +=
-                Operands{query + first, count, keys + first * attend::panel_keys, attend::panel_keys, steps}.expected(r, c);
+                Operands{query + first, count, keys + (panel * count + first) * attend::panel_keys, attend::panel_keys, steps}
+                    .expected(r, c % attend::panel_keys);
           }
           right = right && are_same(got[r * apart + c], expected);
         }
@@ -208,7 +227,7 @@ class ChainTest {
     return right;
   }
 
-  // Rows that see more and more keys, the first of them none, too.
+  // Rows that see more and more keys, the first of them none, too; and the same keys.
   bool values() {
     constexpr int apart = attend::config::score_keys, stride = columns + 1, most = attend::chain_keys;
     float weights[rows * apart], values[most * stride], sums[rows * columns], before[rows * columns];
@@ -219,8 +238,8 @@ class ChainTest {
       for (float& value : values) value = number(digits);
       for (int i = 0; i < rows * columns; ++i) sums[i] = before[i] = number(Digits::all);
       int visible[rows];
-      for (int r = 0; r < rows; ++r) visible[r] = first + r;
-      const bool begun = first % 3 == 0;
+      for (int r = 0; r < rows; ++r) visible[r] = first % 8 == 4 ? first : first + r;
+      const bool begun = first / 4 % 3 != 1;
       attend::value_tile<Isa, float, rows, vecs>(weights, {values, stride, most}, visible, {sums, columns, begun}, 0);
       for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < columns; ++c) {

@@ -30,7 +30,7 @@ struct Avx2 : X86Lanes {
   static constexpr int lane_factors = 1;
 #ifdef ATTEND_WHOLE_CHAINS
   static constexpr int chain_rows = 6, chain_vecs = 2;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
   static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t /*vector_stride*/,
                     int /*steps*/, Vec (&sums)[6][2]) {
     chain_of_six(factors, factor_stride, vectors, sums);
@@ -38,7 +38,7 @@ struct Avx2 : X86Lanes {
   }
 #else
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
 #endif
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;

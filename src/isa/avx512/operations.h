@@ -8,6 +8,7 @@
 #include "../../numerics/formats.h"
 #include "../x86/intrinsics.h"
 #include "../x86/lanes.h"
+#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -29,8 +30,23 @@ struct Avx512 : X86Lanes {
   }
   static constexpr int prefetch_ahead = 0;  // of values, for one row
   static constexpr int lane_factors = 1;
+#ifdef ATTEND_WHOLE_CHAINS
+  static constexpr int chain_rows = 6, chain_vecs = 4;
+  static constexpr bool chains_values = true, ends_chains = true;
+  template <bool adds>
+  ATTEND_ALWAYS_INLINE static void score_chain(const float* query, ptrdiff_t stride, const float* panels,
+                                               ptrdiff_t panel_stride, float* to, ptrdiff_t to_stride) {
+    chain_of_scores<adds>(query, stride, panels, panel_stride, to, to_stride);
+  }
+  template <bool adds>
+  ATTEND_ALWAYS_INLINE static void value_chain(const float* weights, ptrdiff_t stride, const float* values,
+                                               ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride) {
+    chain_of_values<adds>(weights, stride, values, value_stride, keys, to, to_stride);
+  }
+#else
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
+#endif
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;
 
@@ -54,7 +70,15 @@ struct Avx512 : X86Lanes {
   static Vec sub(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
   static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
-  static Vec accumulate(Vec a, Vec b, Vec sum) { return fma(a, b, sum); }
+  // With the function, GCC chooses among three forms of the instruction, and copies and spills sums of a tile.
+  static Vec accumulate(Vec a, Vec b, Vec sum) {
+#ifdef ATTEND_WHOLE_CHAINS
+    __asm__ volatile("vfmadd231ps {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+#else
+    return fma(a, b, sum);
+#endif
+  }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }

@@ -41,7 +41,7 @@ struct Neon64 {
 
   static constexpr int lane_factors = 4;
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
 
   // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and

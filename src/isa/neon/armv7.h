@@ -67,7 +67,7 @@ struct Neon32 {
     to[3] = vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1]));
   }
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int rows, int vecs) { return vecs >= 4 && rows * vecs <= 8; }
 
   // Compilers spill where a tile and what it is multiplied by take all 16 registers, and GCC 12 has no function that loads two

@@ -38,7 +38,7 @@ struct Rvv {
   static constexpr int prefetch_ahead = 0;  // of values, for one row
   static constexpr int lane_factors = 1;
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;
 

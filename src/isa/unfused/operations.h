@@ -36,7 +36,7 @@ struct Unfused : Target {
   static constexpr int prefetch_ahead = 0;
   static constexpr int lane_factors = 1;
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false;
+  static constexpr bool chains_values = false, ends_chains = false;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;
   static constexpr bool transposes_rows = false;
