@@ -59,9 +59,11 @@ void time_latents(const std::string& backend, Put put) {
   }
 }
 
-void time_chosen_blocks(const std::string& backend, Put put) {
+namespace {
+
+void time_chosen_blocks_in(Pages pages, const std::string& backend, Put put) {
   constexpr int heads = 8, dims = 64, capacity = 131072, chosen = 2048;
-  const FormatMemory cache(Format::float32, Format::float32, heads, dims, capacity);
+  const FormatMemory cache(Format::float32, Format::float32, heads, dims, capacity, pages);
   constexpr int width = heads * dims;
   const auto query = random_floats(width, 4), key = random_floats(width, 5);
   for (int token = 0; token < capacity; ++token) {
@@ -98,13 +100,20 @@ void time_chosen_blocks(const std::string& backend, Put put) {
     calls.push_back({"blocks of " + std::to_string(block) + " of 131072", [p, options] { core::run(p, options); }});
   }
   time_in_turns(calls, 25, 0.01);
-  const std::string what = "decode of 8 heads over 2048 chosen keys, head_dim 64";
+  const std::string what = std::string("decode of 8 heads over 2048 chosen keys, head_dim 64, in pages of ") +
+                           (pages == Pages::large ? "2 MB" : "4 KB");
   std::printf("\n%s, %s\n", what.c_str(), backend.c_str());
   for (const Timed& timed : calls) {
     const double ratio = timed.median() / calls[0].median();
     std::printf("  %-26s %9.1f us  %6.2f of the time side by side\n", timed.name.c_str(), 1e6 * timed.median(), ratio);
     put(backend, {what, timed.name, ratio, 0});
   }
+}
+
+}  // namespace
+
+void time_chosen_blocks(const std::string& backend, Put put) {
+  for (const Pages pages : {Pages::small, Pages::large}) time_chosen_blocks_in(pages, backend, put);
 }
 
 }  // namespace bench

@@ -11,18 +11,29 @@
 #include <string>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "../tests/support/random.h"
 #include "machine.h"
 
 namespace bench {
 
+// Pages of 4 KB, or of 2 MB where the system gives them to those who ask.
+enum class Pages { small, large };
+
 // Zeros, at the beginning of a page of 2 MB.
 template <class T>
 struct Memory {
-  explicit Memory(std::size_t numbers) : count(numbers) {
+  explicit Memory(std::size_t numbers, [[maybe_unused]] Pages pages = Pages::small) : count(numbers) {
     constexpr std::size_t page = std::size_t(1) << 21;
-    data.reset(std::aligned_alloc(page, (numbers * sizeof(T) + page - 1) / page * page));
+    const std::size_t bytes = (numbers * sizeof(T) + page - 1) / page * page;
+    data.reset(std::aligned_alloc(page, bytes));
     if (!data) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (pages == Pages::large) madvise(data.get(), bytes, MADV_HUGEPAGE);
+#endif
     std::memset(data.get(), 0, numbers * sizeof(T));
   }
   T* get() const { return static_cast<T*>(data.get()); }

@@ -13,7 +13,8 @@ namespace bench {
 struct FormatMemory {
   using Format = attend::core::Format;
 
-  FormatMemory(Format key, Format value, int heads, int dims, int tokens) : memory(bytes_of(key, value, heads, dims, tokens)) {
+  FormatMemory(Format key, Format value, int heads, int dims, int tokens, Pages pages = Pages::small)
+      : memory(bytes_of(key, value, heads, dims, tokens), pages) {
     unsigned char* next = memory.get();
     const auto take = [&next](std::size_t bytes) {
       unsigned char* taken = next;
