@@ -4,6 +4,7 @@
 #define ATTEND_ATTENTION_KEY_SOURCE_H
 
 #include "../../include/attend/core/work_memory.h"
+#include "../kernel/finite.h"
 #include "../kernel/pack.h"
 #include "../kernel/tiles.h"
 #include "../kernel/widen.h"
@@ -109,7 +110,14 @@ class KeySource {
   // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
   bool are_finite(Block& block, const BlockVisibility& visibility) {
     if (block.finite < 0) {
-      block.finite = value_format() == core::Format::int8 ? scales_are_finite(block) : values_are_finite(block, visibility);
+      const int first = at_least(block.from, visibility.earliest.begin - block.key);
+      if (value_format() == core::Format::int8) {
+        block.finite = numbers_are_finite(block.value_scales, block.from, block.to);
+      } else {
+        widen_values(block, visibility);
+        const float* const values = static_cast<const float*>(block.values.data);
+        block.finite = rows_are_finite<Isa>(values, block.values.stride, first, block.to, problem_.value_dim);
+      }
     }
     return block.finite > 0;
   }
@@ -251,42 +259,6 @@ class KeySource {
       copy_row<Isa>(of_head + (slot_of(key + k) + first - origin()), end - first, work + k + first);
     }
     return work;
-  }
-
-  static bool scales_are_finite(const Block& block) {
-    for (int k = block.from; k < block.to; ++k) {
-      if (magnitude(block.value_scales[k]) >= 0x7f800000u) return false;
-    }
-    return true;
-  }
-
-  bool values_are_finite(Block& block, const BlockVisibility& visibility) {
-    widen_values(block, visibility);
-    const float* const values = static_cast<const float*>(block.values.data);
-    const int dims = problem_.value_dim;
-    constexpr int side_by_side = 4;  // sums, or each multiply-add would wait for the one before
-    typename Isa::Vec zeros[side_by_side];
-    for (auto& sum : zeros) sum = Isa::zero();
-    for (int k = at_least(block.from, visibility.earliest.begin - block.key); k < block.to; ++k) {
-      const float* const value = values + k * block.values.stride;
-      int c = 0;
-      for (; dims - c >= side_by_side * Isa::lanes; c += side_by_side * Isa::lanes) {
-        ATTEND_UNROLL
-        for (int i = 0; i < side_by_side; ++i)
-          zeros[i] = Isa::fma(Isa::load(value + c + i * Isa::lanes), Isa::zero(), zeros[i]);
-      }
-      for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros[0] = Isa::fma(Isa::load(value + c), Isa::zero(), zeros[0]);
-      for (; c < dims; ++c) {
-        if (magnitude(value[c]) >= 0x7f800000u) return false;
-      }
-    }
-    for (int i = 1; i < side_by_side; ++i) zeros[0] = Isa::add(zeros[0], zeros[i]);
-    float lanes[Isa::lanes];
-    Isa::store(lanes, zeros[0]);
-    for (const float lane : lanes) {
-      if (magnitude(lane) != 0) return false;
-    }
-    return true;
   }
 
   const core::Problem& problem_;

@@ -202,20 +202,15 @@ struct WholeChains {
                 Sums sums) = &Isa::chain;
 };
 
-// And those whose loops do not leave sums in registers, but add them to what is there.
+// And those whose loops do not leave sums in registers, but add them to what is there, or with `adds` false store them.
 template <class Isa>
 struct EndedChains {
-  // to[r][k] += sum over d < chain_dims of query[r][d] * panels[k / 16][d][k % 16], d ascending, each step rounded once.
-  using Scores = void (*)(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t panel_stride, float* to,
-                          ptrdiff_t to_stride);
-  // to[r][c] += sum over k < keys of weights[r][k] * values[k][c], likewise; keys: a multiple of 4, not 0.
-  using Values = void (*)(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys,
-                          float* to, ptrdiff_t to_stride);
-  Scores add_scores = &Isa::template score_chain<true>;
-  Values add_values = &Isa::template value_chain<true>;
-  // The same with = in place of +=.
-  Scores set_scores = &Isa::template score_chain<false>;
-  Values set_values = &Isa::template value_chain<false>;
+  // to[r][k] += sum over d < chains * chain_dims of query[r][d] * panels[k / 16][d][k % 16], in chains; chains: not 0.
+  void (*scores)(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t panel_stride, int chains, float* to,
+                 ptrdiff_t to_stride, bool adds) = &Isa::score_chains;
+  // to[r][c] += sum over k < keys of weights[r][k] * values[k][c], one chain; keys: a multiple of 4, not 0.
+  void (*values)(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys, float* to,
+                 ptrdiff_t to_stride, bool adds) = &Isa::value_chain;
 };
 
 // Whether an instruction set has some operations, where it must.

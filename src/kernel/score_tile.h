@@ -23,17 +23,13 @@ ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& operands) 
 
 // A whole chain, and its end.
 template <class Isa, bool adds, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_whole_chain(const float* query, ptrdiff_t query_stride, const float* panel,
-                                            [[maybe_unused]] ptrdiff_t panel_stride, float* scores, ptrdiff_t score_stride) {
-  if constexpr (Isa::ends_chains) {
-    Isa::template score_chain<adds>(query, query_stride, panel, panel_stride, scores, score_stride);
+ATTEND_ALWAYS_INLINE void score_whole_chain(const float* query, ptrdiff_t query_stride, const float* panel, float* scores,
+                                            ptrdiff_t score_stride) {
+  typename Isa::Vec sums[rows][vecs];
+  if (Isa::chain(query, query_stride, panel, panel_keys, chain_dims, sums)) {
+    end_chain<Isa, adds>(sums, scores, score_stride);
   } else {
-    typename Isa::Vec sums[rows][vecs];
-    if (Isa::chain(query, query_stride, panel, panel_keys, chain_dims, sums)) {
-      end_chain<Isa, adds>(sums, scores, score_stride);
-    } else {
-      score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, chain_dims, nullptr, scores, score_stride, adds});
-    }
+    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, chain_dims, nullptr, scores, score_stride, adds});
   }
 }
 
@@ -44,9 +40,17 @@ ATTEND_ALWAYS_INLINE void score_whole_chain(const float* query, ptrdiff_t query_
 // every width.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
-  if constexpr (has_whole_chains<Isa, Number>(rows, vecs)) {
+  if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
+    const int chains = of.dims / chain_dims, done = chains * chain_dims;
+    if (chains > 0) {
+      Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);
+      if (done == of.dims) return;
+    }
+    score_chain_by_steps<Isa, rows, vecs>({of.query + done, of.query_stride, of.keys + done * panel_keys, of.panel_stride,
+                                           of.dims - done, nullptr, of.scores, of.score_stride, of.adds || chains > 0});
+  } else if constexpr (has_whole_chains<Isa, Number>(rows, vecs)) {
     const float *query = of.query, *panel = of.keys;
-    const ptrdiff_t query_stride = of.query_stride, panel_stride = of.panel_stride, score_stride = of.score_stride;
+    const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
     float* const scores = of.scores;
     int left = of.dims;
     bool begun = of.adds;
@@ -56,17 +60,16 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
       left -= chain_dims;
     };
     if (!begun && left >= chain_dims) {
-      score_whole_chain<Isa, false, rows, vecs>(query, query_stride, panel, panel_stride, scores, score_stride);
+      score_whole_chain<Isa, false, rows, vecs>(query, query_stride, panel, scores, score_stride);
       advance();
       begun = true;
     }
     while (left >= chain_dims) {
-      score_whole_chain<Isa, true, rows, vecs>(query, query_stride, panel, panel_stride, scores, score_stride);
+      score_whole_chain<Isa, true, rows, vecs>(query, query_stride, panel, scores, score_stride);
       advance();
     }
     if (left == 0) return;
-    score_chain_by_steps<Isa, rows, vecs>(
-        {query, query_stride, panel, panel_stride, left, nullptr, scores, score_stride, begun});
+    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
   } else {
     score_chains_by_steps<Isa, Number, rows, vecs>(of);
   }

@@ -36,12 +36,8 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   if constexpr (Isa::prefetch_ahead > 0 && rows >= 4 && !widens<Number>) prefetch_sums<Isa, rows>(sums, column);
   if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
     if (visible[rows - 1] == in_chain && in_chain % 4 == 0 && in_chain > 0) {
-      float* const to = sums.data + column;
-      if (sums.begun) {
-        Isa::template value_chain<true>(weights, config::score_keys, value, values.stride, in_chain, to, sums.value_dim);
-      } else {
-        Isa::template value_chain<false>(weights, config::score_keys, value, values.stride, in_chain, to, sums.value_dim);
-      }
+      Isa::value_chain(weights, config::score_keys, value, values.stride, in_chain, sums.data + column, sums.value_dim,
+                       sums.begun);
       return;
     }
   }

@@ -98,7 +98,7 @@ class ChainTest {
   // The sums of a chain, or false where its loop cannot tell.
   static bool chain(const Operands& of, float (&to)[rows][columns]) {
     if constexpr (Isa::ends_chains) {
-      Isa::template value_chain<false>(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, to[0], columns);
+      Isa::value_chain(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, to[0], columns, false);
     } else {
       Vec sums[rows][vecs];
       if (!Isa::chain(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, sums)) return false;

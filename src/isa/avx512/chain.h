@@ -33,11 +33,11 @@ namespace {
   "vpxorq {%%zmm\\s, %%zmm\\s, %%zmm\\s|zmm\\s, zmm\\s, zmm\\s}\n"                                                      \
   ".endr\n"
 // Additions and stores take turns.
-#define ATTEND_END(sum, at, at_intel) \
+#define ATTEND_ADD(sum, at, at_intel) \
   "vaddps {" at ", %%zmm" sum ", %%zmm" sum "|zmm" sum ", zmm" sum ", zmmword ptr [" at_intel "]}\n" ATTEND_STORE(sum, at, at_intel)
 #define ATTEND_END_ROW(end, at, at_intel, s0, s1, s2, s3)                                                       \
   end(s0, "0" at, at_intel) end(s1, "64" at, at_intel "+64") end(s2, "128" at, at_intel "+128") end(s3, "192" at, at_intel "+192")
-#define ATTEND_ENDS(end)                                                                        \
+#define ATTEND_END_ROWS(end)                                                                       \
   ATTEND_END_ROW(end, "(%[to0])", "%[to0]", "0", "1", "2", "3")                                 \
   ATTEND_END_ROW(end, "(%[to0],%[to_by])", "%[to0]+%[to_by]", "4", "5", "6", "7")               \
   ATTEND_END_ROW(end, "(%[to0],%[to_by],2)", "%[to0]+%[to_by]*2", "8", "9", "10", "11")         \
@@ -49,76 +49,80 @@ namespace {
   "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", \
   "memory", "cc"
 
-#define ATTEND_SCORES                                                            \
-  ATTEND_ZEROS                                                                   \
-  ".irp d, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"               \
-  ATTEND_LOAD("24", "64*\\d(%[panel0])", "%[panel0]+64*\\d")                     \
-  ATTEND_LOAD("25", "64*\\d(%[panel0],%[panel_by])", "%[panel0]+%[panel_by]+64*\\d")       \
-  ATTEND_LOAD("26", "64*\\d(%[panel0],%[panel_by],2)", "%[panel0]+%[panel_by]*2+64*\\d")   \
-  ATTEND_LOAD("27", "64*\\d(%[panel3])", "%[panel3]+64*\\d")                     \
-  ATTEND_SIX_ROWS                                                                \
-  ".endr\n"
+// The end of a chain: added to what is there, or stored.
+#define ATTEND_ENDS                       \
+  "test {%[adds], %[adds]|%[adds], %[adds]}\n" \
+  "jz 3f\n"                               \
+  ATTEND_END_ROWS(ATTEND_ADD)             \
+  "jmp 4f\n"                              \
+  "3:\n"                                  \
+  ATTEND_END_ROWS(ATTEND_STORE)           \
+  "4:\n"
+#define ATTEND_ADVANCE(at, bytes) "add {$" bytes ", %[" at "]|%[" at "], " bytes "}\n"
 
-// Four steps of values, which lie `value_by` bytes apart.
+// to[r][k] += or = sum over d < 16 chains of query[r][d] * panels[k / 16][d][k % 16]: chains of 16, d ascending, each step rounded
+// once, added up in ascending order.
+ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t panel_stride, int chains,
+                                           float* to, ptrdiff_t to_stride, bool adds) {
+  const float *row3 = query + 3 * stride, *panel3 = panels + 3 * panel_stride;
+  int add = adds;
+  __asm__ volatile(
+      "2:\n"
+      ATTEND_ZEROS
+      ".irp d, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+      ATTEND_LOAD("24", "64*\\d(%[panel0])", "%[panel0]+64*\\d")
+      ATTEND_LOAD("25", "64*\\d(%[panel0],%[panel_by])", "%[panel0]+%[panel_by]+64*\\d")
+      ATTEND_LOAD("26", "64*\\d(%[panel0],%[panel_by],2)", "%[panel0]+%[panel_by]*2+64*\\d")
+      ATTEND_LOAD("27", "64*\\d(%[panel3])", "%[panel3]+64*\\d")
+      ATTEND_SIX_ROWS
+      ".endr\n"
+      ATTEND_ENDS
+      "mov {$1, %[adds]|%[adds], 1}\n"
+      ATTEND_ADVANCE("row0", "64") ATTEND_ADVANCE("row3", "64") ATTEND_ADVANCE("panel0", "1024") ATTEND_ADVANCE("panel3", "1024")
+      "sub {$1, %[left]|%[left], 1}\n"
+      "jne 2b\n"
+      "vzeroupper\n"
+      : [row0] "+r"(query), [row3] "+r"(row3), [panel0] "+r"(panels), [panel3] "+r"(panel3), [left] "+r"(chains), [adds] "+r"(add)
+      : [by] "r"(stride * ptrdiff_t(sizeof(float))), [panel_by] "r"(panel_stride * ptrdiff_t(sizeof(float))), [to0] "r"(to),
+        [to3] "r"(to + 3 * to_stride), [to_by] "r"(to_stride * ptrdiff_t(sizeof(float)))
+      : ATTEND_REGISTERS);
+}
+
+// Step d of four, whose vectors lie side by side.
 #define ATTEND_VALUE_STEP(d, at, at_intel)                                                                                  \
   ".irp d, " d "\n" ATTEND_LOAD("24", "0" at, at_intel) ATTEND_LOAD("25", "64" at, at_intel "+64")                          \
   ATTEND_LOAD("26", "128" at, at_intel "+128") ATTEND_LOAD("27", "192" at, at_intel "+192") ATTEND_SIX_ROWS ".endr\n"
-#define ATTEND_VALUES                                                        \
-  ATTEND_ZEROS                                                               \
-  "2:\n"                                                                     \
-  ATTEND_VALUE_STEP("0", "(%[value0])", "%[value0]")                         \
-  ATTEND_VALUE_STEP("1", "(%[value0],%[value_by])", "%[value0]+%[value_by]") \
-  ATTEND_VALUE_STEP("2", "(%[value0],%[value_by],2)", "%[value0]+%[value_by]*2") \
-  ATTEND_VALUE_STEP("3", "(%[value3])", "%[value3]")                         \
-  "lea {(%[value0],%[value_by],4), %[value0]|%[value0], [%[value0]+%[value_by]*4]}\n" \
-  "lea {(%[value3],%[value_by],4), %[value3]|%[value3], [%[value3]+%[value_by]*4]}\n" \
-  "add {$16, %[row0]|%[row0], 16}\n"                                         \
-  "add {$16, %[row3]|%[row3], 16}\n"                                         \
-  "sub {$4, %[left]|%[left], 4}\n"                                           \
-  "jne 2b\n"
 
-// to[r][k] += or = sum over d < 16 of query[r][d] * panels[k / 16][d][k % 16], d ascending, each rounded once.
-template <bool adds>
-ATTEND_ALWAYS_INLINE void chain_of_scores(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t panel_stride, float* to,
-                                          ptrdiff_t to_stride) {
-#define ATTEND_OPERANDS                                                                                              \
-  :                                                                                                                  \
-  : [row0] "r"(query), [row3] "r"(query + 3 * stride), [by] "r"(stride * ptrdiff_t(sizeof(float))), [panel0] "r"(panels),  \
-    [panel3] "r"(panels + 3 * panel_stride), [panel_by] "r"(panel_stride * ptrdiff_t(sizeof(float))), [to0] "r"(to),       \
-    [to3] "r"(to + 3 * to_stride), [to_by] "r"(to_stride * ptrdiff_t(sizeof(float)))                                 \
-  : ATTEND_REGISTERS
-  if (adds) {
-    __asm__ volatile(ATTEND_SCORES ATTEND_ENDS(ATTEND_END) ATTEND_OPERANDS);
-  } else {
-    __asm__ volatile(ATTEND_SCORES ATTEND_ENDS(ATTEND_STORE) ATTEND_OPERANDS);
-  }
-#undef ATTEND_OPERANDS
-}
-
-// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], likewise; keys: a multiple of 4.
-template <bool adds>
-ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride,
-                                          int keys, float* to, ptrdiff_t to_stride) {
+// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], likewise, as one chain; keys: a multiple of 4, not 0.
+ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys,
+                                          float* to, ptrdiff_t to_stride, bool adds) {
   const float *row3 = weights + 3 * stride, *value3 = values + 3 * value_stride;
-#define ATTEND_OPERANDS                                                                                                \
-  : [row0] "+r"(weights), [row3] "+r"(row3), [value0] "+r"(values), [value3] "+r"(value3), [left] "+r"(keys)           \
-  : [by] "r"(stride * ptrdiff_t(sizeof(float))), [value_by] "r"(value_stride * ptrdiff_t(sizeof(float))), [to0] "r"(to),    \
-    [to3] "r"(to + 3 * to_stride), [to_by] "r"(to_stride * ptrdiff_t(sizeof(float)))                                   \
-  : ATTEND_REGISTERS
-  if (adds) {
-    __asm__ volatile(ATTEND_VALUES ATTEND_ENDS(ATTEND_END) ATTEND_OPERANDS);
-  } else {
-    __asm__ volatile(ATTEND_VALUES ATTEND_ENDS(ATTEND_STORE) ATTEND_OPERANDS);
-  }
-#undef ATTEND_OPERANDS
+  __asm__ volatile(
+      ATTEND_ZEROS
+      "2:\n"
+      ATTEND_VALUE_STEP("0", "(%[value0])", "%[value0]")
+      ATTEND_VALUE_STEP("1", "(%[value0],%[value_by])", "%[value0]+%[value_by]")
+      ATTEND_VALUE_STEP("2", "(%[value0],%[value_by],2)", "%[value0]+%[value_by]*2")
+      ATTEND_VALUE_STEP("3", "(%[value3])", "%[value3]")
+      "lea {(%[value0],%[value_by],4), %[value0]|%[value0], [%[value0]+%[value_by]*4]}\n"
+      "lea {(%[value3],%[value_by],4), %[value3]|%[value3], [%[value3]+%[value_by]*4]}\n"
+      ATTEND_ADVANCE("row0", "16") ATTEND_ADVANCE("row3", "16")
+      "sub {$4, %[left]|%[left], 4}\n"
+      "jne 2b\n"
+      ATTEND_ENDS
+      "vzeroupper\n"
+      : [row0] "+r"(weights), [row3] "+r"(row3), [value0] "+r"(values), [value3] "+r"(value3), [left] "+r"(keys)
+      : [by] "r"(stride * ptrdiff_t(sizeof(float))), [value_by] "r"(value_stride * ptrdiff_t(sizeof(float))), [to0] "r"(to),
+        [to3] "r"(to + 3 * to_stride), [to_by] "r"(to_stride * ptrdiff_t(sizeof(float))), [adds] "r"(int(adds))
+      : ATTEND_REGISTERS);
 }
-#undef ATTEND_VALUES
 #undef ATTEND_VALUE_STEP
-#undef ATTEND_SCORES
-#undef ATTEND_REGISTERS
+#undef ATTEND_ADVANCE
 #undef ATTEND_ENDS
+#undef ATTEND_REGISTERS
+#undef ATTEND_END_ROWS
 #undef ATTEND_END_ROW
-#undef ATTEND_END
+#undef ATTEND_ADD
 #undef ATTEND_ZEROS
 #undef ATTEND_SIX_ROWS
 #undef ATTEND_ROW

@@ -33,15 +33,13 @@ struct Avx512 : X86Lanes {
 #ifdef ATTEND_WHOLE_CHAINS
   static constexpr int chain_rows = 6, chain_vecs = 4;
   static constexpr bool chains_values = true, ends_chains = true;
-  template <bool adds>
-  ATTEND_ALWAYS_INLINE static void score_chain(const float* query, ptrdiff_t stride, const float* panels,
-                                               ptrdiff_t panel_stride, float* to, ptrdiff_t to_stride) {
-    chain_of_scores<adds>(query, stride, panels, panel_stride, to, to_stride);
+  ATTEND_ALWAYS_INLINE static void score_chains(const float* query, ptrdiff_t stride, const float* panels,
+                                                ptrdiff_t panel_stride, int chains, float* to, ptrdiff_t to_stride, bool adds) {
+    chains_of_scores(query, stride, panels, panel_stride, chains, to, to_stride, adds);
   }
-  template <bool adds>
   ATTEND_ALWAYS_INLINE static void value_chain(const float* weights, ptrdiff_t stride, const float* values,
-                                               ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride) {
-    chain_of_values<adds>(weights, stride, values, value_stride, keys, to, to_stride);
+                                               ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
+    chain_of_values(weights, stride, values, value_stride, keys, to, to_stride, adds);
   }
 #else
   static constexpr int chain_rows = 0, chain_vecs = 0;
