@@ -15,6 +15,7 @@
 #include "../kernel/epilogue.h"
 #include "row_block.h"
 #include "score_mod.h"
+#include "stretches.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -67,25 +68,17 @@ class FeatureWalk {
     });
   }
 
-  // Keys that are gone over together, chains of one segment: those of positions key + from ... key + to - 1.
-  struct Stretch {
-    int key;
-    int chains;  // keys of whole chains, or 0: there are no more
-    int from;
-    int to;
-    bool seen;  // whether all rows see all of these keys, and nothing happens to scores
-  };
-
   // A chain that was begun in another call goes alone. The next stretch is looked for before one is computed, so that memory
   // that hardware cannot foresee is on its way meanwhile.
   void walk_keys() {
     const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
     int last = rows_.has_states() ? options_.first_key & -chain_keys : begin & -chain_keys;  // the open chain, if there is one
-    Stretch next = next_stretch(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
+    const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies, key_block_};
+    Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
     while (next.chains > 0) {
       const Stretch now = next;
       const int after = now.key + now.chains;
-      next = next_stretch(after, begin, end);
+      next = stretches.next(after, begin, end);
       if (next.key > after && rows_.rows.count <= widened_rows) {
         rows_.keys.prefetch(next.key + next.from, next.to - next.from);
       }
@@ -94,76 +87,6 @@ class FeatureWalk {
       if (now.from < now.to) add_keys(now.key, now.from, now.to, now.seen);
     }
     if (rows_.has_states()) close_before(last, problem_.keys);
-  }
-
-  // The first stretch from `key` on, a whole number of chains, of which any row may see some.
-  Stretch next_stretch(int key, int begin, int end) const {
-    int chains;
-    for (; key < end; key += chains) {
-      const int key_limit = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
-      chains = seen_by_all(key, key_limit);
-      if (chains > 0) return {key, chains, 0, chains, true};
-      chains = chain_keys;
-      if (!visibility_.has_any(key, key + chain_keys)) {
-        chains = at_least(chains, (visibility_.earliest.first & -chain_keys) - key);
-        continue;
-      }
-      // Two segments ahead at most, where masks differ: rows that hide everything are looked at again with the next stretch.
-      const int hidden = hidden_from(key, shares_mask() ? end : key + at_most(end - key, 2 * segment_keys));
-      if (hidden >= at_most(end - key, chain_keys)) {
-        chains = at_least(chains, hidden & -chain_keys);
-      } else if (lets_any_chain(key, end)) {
-        while (chains < key_limit && key + chains < end && goes_on(key + chains, end)) chains += chain_keys;
-        return visible_panels(key, chains, end);
-      }
-    }
-    return {key, 0, 0, 0, false};
-  }
-
-  // The number of keys from `key` on, in whole chains, that all rows see and whose scores stay as they are.
-  int seen_by_all(int key, int key_limit) const {
-    if (use_.modifies || !all_in_range(key, visibility_)) return 0;
-    return at_most(key_limit, visibility_.earliest.end - key) & -chain_keys;
-  }
-
-  bool shares_mask() const { return row_[0].visible == row_[rows_.rows.count - 1].visible; }
-
-  // Whether the bias lets any row see any key of a chain.
-  bool lets_any_chain(int key, int end) const {
-    return options_.bias.data == nullptr || lets_any({0, rows_.rows.count}, key, at_most(end - key, chain_keys));
-  }
-
-  // Whether a stretch goes on with a chain: some row may see a key of the panels on both sides of where it begins. What lies
-  // apart is better off as stretches of their own, whose outer panels are left out.
-  bool goes_on(int key, int end) const {
-    const int count = at_most(end - key, panel_keys);
-    return visibility_.has_any(key, key + chain_keys) && hidden_from(key, key + count) < count &&
-           hidden_from(key - panel_keys, key) < panel_keys && lets_any_chain(key, end);
-  }
-
-  // The number of keys from `key` on, up to `end`, that the boolean mask hides from all rows. Few of very many may be shown, as
-  // where another model has chosen blocks of them.
-  int hidden_from(int key, int end) const {
-    if (options_.visible.data == nullptr || visibility_.all) return 0;
-    int hidden = end - key;
-    ptrdiff_t before = 0;  // rows mostly share a row of the mask
-    for (int r = 0; r < rows_.rows.count && hidden > 0; ++r) {
-      if (r > 0 && row_[r].visible == before) continue;
-      before = row_[r].visible;
-      const int there = at_least(at_most(hidden, options_.visible.keys - key), 0);
-      const int found = hidden_elements(options_, before + key, there);
-      if (found < there) hidden = found;
-    }
-    return hidden;
-  }
-
-  // Whether masks let any of the rows see any of some keys; scores of masked keys may be wanted all the same.
-  ATTEND_NOINLINE bool lets_any(const RowTile& tile, int key, int count) const {
-    if (visibility_.all) return true;
-    for (int r = tile.r; r < tile.r + tile.rows; ++r) {
-      if (lets_any_through(options_, row_[r].visible, row_[r].bias, key, count)) return true;
-    }
-    return false;
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
@@ -186,17 +109,6 @@ class FeatureWalk {
       rows_.sums.end_segment(r, state, open);
       state.push_zeros<Isa>(open + 1, next);
     });
-  }
-
-  // Leaves out panels at both ends that nobody sees.
-  Stretch visible_panels(int key, int chains, int end) const {
-    int to = at_most(chains, end - key), from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
-    const auto is_seen = [&](int first, int last) {
-      return visibility_.has_any(key + first, key + last) && hidden_from(key + first, key + last) < last - first;
-    };
-    while (from < to && !is_seen(from, at_most(from + panel_keys, to))) from += panel_keys;
-    for (int last; from < to && (last = (to - 1) & -panel_keys, !is_seen(last, to));) to = last;
-    return {key, chains, from, to, false};
   }
 
   // seen: whether all rows see all of these keys, and nothing happens to scores.
@@ -225,15 +137,11 @@ class FeatureWalk {
     const int to = visibility.all ? block.to : visible[tile.rows - 1];
     int from = block.from;
     while (from < to && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
-    if (from >= to || (use_.has_masks && !lets_any(tile, block.key + from, to - from))) return;
+    if (from >= to) return;
+    if (use_.has_masks && !visibility_.all && !lets_any(options_, row, tile.rows, block.key + from, to - from)) return;
     Steps::score(tile.rows, rows_.query(tile.r), block.panels, from, to, rows_.scores);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
     if (visible[tile.rows - 1] > from) add_values(tile, block, from, visible, gaps);
-  }
-
-  // Whether all rows see by position what the last one does from a key on.
-  static bool all_in_range(int key, const BlockVisibility& visibility) {
-    return visibility.latest.first <= key && visibility.latest.begin <= key;
   }
 
   // Returns whether a row may not see a key between others.

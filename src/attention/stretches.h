@@ -1,0 +1,119 @@
+// Which keys a call with features goes over together: chains of which some row may see some, by position and masks.
+#ifndef ATTEND_ATTENTION_STRETCHES_H
+#define ATTEND_ATTENTION_STRETCHES_H
+
+#include "score_mod.h"
+#include "visibility.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// Whether all rows see by position what the last one does from a key on.
+inline bool all_in_range(int key, const BlockVisibility& visibility) {
+  return visibility.latest.first <= key && visibility.latest.begin <= key;
+}
+
+// Whether masks let any of some rows see any of some keys.
+ATTEND_NOINLINE inline bool lets_any(const core::Options& options, const QueryRow* row, int rows, int key, int count) {
+  for (int r = 0; r < rows; ++r) {
+    if (lets_any_through(options, row[r].visible, row[r].bias, key, count)) return true;
+  }
+  return false;
+}
+
+// Keys of one segment that are gone over together: those of positions key + from ... key + to - 1.
+struct Stretch {
+  int key;
+  int chains;  // keys of whole chains, or 0: there are no more
+  int from;
+  int to;
+  bool seen;  // whether all rows see all of these keys, and nothing happens to scores
+};
+
+// The stretches of some rows.
+struct Stretches {
+  const core::Options& options;
+  const BlockVisibility& visibility;  // of the rows
+  const QueryRow* row;
+  int rows;
+  bool modifies;  // whether something happens to scores
+  int key_block;  // the most keys of a stretch
+
+  // The first one from `key` on, a whole number of chains, before `end`. A chain that begins before `begin` goes alone.
+  ATTEND_NOINLINE Stretch next(int key, int begin, int end) const {
+    int chains;
+    for (; key < end; key += chains) {
+      const int key_limit = key < begin ? chain_keys : at_most(key_block, segment_keys - key % segment_keys);
+      chains = seen_by_all(key, key_limit);
+      if (chains > 0) return {key, chains, 0, chains, true};
+      chains = chain_keys;
+      if (!visibility.has_any(key, key + chain_keys)) {
+        chains = at_least(chains, (visibility.earliest.first & -chain_keys) - key);
+        continue;
+      }
+      // Two segments ahead at most, where masks differ: rows that hide everything are looked at again with the next stretch.
+      const int hidden = hidden_from(key, shares_mask() ? end : key + at_most(end - key, 2 * segment_keys));
+      if (hidden >= at_most(end - key, chain_keys)) {
+        chains = at_least(chains, hidden & -chain_keys);
+      } else if (lets_any_chain(key, end)) {
+        while (chains < key_limit && key + chains < end && goes_on(key + chains, end)) chains += chain_keys;
+        return visible_panels(key, chains, end);
+      }
+    }
+    return {key, 0, 0, 0, false};
+  }
+
+ private:
+  // The number of keys from `key` on, in whole chains, that all rows see and whose scores stay as they are.
+  int seen_by_all(int key, int key_limit) const {
+    if (modifies || !all_in_range(key, visibility)) return 0;
+    return at_most(key_limit, visibility.earliest.end - key) & -chain_keys;
+  }
+
+  bool shares_mask() const { return row[0].visible == row[rows - 1].visible; }
+
+  // Whether the bias lets any row see any key of a chain.
+  bool lets_any_chain(int key, int end) const {
+    return options.bias.data == nullptr || visibility.all || lets_any(options, row, rows, key, at_most(end - key, chain_keys));
+  }
+
+  // Whether a stretch goes on with a chain: some row may see a key of the panels on both sides of where it begins. What lies
+  // apart is better off as stretches of their own, whose outer panels are left out.
+  bool goes_on(int key, int end) const {
+    const int count = at_most(end - key, panel_keys);
+    return visibility.has_any(key, key + chain_keys) && hidden_from(key, key + count) < count &&
+           hidden_from(key - panel_keys, key) < panel_keys && lets_any_chain(key, end);
+  }
+
+  // The number of keys from `key` on, up to `end`, that the boolean mask hides from all rows. Few of very many may be shown, as
+  // where another model has chosen blocks of them.
+  int hidden_from(int key, int end) const {
+    if (options.visible.data == nullptr || visibility.all) return 0;
+    int hidden = end - key;
+    ptrdiff_t before = 0;  // rows mostly share a row of the mask
+    for (int r = 0; r < rows && hidden > 0; ++r) {
+      if (r > 0 && row[r].visible == before) continue;
+      before = row[r].visible;
+      const int there = at_least(at_most(hidden, options.visible.keys - key), 0);
+      const int found = hidden_elements(options, before + key, there);
+      if (found < there) hidden = found;
+    }
+    return hidden;
+  }
+
+  // Leaves out panels at both ends that nobody sees.
+  Stretch visible_panels(int key, int chains, int end) const {
+    int to = at_most(chains, end - key), from = at_least(visibility.earliest.begin - key, 0) & -panel_keys;
+    const auto is_seen = [&](int first, int last) {
+      return visibility.has_any(key + first, key + last) && hidden_from(key + first, key + last) < last - first;
+    };
+    while (from < to && !is_seen(from, at_most(from + panel_keys, to))) from += panel_keys;
+    for (int last; from < to && (last = (to - 1) & -panel_keys, !is_seen(last, to));) to = last;
+    return {key, chains, from, to, false};
+  }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif
