@@ -32,6 +32,12 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
+template <class Isa>
+constexpr bool has_tiles() {
+  if constexpr (Isa::packs) return Isa::has_tiles;
+  return false;
+}
+
 // Where the work memory of a call is. Scores are at its beginning on embedded processors, which keep states on the stack.
 struct IntegerWork {
   int rows;
@@ -60,10 +66,21 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
+    if constexpr (has_tiles<Isa>()) {
+      // Blocks of fewer rows, of which the first one has most, take none.
+      if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
+        const ShapedTiles<typename Isa::Tiles> shaped(Isa::attention_shapes());
+        return run_blocks();
+      }
+    }
+    run_blocks();
   }
 
  private:
+  ATTEND_ALWAYS_INLINE void run_blocks() {
+    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
+  }
+
   ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[config::integer_tile_rows];

@@ -7,6 +7,7 @@
 #include "contract.h"
 #include "integer_query.h"
 #include "integer_tile.h"
+#include "tile_shapes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -80,6 +81,7 @@ struct HostIntegerOperations : IntegerOperations<Isa> {
 
   int in_place_step = Isa::in_place_step;  // what head_dim and value_dim are multiples of where rows are read where they lie
   bool reads_panels = Isa::reads_panels;   // whether there are PanelIntegerOperations, for up to 4 rows
+  bool has_tiles = Isa::has_tiles;         // whether there are TileIntegerOperations
   // A query as kernels read it, 16 dimensions at a time, to integer_query_bytes that are aligned to 64.
   void (*prepare)(const int8_t* query, int head_dim, void* memory) = &Isa::prepare;
   // `count` rows of a chunk in the order in which the kernels read them, with zeros for the others; none behind them is read.
@@ -113,6 +115,21 @@ struct PanelIntegerOperations {
   void (*pack_value_panel)(const int8_t* panel, int width, int16_t* to) = &Isa::pack_value_panel;
 };
 
+// And those that multiply tiles, which `Tiles` has the instructions of, by the names of amx/tiles.h.
+template <class Isa>
+struct TileIntegerOperations {
+  using Tiles = typename Isa::Tiles;
+  bool exist = Isa::has_tiles;
+  HostIntegerOperations<typename Isa::WithoutTiles> others = {};  // of projections that gain nothing by tiles
+  int least_tokens = Isa::least_tokens;                           // of those that do
+  // to[0 … 63] = zeros, `count` bytes of `from` from the same place on, zeros; no others of `from` are read.
+  void (*copy_part)(const int8_t* from, int zeros, int count, int8_t* to) = &Isa::copy_part;
+  // The shapes with which tiles of tile_rows rows are computed; smaller ones do without.
+  TileShapes (*attention_shapes)() = &Isa::attention_shapes;
+  void (*shape)(const TileShapes& shapes) = &Tiles::shape;
+  void (*release)() = &Tiles::release;
+};
+
 template <class Isa, bool packs = Isa::packs>
 struct HasIntegerOperations {
   static constexpr bool all = EmbeddedIntegerOperations<Isa>().prepare != nullptr;
@@ -120,6 +137,7 @@ struct HasIntegerOperations {
 template <class Isa>
 struct HasIntegerOperations<Isa, true> {
   static_assert(Has<Isa::reads_panels, PanelIntegerOperations<Isa>>::all, "");
+  static_assert(Has<Isa::has_tiles, TileIntegerOperations<Isa>>::all, "");
   static constexpr bool all = HostIntegerOperations<Isa>().in_place_step > 0;
 };
 
