@@ -120,12 +120,22 @@ template <class Isa>
 struct TileIntegerOperations {
   using Tiles = typename Isa::Tiles;
   bool exist = Isa::has_tiles;
-  HostIntegerOperations<typename Isa::WithoutTiles> others = {};  // of projections that gain nothing by tiles
-  int least_tokens = Isa::least_tokens;                           // of those that do
+  HostIntegerOperations<typename Isa::WithoutTiles> others = {};               // of projections that gain nothing by tiles
+  int least_tokens = Isa::least_tokens, least_products = Isa::least_products;  // of those that do
   // to[0 … 63] = zeros, `count` bytes of `from` from the same place on, zeros; no others of `from` are read.
   void (*copy_part)(const int8_t* from, int zeros, int count, int8_t* to) = &Isa::copy_part;
   // The shapes with which tiles of tile_rows rows are computed; smaller ones do without.
   TileShapes (*attention_shapes)() = &Isa::attention_shapes;
+  // `values` of tile_rows rows in three steps: weights as tiles have them, in their place; products, 64 bytes for each column,
+  // of which the first ones are made beforehand; sums.
+  void (*cut_weights)(int32_t (*weights)[integer_chunk]) = &Isa::cut_weights;
+  void (*multiply_values)(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
+                          int32_t* products) = &Isa::multiply_values;
+  void (*add_products)(const int16_t* values, int width, const RowMerges& merges, int32_t* products,
+                       int32_t* sums) = &Isa::add_products;
+  // sixteen outputs of a projection, as eight_outputs.
+  void (*outputs)(const ProjectionEnd& of, int k, int8_t* to, ptrdiff_t to_stride) = &Isa::template sixteen_outputs<int8_t>;
+  void (*words)(const ProjectionEnd& of, int k, int16_t* to, ptrdiff_t to_stride) = &Isa::template sixteen_outputs<int16_t>;
   void (*shape)(const TileShapes& shapes) = &Tiles::shape;
   void (*release)() = &Tiles::release;
 };

@@ -26,7 +26,8 @@ class TiledIntegerLinear {
  public:
   // Whether that is faster than other kernels.
   static bool gains(const core::IntegerLinear& linear) {
-    return linear.tokens >= Isa::least_tokens && linear.inputs >= depth && linear.outputs > 0;
+    const int64_t products = int64_t(linear.tokens) * linear.inputs * linear.outputs;
+    return linear.tokens >= Isa::least_tokens && linear.inputs >= depth && products >= Isa::least_products;
   }
 
   // Tokens are shared evenly among the fewest tiles; the last tile ends with the last token.

@@ -17,7 +17,8 @@ struct IntegerAmx : IntegerAvx512Vnni {
   using Tiles = AmxTiles;
   using WithoutTiles = IntegerAvx512Vnni;  // projections of few tokens, and of weights in rows
 
-  static constexpr int least_tokens = 4;  // of projections by tiles
+  // Of projections by tiles, measured: tokens, and products, which shaping the tiles must be worth.
+  static constexpr int least_tokens = 3, least_products = 32768;
 
   // 64 bytes: zeros, then `count` bytes of `from` in their places, then zeros. None of the others is read.
   static ATTEND_ALWAYS_INLINE void copy_part(const int8_t* from, int zeros, int count, int8_t* to) {
@@ -58,7 +59,7 @@ struct IntegerAmx : IntegerAvx512Vnni {
     }
   }
 
-  // The tiles of attention. Where values are two blocks of columns, tiles of scores serve for the second one.
+  // The tiles of attention. Of values that have more than one block of columns, tiles of scores serve for the others.
   static TileShapes attention_shapes() {
     TileShapes shapes;
     for (int tile = low_scores; tile <= queries; ++tile) shapes.set(tile, tile_rows, 64);
@@ -120,25 +121,48 @@ struct IntegerAmx : IntegerAvx512Vnni {
     WithoutTiles::template panel_scores<rows>(query, keys, head_dim, scores);
   }
 
+  // `values` of 8 rows by tiles, in three steps, so that a processor has other work until what it needs is there. Where weights
+  // were lie, of each row, its lower bytes and, 64 bytes behind them, its upper ones: a tile of 16 rows.
+  static ATTEND_ALWAYS_INLINE void cut_weights(int32_t (*weights)[integer_chunk]) {
+    ATTEND_UNROLL
+    for (int r = 0; r < tile_rows; ++r) {
+      uint8_t* const row = reinterpret_cast<uint8_t*>(weights[r]);
+      Quads512::cut_weights(weights[r], row, row + 64);
+    }
+  }
+  // The products of weights and two blocks of columns, [blocks][rows][lower and upper bytes][16 columns] of 32 bits.
+  ATTEND_NOINLINE static void multiply_values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
+                                              int32_t* products) {
+    Tiles::load<weights_tile>(weights, 64);
+    const int8_t* const block = reinterpret_cast<const int8_t*>(values);
+    multiply_block<values_tile, sums_tile>(block, products);
+    if (width > 16) multiply_block<queries, low_keys>(block + block_bytes, products + block_products);
+  }
+  // Those of others, and the sums of all: vectors add while tiles are multiplied.
+  ATTEND_NOINLINE static void add_products(const int16_t* values, int width, const RowMerges& merges, int32_t* products,
+                                           int32_t* sums) {
+    const int8_t* block = reinterpret_cast<const int8_t*>(values) + 2 * block_bytes;
+    for (int left = width; left > 0; left -= 32, block += 2 * block_bytes, products += 2 * block_products, sums += 32) {
+      if (left > 32) multiply_block<values_tile, sums_tile>(block, products + 2 * block_products);
+      add_block(products, left, width, merges, sums);
+      if (left <= 16) return;
+      if (left > 48) multiply_block<queries, low_keys>(block + block_bytes, products + 3 * block_products);
+      add_block(products + block_products, left - 16, width, merges, sums + 16);
+    }
+  }
+
   template <int rows>
   ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
                                      const RowMerges& merges, int32_t* sums) {
-    alignas(64) uint8_t bytes[2][tile_rows][integer_chunk];
-    for (int r = 0; r < rows; ++r) Quads512::cut_weights(weights[r], bytes[0][r], bytes[1][r]);
+    Bytes bytes[rows];
+    for (int r = 0; r < rows; ++r) Quads512::cut_weights(weights[r], bytes[r].low, bytes[r].high);
     const int8_t* block = reinterpret_cast<const int8_t*>(values);
-    int c = 0;
-    if constexpr (rows == tile_rows) {
-      Tiles::load<weights_tile>(bytes, integer_chunk);
-      for (; width - c > 16; c += 32, block += 2 * block_bytes) tile_columns<2>(block, width - c, width, merges, sums + c);
-      if (c < width) tile_columns<1>(block, width - c, width, merges, sums + c);
-    } else {
-      for (; c < width; c += 16, block += block_bytes) few_columns<rows>(bytes, block, width - c, width, merges, sums + c);
-    }
+    for (int c = 0; c < width; c += 16, block += block_bytes) columns<rows>(bytes, block, width - c, width, merges, sums + c);
   }
 
  private:
   enum { low_scores, high_scores, queries, low_keys, high_keys, weights_tile, values_tile, sums_tile };
-  static constexpr int depth = 64, block_bytes = 16 * integer_chunk;
+  static constexpr int depth = 64, block_bytes = 16 * integer_chunk, block_products = 2 * tile_rows * 16;
 
   // Work memory has no room for the zeros behind shorter queries.
   static constexpr bool scores_by_tiles(int head_dim) { return head_dim > 16; }
@@ -164,35 +188,28 @@ struct IntegerAmx : IntegerAvx512Vnni {
     Tiles::store<low_scores>(scores, row), Tiles::store<high_scores>(scores + integer_chunk / 2, row);
   }
 
-  // Adds the weighted values of one block of columns or of two, `left` columns of so wide a row.
-  template <int blocks>
-  static ATTEND_ALWAYS_INLINE void tile_columns(const int8_t* block, int left, int width, const RowMerges& merges,
-                                                int32_t* sums) {
-    alignas(64) int32_t products[2][2][tile_rows][16];  // of each block, by lower bytes and by upper ones
-    multiply_values<values_tile, sums_tile>(block, products[0]);
-    if constexpr (blocks > 1) multiply_values<queries, low_keys>(block + block_bytes, products[1]);
-    for (int r = 0; r < tile_rows; ++r, sums += width) {
-      const Merge merge = merges[r];
-      const Shifts shifts = shifts_of(merge);
-      ATTEND_UNROLL
-      for (int b = 0; b < blocks; ++b) {
-        const Vector low = Quads512::load(products[b][0][r]), high = Quads512::load(products[b][1][r]);
-        merge_columns(sum_of_bytes(low, high, merge), shifts, sums + 16 * b, left - 16 * b);
-      }
-    }
-  }
   template <int of_values, int of_sums>
-  static ATTEND_ALWAYS_INLINE void multiply_values(const int8_t* block, int32_t (*products)[tile_rows][16]) {
+  static ATTEND_ALWAYS_INLINE void multiply_block(const int8_t* block, int32_t* products) {
     Tiles::clear<of_sums>();
     Tiles::load<of_values>(block, 64);
     Tiles::add_unsigned<of_sums, weights_tile, of_values>();
     Tiles::store<of_sums>(products, 64);
   }
 
-  // The same of one block and fewer rows.
+  static ATTEND_ALWAYS_INLINE void add_block(const int32_t* products, int left, int width, const RowMerges& merges,
+                                             int32_t* sums) {
+    ATTEND_UNROLL
+    for (int r = 0; r < tile_rows; ++r, products += 32, sums += width) {
+      const Merge merge = merges[r];
+      const Vector low = Quads512::load(products), high = Quads512::load(products + 16);
+      merge_columns(sum_of_bytes(low, high, merge), shifts_of(merge), sums, left);
+    }
+  }
+
+  // Adds the weighted values of one block of columns, `left` columns of so wide a row.
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void few_columns(const uint8_t (*bytes)[tile_rows][integer_chunk], const int8_t* block, int left,
-                                               int width, const RowMerges& merges, int32_t* sums) {
+  static ATTEND_ALWAYS_INLINE void columns(const Bytes* bytes, const int8_t* block, int left, int width,
+                                           const RowMerges& merges, int32_t* sums) {
     Vector low[rows], high[rows];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) low[r] = high[r] = Quads512::all(0);
@@ -201,8 +218,8 @@ struct IntegerAmx : IntegerAvx512Vnni {
       const Vector values = Quads512::load(block + 64 * k);
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
-        Products::add_quads(low[r], Quads512::all(load_number(bytes[0][r] + 4 * k)), values);
-        Products::add_quads(high[r], Quads512::all(load_number(bytes[1][r] + 4 * k)), values);
+        Products::add_quads(low[r], Quads512::all(load_number(bytes[r].low + 4 * k)), values);
+        Products::add_quads(high[r], Quads512::all(load_number(bytes[r].high + 4 * k)), values);
       }
     }
     ATTEND_UNROLL
