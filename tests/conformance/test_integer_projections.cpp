@@ -33,8 +33,9 @@ void run_with(const core::IntegerLinear& linear, bool packed) {
 
 class RandomProjection {
  public:
-  explicit RandomProjection(Random& random)
-      : of_(shape(random)), memory_(projection_bytes(of_)), flush_(random.between(0, 1) == 1 ? Flush::end : Flush::begin) {
+  explicit RandomProjection(Random& random) : RandomProjection(shape(random), random) {}
+  RandomProjection(const ProjectionShape& of, Random& random)
+      : of_(of), memory_(projection_bytes(of_)), flush_(random.between(0, 1) == 1 ? Flush::end : Flush::begin) {
     linear_ = random_projection(of_, random, memory_.data());
     linear_.input_stride = linear_.weight_stride = of_.inputs;
     linear_.output_stride = of_.outputs;
@@ -104,6 +105,19 @@ TEST_CASE("integer projections: every backend gives the bits of the definition, 
   Random random(31);
   for (int round = 0; round < rounds(600); ++round) {
     const RandomProjection projection(random);
+    check_all<std::int8_t>(projection);
+    check_all<std::int16_t>(projection);
+    check_all<std::int32_t>(projection);
+  }
+}
+
+TEST_CASE("integer projections: blocks of inputs and of tokens, whole ones and their rests") {
+  Random random(32);
+  for (const ProjectionShape& of : {ProjectionShape{1100, 37, 50, -3, 4, true, false},
+                                    {1024, 32, 65, 0, 0, true, true},
+                                    {515, 70, 33, 7, -1, false, false},
+                                    {2111, 33, 100, 127, 0, true, false}}) {
+    const RandomProjection projection(of, random);
     check_all<std::int8_t>(projection);
     check_all<std::int16_t>(projection);
     check_all<std::int32_t>(projection);
