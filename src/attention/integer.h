@@ -32,11 +32,14 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
+template <class Isa, bool packs = Isa::packs>
+struct HasTiles {
+  static constexpr bool value = Isa::has_tiles;
+};
 template <class Isa>
-constexpr bool has_tiles() {
-  if constexpr (Isa::packs) return Isa::has_tiles;
-  return false;
-}
+struct HasTiles<Isa, false> {
+  static constexpr bool value = false;
+};
 
 // Where the work memory of a call is. Scores are at its beginning on embedded processors, which keep states on the stack.
 struct IntegerWork {
@@ -66,7 +69,7 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    if constexpr (has_tiles<Isa>()) {
+    if constexpr (HasTiles<Isa>::value) {
       // Blocks of fewer rows, of which the first one has most, take none.
       if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
         const ShapedTiles<typename Isa::Tiles> shaped(Isa::attention_shapes());

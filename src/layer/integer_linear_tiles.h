@@ -94,13 +94,15 @@ class TiledIntegerLinear {
     const int8_t *const first = linear_.input + of.first * stride, *const second = linear_.input + of.second * stride;
     const int rest = of.end == steps_ ? linear_.inputs % depth : 0;
     const int from = core::integer_panel_dim(linear_.inputs) - depth;
-    if (rest > 0) copy_rest(first + from, rest, rest_[0]);
-    if (rest > 0 && count > 1) copy_rest(second + from, rest, rest_[1]);
     of.step == 0 ? clear<count>() : load_sums<count>(of.sums, of.second - of.first);
     const int8_t* const weights = of.panel + of.step * depth * integer_chunk;
     add_steps<count>(first + of.step * depth, second + of.step * depth, weights, of.end - of.step);
     while (waiting_ > 0) write_some();
-    if (rest > 0) add<count>(rest_[0][0], rest_[1][0], depth, of.panel + from * integer_chunk);
+    if (rest > 0) {
+      load_rest<tokens_tile>(first + from, rest);
+      if constexpr (count > 1) load_rest<tokens_tile + 1>(second + from, rest);
+      add_products<count>(of.panel + from * integer_chunk);
+    }
     store_sums<count>(of.sums, of.second - of.first);
   }
 
@@ -142,8 +144,15 @@ class TiledIntegerLinear {
       --steps;
     };
     // Outputs are rounded by vectors while tiles are multiplied.
-    for (; steps > 0 && waiting_ > 0; next()) add<count>(a, b, stride, weights), write_some();
-    for (; steps > 0; next()) add<count>(a, b, stride, weights);
+    while (steps > 0 && waiting_ > 0) {
+      add<count>(a, b, stride, weights);
+      next();
+      write_some();
+    }
+    while (steps > 0) {
+      add<count>(a, b, stride, weights);
+      next();
+    }
     ahead_ = ahead;
   }
 
@@ -151,21 +160,27 @@ class TiledIntegerLinear {
   template <int count>
   static ATTEND_ALWAYS_INLINE void add(const int8_t* a, const int8_t* b, ptrdiff_t stride, const int8_t* weights) {
     Tiles::template load<tokens_tile>(a, stride);
+    if constexpr (count > 1) Tiles::template load<tokens_tile + 1>(b, stride);
+    add_products<count>(weights);
+  }
+  template <int count>
+  static ATTEND_ALWAYS_INLINE void add_products(const int8_t* weights) {
     Tiles::template load<weights_tile>(weights, panel_row);
     Tiles::template add_signed<sums<0, 0>(), tokens_tile, weights_tile>();
     Tiles::template load<weights_tile + 1>(weights + panel_row / 2, panel_row);
     Tiles::template add_signed<sums<0, 1>(), tokens_tile, weights_tile + 1>();
     if constexpr (count > 1) {
-      Tiles::template load<tokens_tile + 1>(b, stride);
       Tiles::template add_signed<sums<1, 0>(), tokens_tile + 1, weights_tile>();
       Tiles::template add_signed<sums<1, 1>(), tokens_tile + 1, weights_tile + 1>();
     }
   }
 
   // The last `count` inputs of a tile's tokens, from 64 before the end of a panel's on: zeros are before and behind them.
-  ATTEND_NOINLINE void copy_rest(const int8_t* from, int count, int8_t (*to)[depth]) const {
+  template <int tile>
+  ATTEND_ALWAYS_INLINE void load_rest(const int8_t* from, int count) {
     const int zeros = depth - core::integer_panel_dim(count);
-    for (int r = 0; r < rows_; ++r) Isa::copy_part(from + r * linear_.input_stride, zeros, count, to[r]);
+    for (int r = 0; r < rows_; ++r) Isa::copy_part(from + r * linear_.input_stride, zeros, count, rest_[r]);
+    Tiles::template load<tile>(rest_, depth);
   }
 
   // Sums are complete: their outputs wait, or are written where there are not 32 or where they are sums.
@@ -202,7 +217,7 @@ class TiledIntegerLinear {
   int waiting_ = 0, column_ = 0;
   const int8_t* ahead_ = nullptr;
   alignas(64) int32_t sums_[group * most_rows][integer_chunk];
-  alignas(64) int8_t rest_[2][most_rows][depth];
+  alignas(64) int8_t rest_[most_rows][depth];
 };
 
 }  // namespace
