@@ -128,7 +128,7 @@ struct TileIntegerOperations {
   TileShapes (*attention_shapes)() = &Isa::attention_shapes;
   // `values` of tile_rows rows in three steps: weights as tiles have them, in their place; products, 64 bytes for each column,
   // of which the first ones are made beforehand; sums.
-  void (*cut_weights)(int32_t (*weights)[integer_chunk]) = &Isa::cut_weights;
+  void (*cut_weights)(int32_t (*weights)[integer_chunk]) = &Isa::template cut_weights<Isa::tile_rows>;
   void (*multiply_values)(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
                           int32_t* products) = &Isa::multiply_values;
   void (*add_products)(const int16_t* values, int width, const RowMerges& merges, int32_t* products,

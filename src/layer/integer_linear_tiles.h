@@ -51,7 +51,7 @@ class TiledIntegerLinear {
           for (int t = tile; t < end; t += 2) {
             const Part part = {
                 panel, step, last, token_of(t), token_of(at_most(t + 1, tiles_ - 1)), sums_ + (t - tile) * most_rows};
-            t + 1 < end ? multiply<2>(part) : multiply<1>(part);
+            t + 1 < end ? multiply_tiles<2>(part) : multiply_tiles<1>(part);
             if (last == steps_) end_outputs({output, part.first, part.second + rows_ - part.first}, part.sums);
           }
         }
@@ -89,7 +89,7 @@ class TiledIntegerLinear {
 
   // Adds the products of some steps to sums, which begin with the first step.
   template <int count>
-  ATTEND_NOINLINE void multiply(const Part& of) {
+  ATTEND_NOINLINE void multiply_tiles(const Part& of) {
     const ptrdiff_t stride = linear_.input_stride;
     const int8_t *const first = linear_.input + of.first * stride, *const second = linear_.input + of.second * stride;
     const int rest = of.end == steps_ ? linear_.inputs % depth : 0;

@@ -123,9 +123,10 @@ struct IntegerAmx : IntegerAvx512Vnni {
 
   // `values` of 8 rows by tiles, in three steps, so that a processor has other work until what it needs is there. Where weights
   // were lie, of each row, its lower bytes and, 64 bytes behind them, its upper ones: a tile of 16 rows.
+  template <int rows = tile_rows>
   static ATTEND_ALWAYS_INLINE void cut_weights(int32_t (*weights)[integer_chunk]) {
     ATTEND_UNROLL
-    for (int r = 0; r < tile_rows; ++r) {
+    for (int r = 0; r < rows; ++r) {
       uint8_t* const row = reinterpret_cast<uint8_t*>(weights[r]);
       Quads512::cut_weights(weights[r], row, row + 64);
     }
@@ -154,10 +155,9 @@ struct IntegerAmx : IntegerAvx512Vnni {
   template <int rows>
   ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
                                      const RowMerges& merges, int32_t* sums) {
-    Bytes bytes[rows];
-    for (int r = 0; r < rows; ++r) Quads512::cut_weights(weights[r], bytes[r].low, bytes[r].high);
+    cut_weights<rows>(weights);
     const int8_t* block = reinterpret_cast<const int8_t*>(values);
-    for (int c = 0; c < width; c += 16, block += block_bytes) columns<rows>(bytes, block, width - c, width, merges, sums + c);
+    for (int c = 0; c < width; c += 16, block += block_bytes) columns<rows>(weights, block, width - c, width, merges, sums + c);
   }
 
  private:
@@ -208,7 +208,7 @@ struct IntegerAmx : IntegerAvx512Vnni {
 
   // Adds the weighted values of one block of columns, `left` columns of so wide a row.
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void columns(const Bytes* bytes, const int8_t* block, int left, int width,
+  static ATTEND_ALWAYS_INLINE void columns(const int32_t (*bytes)[integer_chunk], const int8_t* block, int left, int width,
                                            const RowMerges& merges, int32_t* sums) {
     Vector low[rows], high[rows];
     ATTEND_UNROLL
@@ -218,8 +218,8 @@ struct IntegerAmx : IntegerAvx512Vnni {
       const Vector values = Quads512::load(block + 64 * k);
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
-        Products::add_quads(low[r], Quads512::all(load_number(bytes[r].low + 4 * k)), values);
-        Products::add_quads(high[r], Quads512::all(load_number(bytes[r].high + 4 * k)), values);
+        Products::add_quads(low[r], Quads512::all(load_number(bytes[r] + k)), values);
+        Products::add_quads(high[r], Quads512::all(load_number(bytes[r] + 16 + k)), values);
       }
     }
     ATTEND_UNROLL
