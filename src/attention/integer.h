@@ -72,8 +72,7 @@ class IntegerPipeline {
     if constexpr (HasTiles<Isa>::value) {
       // Blocks of fewer rows, of which the first one has most, take none.
       if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
-        const ShapedTiles<typename Isa::Tiles> shaped(Isa::attention_shapes());
-        return run_blocks();
+        return with_tiles<typename Isa::Tiles>(Isa::attention_shapes(), [this] { run_blocks(); });
       }
     }
     run_blocks();

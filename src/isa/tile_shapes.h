@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "../numerics/float_rules.h"
+
 namespace attend::ATTEND_ISA {
 namespace {
 
@@ -22,15 +24,14 @@ struct alignas(64) TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64, "as the instruction reads it");
 
-// Shapes tiles for as long as it lives.
-template <class Tiles>
-class ShapedTiles {
- public:
-  explicit ShapedTiles(const TileShapes& shapes) { Tiles::shape(shapes); }
-  ~ShapedTiles() { Tiles::release(); }
-  ShapedTiles(const ShapedTiles&) = delete;
-  ShapedTiles& operator=(const ShapedTiles&) = delete;
-};
+// Runs with tiles of these shapes. No destructor releases them: compilers that know of exceptions would have to catch them for
+// it.
+template <class Tiles, class Run>
+ATTEND_ALWAYS_INLINE void with_tiles(const TileShapes& shapes, Run run) {
+  Tiles::shape(shapes);
+  run();
+  Tiles::release();
+}
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA

@@ -39,7 +39,13 @@ class TiledIntegerLinear {
         rows_((linear.tokens + tiles_ - 1) / tiles_) {}
 
   void run() {
-    const ShapedTiles<Tiles> shaped(shapes());
+    with_tiles<Tiles>(shapes(), [this] { run_panels(); });
+  }
+
+ private:
+  using Sums = int32_t (*)[integer_chunk];
+
+  ATTEND_ALWAYS_INLINE void run_panels() {
     const int group_of_steps = tiles_ > 2 ? group_steps : steps_;
     for (int output = 0; output < linear_.outputs; output += integer_chunk) {
       const int8_t* const panel = weight_panel(linear_, output);
@@ -59,9 +65,6 @@ class TiledIntegerLinear {
     }
     while (waiting_ > 0) write_some();
   }
-
- private:
-  using Sums = int32_t (*)[integer_chunk];
 
   // Some steps of the products of a panel with one tile of tokens or two, of which these are the first tokens.
   struct Part {
