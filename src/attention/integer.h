@@ -32,6 +32,15 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
+template <class Isa, bool packs = Isa::packs>
+struct HasTiles {
+  static constexpr bool value = Isa::has_tiles;
+};
+template <class Isa>
+struct HasTiles<Isa, false> {
+  static constexpr bool value = false;
+};
+
 // Where the work memory of a call is. Scores are at its beginning on embedded processors, which keep states on the stack.
 struct IntegerWork {
   int rows;
@@ -60,10 +69,20 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
+    if constexpr (HasTiles<Isa>::value) {
+      // Blocks of fewer rows, of which the first one has most, take none.
+      if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
+        return with_tiles<typename Isa::Tiles>(Isa::attention_shapes(), [this] { run_blocks(); });
+      }
+    }
+    run_blocks();
   }
 
  private:
+  ATTEND_ALWAYS_INLINE void run_blocks() {
+    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
+  }
+
   ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[config::integer_tile_rows];

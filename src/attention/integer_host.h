@@ -88,8 +88,15 @@ class IntegerHostTiles {
       if constexpr (Keys::has_options) keys_.modify(rows, tile, kv_head_, chunk, count);
       if (!all) mask<rows>(tile, seen);
       RowWeights weights;
+      if constexpr (has_products<rows>) {
+        if (waiting != nullptr) Isa::multiply_values(waiting, waiting_values, value_dim, products());
+      }
       Isa::template references<rows>(tile, scales, weights);
-      if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
+      if constexpr (has_products<rows>) {
+        if (waiting != nullptr) Isa::add_products(waiting_values, value_dim, merges, products(), sums);
+      } else {
+        if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
+      }
       Isa::template weights<rows>(tile, scales, weights);
       if (!all) {
         for (int i = 0; i < rows; ++i) {
@@ -101,11 +108,18 @@ class IntegerHostTiles {
         for (int i = 0; value_scales != nullptr && i < rows; ++i) scale_chunk<Isa>(tile, i, value_scales, count);
       }
       Isa::template merge<rows>(weights, states, merges);
+      if constexpr (has_products<rows>) Isa::cut_weights(tile);
       waiting = tile;
       waiting_values = packed_values(chunk);
       tile = tile == scores() ? scores() + config::integer_tile_rows : scores();
     }
-    if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
+    if (waiting == nullptr) return;
+    if constexpr (has_products<rows>) {
+      Isa::multiply_values(waiting, waiting_values, value_dim, products());
+      Isa::add_products(waiting_values, value_dim, merges, products(), sums);
+    } else {
+      Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
+    }
   }
 
   // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
@@ -222,6 +236,10 @@ class IntegerHostTiles {
   }
 
   const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
+  // Where values of a tile of so many rows are multiplied by tiles, and their products: panels need no memory for rows then.
+  template <int rows>
+  static constexpr bool has_products = Isa::has_tiles&& rows == Isa::tile_rows;
+  int32_t* products() const { return at_memory<int32_t>(problem_, at_.chunk); }
   Tile scores() const { return at_memory<int32_t[integer_chunk]>(problem_, at_.scores); }
   void* query(int r) const {
     return at_memory<void>(problem_, at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim));

@@ -84,11 +84,25 @@ struct PlaceIn<Wanted, core::BackendList<First, Others...>> {
   static constexpr int value = 1 + PlaceIn<Wanted, core::BackendList<Others...>>::value;
 };
 
+// Asks Linux for the tiles of AMX, once for all threads of the process. It refuses where it is too old to know them, and where
+// the stack for signals of a thread has no room for them.
+bool permits_tiles() {
+#if ATTEND_AMX
+  constexpr long arch_prctl = 158, request_permission = 0x1023, tiles = 18;
+  long result = arch_prctl;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(request_permission), "S"(tiles) : "rcx", "r11", "memory");
+  return result == 0;
+#else
+  return false;
+#endif
+}
+
 // Whether kernels of integer attention may be chosen while a backend is active.
 template <class Isa>
 auto fits_backend(int backend) -> decltype(Isa::leaf_7_c, true) {
-  return backend <= PlaceIn<typename Isa::Float, core::Backends>::value && (cpuid(7).c & Isa::leaf_7_c) == Isa::leaf_7_c &&
-         (Isa::leaf_7_1_a == 0 || (cpuid(7).a >= 1 && (cpuid(7, 1).a & Isa::leaf_7_1_a) == Isa::leaf_7_1_a));
+  return backend <= PlaceIn<typename Isa::Float, core::Backends>::value &&
+         core::has_integers<Isa>([] { return cpuid(7).c; }, [] { return cpuid(7).d; },
+                                 [] { return cpuid(7).a >= 1 ? cpuid(7, 1).a : 0; }, saved_registers, permits_tiles);
 }
 template <class Isa>
 auto fits_backend(int backend) -> decltype(Isa::instructions, true) {
@@ -96,35 +110,46 @@ auto fits_backend(int backend) -> decltype(Isa::instructions, true) {
 }
 
 template <class... Isa>
-int integer_kernels(core::BackendList<Isa...>, int backend) {
+unsigned integer_kernels(core::BackendList<Isa...>, int backend) {
   bool (*const fits[])(int) = {fits_backend<Isa>...};
-  int index = 0;
+  unsigned index = 0;
   while (!fits[index](backend)) ++index;
   return index;
 }
 
-// The choice: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
-// asking the processor is slow and a static initialiser is not wanted. Racing first calls store the same answer.
+// The choice: 1 + the backend's place + 16 * (1 + that of the kernels of integer attention). 0 until the first call, because
+// asking the processor is slow and a static initialiser is not wanted; kernels of integers until the first call of these,
+// because a program of floats is to ask for no tiles. Racing first calls store the same answer.
 unsigned chosen = 0;
-
-unsigned choice_of(int backend) {
-  return 1 + unsigned(backend) + 16 * unsigned(integer_kernels(core::IntegerBackends(), backend));
-}
 
 unsigned choice() {
   unsigned number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
   if (number == 0) {
-    int backend = 0;
+    unsigned backend = 0;
     while (!backends[backend].available()) ++backend;
-    number = choice_of(backend);
-    __atomic_store_n(&chosen, number, __ATOMIC_RELAXED);
+    number = 1 + backend;
+    unsigned none = 0;
+    __atomic_compare_exchange_n(&chosen, &none, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
-  return number - 1;
+  return number;
 }
 
-const Entry& active() { return backends[choice() % 16]; }
+int backend_of(unsigned choice) { return int(choice % 16) - 1; }
 
-void choose(const Entry& backend) { __atomic_store_n(&chosen, choice_of(int(&backend - backends)), __ATOMIC_RELAXED); }
+int integer_choice() {
+  unsigned number = choice();
+  if (number < 16) {
+    const unsigned before = number;
+    number += 16 * (1 + integer_kernels(core::IntegerBackends(), backend_of(number)));
+    unsigned expected = before;  // unless another backend is taken meanwhile
+    __atomic_compare_exchange_n(&chosen, &expected, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  return int(number / 16) - 1;
+}
+
+const Entry& active() { return backends[backend_of(choice())]; }
+
+void choose(const Entry& backend) { __atomic_store_n(&chosen, 1 + unsigned(&backend - backends), __ATOMIC_RELAXED); }
 
 #else
 
@@ -155,7 +180,7 @@ bool use_backend(const char* name) {
 
 int core::active_index() { return int(&active() - backends); }
 #if ATTEND_X86
-int core::active_integer_index() { return int(choice() / 16); }
+int core::active_integer_index() { return integer_choice(); }
 #endif
 void core::run(const Problem& problem) { active().run(problem); }
 void core::sum_segment(const Problem& problem) { active().sum_segment(problem); }

@@ -13,6 +13,8 @@
 
 #include "../kernel/tile_sizes.h"
 #include "integer_linear.h"
+#include "integer_linear_tiles.h"
+#include "integer_outputs.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -74,11 +76,7 @@ class HostIntegerLinear {
         with_rows<Kernels, Isa::tile_rows>(count, Multiply{*this}, Operands{input, linear_.input_stride, rows, i, dims}, k);
       }
     }
-    for (int c = 0; c < chunks(); ++c) {
-      output_bytes_ == 1   ? end<int8_t>(t, tokens, c)
-      : output_bytes_ == 2 ? end<int16_t>(t, tokens, c)
-                           : end<int32_t>(t, tokens, c);
-    }
+    for (int c = 0; c < chunks(); ++c) end(t, tokens, c);
   }
 
   struct Operands {
@@ -137,41 +135,13 @@ class HostIntegerLinear {
   }
 
   // Writes the outputs of a chunk.
-  template <class Output>
   ATTEND_NOINLINE void end(int t, int tokens, int chunk) {
-    const int first = output_ + chunk * integer_chunk, count = at_most(count_ - chunk * integer_chunk, integer_chunk);
-    const ptrdiff_t to_stride = linear_.output_stride;
-    const int stride = linear_.multiplier_stride;
-    Output* const to = static_cast<Output*>(linear_.output) + t * to_stride + first;
     const Tile sums = sums_ + chunk * tokens;
     // Those of rows that nothing is a multiple of have not been computed.
     const void* const weight_sums = panels_                   ? static_cast<const void*>(panel(chunk) - sizeof *sums)
                                     : linear_.input_zero != 0 ? sums_[most_sums]
                                                               : sums[0];
-    const ProjectionEnd of = {sums,
-                              tokens,
-                              linear_.bias == nullptr ? nullptr : linear_.bias + first,
-                              weight_sums,
-                              linear_.input_zero,
-                              linear_.multipliers + first * stride,
-                              stride,
-                              linear_.output_zero};
-    int whole = 0;
-    if constexpr (sizeof(Output) == sizeof(int32_t)) {
-      if (of.bias == nullptr && of.input_zero == 0 && count == integer_chunk) {  // sums as they are
-        for (int r = 0; r < tokens; ++r) {
-          for (int k = 0; k < integer_chunk; ++k) to[r * to_stride + k] = sums[r][k];
-        }
-        return;
-      }
-    } else {
-      for (; whole + 8 <= count; whole += 8) Isa::template eight_outputs<Output>(of, whole, to + whole, to_stride);
-    }
-    for (int r = 0; r < tokens; ++r) {
-      for (int k = whole; k < count; ++k) {
-        to[r * to_stride + k] = integer_output<Output>(of.sum(r, k), linear_, first + k);
-      }
-    }
+    write_outputs<Isa>(linear_, output_bytes_, {output_ + chunk * integer_chunk, t, tokens}, sums, weight_sums);
   }
 
   const core::IntegerLinear& linear_;
@@ -197,7 +167,12 @@ void project_by_rows(const core::IntegerLinear& linear, int output_bytes) {
 template <class Isa>
 void project_integers(const core::IntegerLinear& linear, int output_bytes, bool panels) {
   if constexpr (Isa::packs) {
-    HostIntegerLinear<Isa>(linear, output_bytes, panels).run();
+    if constexpr (Isa::has_tiles) {
+      if (panels && TiledIntegerLinear<Isa>::gains(linear)) return TiledIntegerLinear<Isa>(linear, output_bytes).run();
+      HostIntegerLinear<typename Isa::WithoutTiles>(linear, output_bytes, panels).run();
+    } else {
+      HostIntegerLinear<Isa>(linear, output_bytes, panels).run();
+    }
   } else {
     panels ? project_by_rows<Isa, true>(linear, output_bytes) : project_by_rows<Isa, false>(linear, output_bytes);
   }

@@ -51,8 +51,9 @@ library_of() {
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
-  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni/')
+  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni amx/')
   grep -qw avx_vnni /proc/cpuinfo 2>/dev/null || absent="$absent avxvnni"
+  grep -qw amx_int8 /proc/cpuinfo 2>/dev/null || absent="$absent amx"
   # shellcheck disable=SC2086
   library_of "$1" $absent
 }
@@ -61,7 +62,7 @@ runnable_library_of() {
 library_for_tiles() {
   case $cxx/$build in g++/*-O2) ;; *) return ;; esac
   mkdir -p build/tiles
-  for name in avx2 avx512 avx512vnni; do
+  for name in avx2 avx512 avx512vnni amx; do
     cp "$build/src/isa/$name.o" "build/tiles/$name.gcc-$(g++ -dumpversion | cut -d. -f1).$name.cpp.o"
   done
 }
@@ -140,7 +141,7 @@ work_on() { # part
     # an array is for guard pages, on every backend.
     sanitized)
       [ -n "${ALL:-}" ] || rounds=72
-      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni)" \
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni amx)" \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;
@@ -162,7 +163,7 @@ work_on() { # part
     # for x86 are those of the library itself.
     tiles)
       [ -n "${ALL:-}" ] || library_for_tiles
-      counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni vfp-m4 helium ${ALL:+neon64}" &&
+      counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni amx vfp-m4 helium ${ALL:+neon64}" &&
         { [ -n "${ALL:-}" ] || counts make -j1 tiles JOBS=1 COMPILERS=clang-22 BACKENDS="avx2 neon64"; }
       ;;
     accuracy)

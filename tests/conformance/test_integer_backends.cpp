@@ -13,6 +13,7 @@
 #include "../support/rounds.h"
 #include "attend/attend.h"
 #include "attend/core/integer.h"
+#include "replaced_integers.h"
 
 namespace {
 
@@ -125,12 +126,11 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
         INFO("round ", round, ", panels ", panels, ", ", attend::backend_name(i));
         CHECK(call.chosen_output(false) == plain);
         CHECK(call.chosen_output(true) == with);
-#if ATTEND_X86
-        // AVX-VNNI takes its place where the processor has both.
-        if (attend::backend_name(i) != std::string("avx2")) continue;
-        CHECK(call.output_of<attend::avx2::Backend>(false) == plain);
-        CHECK(call.output_of<attend::avx2::Backend>(true) == with);
-#endif
+        attend_test::for_each_replaced([&](const char* name, auto backend) {
+          INFO(name);
+          CHECK(call.output_of<decltype(backend)>(false) == plain);
+          CHECK(call.output_of<decltype(backend)>(true) == with);
+        });
       }
     }
   }

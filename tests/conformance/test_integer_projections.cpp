@@ -13,6 +13,7 @@
 #include "../support/rounds.h"
 #include "attend/attend.h"
 #include "integer_projection.h"
+#include "replaced_integers.h"
 
 using namespace attend_test;
 namespace core = attend::core;
@@ -32,8 +33,9 @@ void run_with(const core::IntegerLinear& linear, bool packed) {
 
 class RandomProjection {
  public:
-  explicit RandomProjection(Random& random)
-      : of_(shape(random)), memory_(projection_bytes(of_)), flush_(random.between(0, 1) == 1 ? Flush::end : Flush::begin) {
+  explicit RandomProjection(Random& random) : RandomProjection(shape(random), random) {}
+  RandomProjection(const ProjectionShape& of, Random& random)
+      : of_(of), memory_(projection_bytes(of_)), flush_(random.between(0, 1) == 1 ? Flush::end : Flush::begin) {
     linear_ = random_projection(of_, random, memory_.data());
     linear_.input_stride = linear_.weight_stride = of_.inputs;
     linear_.output_stride = of_.outputs;
@@ -72,7 +74,7 @@ class RandomProjection {
     of.inputs = random.between(0, 9) == 0 ? random.between(0, 2000) : random.between(1, 130);
     if (random.between(0, 2) == 0) of.inputs &= -16;
     of.outputs = random.between(1, 70);
-    of.tokens = random.between(0, 1) == 0 ? random.between(1, 3) : random.between(1, 20);
+    of.tokens = random.between(0, 1) == 0 ? random.between(1, 3) : random.between(1, random.between(0, 3) == 0 ? 70 : 20);
     of.input_zero = random.between(0, 2) == 0 ? 0 : random.between(-128, 127);
     of.output_zero = random.between(-128, 127);
     of.bias = random.between(0, 1) == 1, of.one_multiplier = random.between(0, 1) == 1;
@@ -91,11 +93,8 @@ void check_all(const RandomProjection& projection) {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (!attend::use_backend(attend::backend_name(i))) continue;
     projection.check<Output>(attend::backend_name(i), run_chosen<Output>);
-#if ATTEND_X86
-    // AVX-VNNI takes its place where the processor has both.
-    if (attend::backend_name(i) == std::string("avx2"))
-      projection.check<Output>("avx2 alone", run_with<attend::avx2::Backend, Output>);
-#endif
+    for_each_replaced(
+        [&](const char* name, auto backend) { projection.check<Output>(name, run_with<decltype(backend), Output>); });
   }
   attend::use_backend(before.c_str());
 }
@@ -106,6 +105,19 @@ TEST_CASE("integer projections: every backend gives the bits of the definition, 
   Random random(31);
   for (int round = 0; round < rounds(600); ++round) {
     const RandomProjection projection(random);
+    check_all<std::int8_t>(projection);
+    check_all<std::int16_t>(projection);
+    check_all<std::int32_t>(projection);
+  }
+}
+
+TEST_CASE("integer projections: blocks of inputs and of tokens, whole ones and their rests") {
+  Random random(32);
+  for (const ProjectionShape& of : {ProjectionShape{1100, 37, 50, -3, 4, true, false},
+                                    {1024, 32, 65, 0, 0, true, true},
+                                    {515, 70, 33, 7, -1, false, false},
+                                    {2111, 33, 100, 127, 0, true, false}}) {
+    const RandomProjection projection(of, random);
     check_all<std::int8_t>(projection);
     check_all<std::int16_t>(projection);
     check_all<std::int32_t>(projection);

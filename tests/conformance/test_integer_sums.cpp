@@ -14,6 +14,7 @@
 #include "../support/rounds.h"
 #include "attend/attend.h"
 #include "integer_sum.h"
+#include "replaced_integers.h"
 
 using namespace attend_test;
 namespace core = attend::core;
@@ -77,12 +78,8 @@ void check_all(Random& random) {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (!attend::use_backend(attend::backend_name(i))) continue;
     check<Output>(attend::backend_name(i), sum, core::run_integer_sum<A, B, Output>, expected);
-#if ATTEND_X86
-    // AVX-VNNI takes its place where the processor has both.
-    if (std::string(attend::backend_name(i)) == "avx2") {
-      check<Output>("avx2's own", sum, run_with<A, B, Output, attend::avx2::Backend>, expected);
-    }
-#endif
+    for_each_replaced(
+        [&](const char* name, auto backend) { check<Output>(name, sum, run_with<A, B, Output, decltype(backend)>, expected); });
   }
   REQUIRE(attend::use_backend(before.c_str()));
   std::vector<Output> own(a.begin(), a.end());

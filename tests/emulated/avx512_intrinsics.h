@@ -14,6 +14,7 @@
 #undef _mm512_cmp_ps_mask
 #undef _mm512_cmplt_epu16_mask
 #undef _mm512_extracti64x4_epi64
+#undef _mm512_mask_shuffle_epi32
 #undef _mm512_setr_epi32
 #undef _mm512_setr_epi64
 #undef _mm512_shuffle_i32x4
@@ -69,8 +70,10 @@ ATTEND_HALVES(__m512i, _mm512_add_epi64, _mm256_add_epi64)
 ATTEND_HALVES(__m512i, _mm512_avg_epu16, _mm256_avg_epu16)
 ATTEND_HALVES(__m512i, _mm512_madd_epi16, _mm256_madd_epi16)
 ATTEND_HALVES(__m512i, _mm512_max_epi32, _mm256_max_epi32)
+ATTEND_HALVES(__m512i, _mm512_min_epi32, _mm256_min_epi32)
 ATTEND_HALVES(__m512i, _mm512_mul_epi32, _mm256_mul_epi32)
 ATTEND_HALVES(__m512i, _mm512_mulhi_epu16, _mm256_mulhi_epu16)
+ATTEND_HALVES(__m512i, _mm512_mullo_epi32, _mm256_mullo_epi32)
 ATTEND_HALVES(__m512i, _mm512_packus_epi32, _mm256_packus_epi32)
 ATTEND_HALVES(__m512i, _mm512_sllv_epi64, _mm256_sllv_epi64)
 ATTEND_HALVES(__m512i, _mm512_srav_epi32, _mm256_srav_epi32)
@@ -166,6 +169,11 @@ __m128i narrowed(__m512i a) {
 }
 inline __m128i _mm512_cvtsepi64_epi8(__m512i a) { return narrowed<std::int8_t>(a); }
 inline __m128i _mm512_cvtsepi64_epi16(__m512i a) { return narrowed<std::int16_t>(a); }
+inline __m256i _mm512_cvtsepi32_epi16(__m512i a) { return _mm256_permute4x64_epi64(_mm256_packs_epi32(a.low, a.high), 0xd8); }
+inline __m128i _mm512_cvtsepi32_epi8(__m512i a) {
+  const __m256i words = _mm512_cvtsepi32_epi16(a);
+  return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
 
 // Bits stay as they are.
 inline __m512 _mm512_castsi512_ps(__m512i a) { return {_mm256_castsi256_ps(a.low), _mm256_castsi256_ps(a.high)}; }
@@ -250,6 +258,16 @@ inline __m512i _mm512_shuffle_i32x4(__m512i a, __m512i b, int parts) {
   const int p0 = parts & 3, p1 = parts >> 2 & 3, p2 = (parts >> 4 & 3) + 4, p3 = (parts >> 6 & 3) + 4;
   const __m512i places = _mm512_setr_epi64(2 * p0, 2 * p0 + 1, 2 * p1, 2 * p1 + 1, 2 * p2, 2 * p2 + 1, 2 * p3, 2 * p3 + 1);
   return _mm512_permutex2var_epi64(a, places, b);
+}
+
+// Lanes of 128 bits by themselves; those that the mask leaves out are the others.
+inline __m512i _mm512_mask_shuffle_epi32(__m512i others, unsigned mask, __m512i a, int places) {
+  auto lanes = lanes_of<std::int32_t>(others);
+  const auto from = lanes_of<std::int32_t>(a);
+  for (int i = 0; i < lanes.count; ++i) {
+    if ((mask >> i & 1) != 0) lanes.at[i] = from.at[(i & -4) + (places >> 2 * (i % 4) & 3)];
+  }
+  return vector_of<__m512i>(lanes);
 }
 
 // Comparisons and what masks choose.

@@ -12,9 +12,8 @@ bool is_emulated(Processor...) {
 }
 }  // namespace attend::core
 
-#undef __cpuid_count
-#define __cpuid_count(leaf, part, a, b, c, d) (static_cast<void>(part), (a) = (b) = (c) = (d) = ~0u)
 #define is_available is_emulated
+#define has_integers is_emulated
 #endif
 
 #include "../../src/call/dispatch.cpp"

@@ -1,5 +1,6 @@
 // Integer attention with AVX-512 VNNI. Chunks of keys and values are packed sixteen keys, or two rows of values, at a time.
-#pragma once
+#ifndef ATTEND_ISA_AVX512VNNI_INTEGERS_H
+#define ATTEND_ISA_AVX512VNNI_INTEGERS_H
 
 #include "../x86/integer_quads.h"
 
@@ -76,6 +77,13 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
   static constexpr int tile_rows = 8, in_place_step = 1;
 
   static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {
+    pack_quads(keys, stride, count, head_dim, -128, to);
+  }
+
+  // Keys as quads of dimensions, with these bits flipped.
+  static ATTEND_ALWAYS_INLINE void pack_quads(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t flips,
+                                              int8_t* to) {
+    const __m512i flipped = _mm512_set1_epi8(flips);
     for (int k = 0; k < integer_chunk; k += 16) {
       for (int d = 0; d < head_dim; d += 64) {
         // Row i of group g has, in each quarter, the quad i of dimensions of the quarter's four, of four keys.
@@ -92,7 +100,7 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
           ATTEND_UNROLL
           for (int q = 0; q < 4; ++q) {
             const int quad = d + 16 * q + 4 * i;
-            if (quad < head_dim) Quads512::store(to + quad * integer_chunk + 4 * k, Quads512::flip(quads[q]));
+            if (quad < head_dim) Quads512::store(to + quad * integer_chunk + 4 * k, _mm512_xor_si512(quads[q], flipped));
           }
         }
       }
@@ -164,7 +172,7 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
     if (c < width) columns<rows, 1>(weights, values, width, c, merges, sums);
   }
 
- private:
+ protected:
   // Up to 64 bytes of four rows; zeros behind them, and for rows from `count` on.
   static ATTEND_ALWAYS_INLINE void load_four(const int8_t* from, ptrdiff_t stride, int count, int bytes, __m512i (&rows)[4]) {
     const __mmask64 mask = Quads512::bytes_of(bytes);
@@ -175,3 +183,5 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

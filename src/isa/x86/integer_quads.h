@@ -199,13 +199,21 @@ struct IntegerQuads : IntegerPairs<Operations> {
     for (; c < width; c += lanes) panel_columns<1>(chunks, c, width - c, sums + c);
   }
 
- private:
-  static constexpr int query_at = 64, bytes_ahead = 4096;
+ protected:
+  using Products = Operations;
+  static constexpr int query_at = 64;
 
   struct Bytes {
     alignas(32) uint8_t low[integer_chunk];
     alignas(32) uint8_t high[integer_chunk];
   };
+
+  static ATTEND_ALWAYS_INLINE Vector sum_of_bytes(Vector low, Vector high, const Merge& merge) {
+    return sum(sum(low, Operations::shift_up(high)), Operations::all(merge.half));
+  }
+
+ private:
+  static constexpr int bytes_ahead = 4096;
 
   // Chunks of values, `width` columns each, with the weights of a row.
   struct Chunks {
@@ -245,10 +253,6 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
   static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) { return IntegerX86::load_number(from); }
   static ATTEND_ALWAYS_INLINE void prefetch(const int8_t* from) { __builtin_prefetch(from + bytes_ahead); }
-
-  static ATTEND_ALWAYS_INLINE Vector sum_of_bytes(Vector low, Vector high, const Merge& merge) {
-    return sum(sum(low, Operations::shift_up(high)), Operations::all(merge.half));
-  }
 
   // `vectors` vectors of columns from column c on; `count` of each.
   template <int vectors>

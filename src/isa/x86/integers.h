@@ -85,7 +85,7 @@ class RowsInPlace {
 };
 
 struct IntegerX86 {
-  static constexpr bool packs = true;
+  static constexpr bool packs = true, has_tiles = false;
 
   // merge_inlined<8>, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
   // taken for them. Work memory has room for eight.
