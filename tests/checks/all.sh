@@ -16,7 +16,7 @@ work_on() {
   case $1 in
     unit) ATTEND_QUICK=${ATTEND_QUICK:-6} "$build/unit" ;;
     emulated) emulated ;;
-    stack) LEVELS=-Os sh tests/checks/check_stack.sh "$cxx" "$build" ;;
+    stack) LEVELS='-O0 -Os' sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     *) sh "tests/checks/check_$1.sh" "$cxx" "$build" ;;
   esac
 }

@@ -72,7 +72,7 @@ old_processors() {
     echo "$cpu: $(head -n 1 "$work/$cpu.txt")"
   done
   # Emulated instruction sets need nothing that this one lacks.
-  ATTEND_QUICK=36 qemu-x86_64 -cpu Haswell "$build/emulated" --test-case='committed digests*,integer attention: every*' \
+  [ -z "${ALL:-}" ] || ATTEND_QUICK=36 qemu-x86_64 -cpu Haswell "$build/emulated" --test-case='committed digests*,integer attention: every*' \
     >"$work/emulated.txt" 2>&1 || { cat "$work/emulated.txt" && return 1; }
 }
 
@@ -134,13 +134,13 @@ work_on() { # part
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(runnable_library_of clang)" &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
-    contracted) variant contracted "$cxx" "$build" LIBRARY="$(runnable_library_of contracted)" OPT=-O3 EXTRA="$contracted" ;;
+    contracted) variant contracted "$cxx" "$build" LIBRARY="$(library_of contracted avx512 avxvnni avx512vnni)" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised. Without ALL=1 they watch scalar code, AVX2 and
     # what is common to all: the other vectors are those of CXX=, which compute there twenty times as fast. What vectors read beyond
     # an array is for guard pages, on every backend.
     sanitized)
       [ -n "${ALL:-}" ] || rounds=72
-      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni)" \
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" GROUPED="$([ -n "${ALL:-}" ] || echo 8)" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni)" \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;
@@ -152,11 +152,15 @@ work_on() { # part
     distributed) distributed ;;
     adapters) sh tests/checks/check_adapters.sh "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/checks/check_site.sh "$cxx" "$build" ;;
-    # Their figures are for people.
+    # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)
-      counts make -j1 CXX="$cxx" BUILD="$build" "$build/integer" "$build/options" "$build/tokens" "$build/sweep" &&
-        counts make -j1 bench CXX="$cxx" BUILD="$build" \
-          ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
+      bench=$work/bench objects=$(ls src/*/*.cpp bench/app/*.cpp | grep -v '/run[.]cpp' | sed "s,^,$build/,; s,cpp\$,o,")
+      made() {
+        make -j1 CXX="$cxx" BUILD="$bench" OPT="${ALL:+-O2}" LIBRARY="$(echo "$objects" | grep /src/ | tr '\n' ' ')" \
+          APPLICATION="$(echo "$objects" | grep /app/ | tr '\n' ' ')" "$@"
+      }
+      counts made "$bench/integer" "$bench/options" "$bench/tokens" "$bench/sweep" &&
+        counts made bench ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
     # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all. Without ALL=1 GCC's loops
     # for x86 are those of the library itself.
