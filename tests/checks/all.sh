@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs every part of the tests and adds them up: tests/checks/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built, and
 # BUILD_DIR/emulated are the same with every instruction set of x86, whatever the processor has.
+# ALL=1, before a release: the copied sources by the rules of C++14 too (they are C++11); integers' machine code at -O3 and on the M7 and
+# the M33; what ESP-IDF and Zephyr are handed as objects, not only read; exported models with optimisation, on more boards, and more damaged files.
 # CHECKS: which scripts follow them; all, unless it is given. JOBS: how many parts run at a time.
 cxx=$1
 build=$2

@@ -1,18 +1,21 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
+# A 24th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
 # all random problems of the wheel; the digests on older processors; that benchmarks run; sums over three processes; hot loops
 # within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
-# and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; other compilers'
-# objects of instruction sets that this processor lacks; widths of typed calls above 26; hot loops with both compilers; sizes of
-# boards that execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55 and
-# rv32imafc, whose sources are then only read with them; Clang's warnings for Windows on x86 of 32 bits and AArch64; that the
-# playground's kernels compile to the same bytes twice; adapters with the optimisation that is installed; and of targets what
-# targets.sh says. Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
+# and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; contracted objects of
+# AVX-512 and of both VNNIs; Clang's hosted objects of vectors other than AVX2's, in whose place its tests have those for bare
+# x86; other compilers' objects of instruction sets that this processor lacks; emulated instruction sets on an older processor;
+# widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the code of another one; warnings
+# that need optimisation of a vendor's flags for Cortex-M0+, M55 and rv32imafc, whose sources are then only read with them;
+# Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with
+# optimisation; that the playground's kernels compile to the same bytes twice; adapters with the optimisation that is installed;
+# and of targets what targets.sh says. Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must
+# change nothing.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
@@ -38,16 +41,33 @@ variant() {
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
 }
 
-# library_of VARIANT NAME…: the objects of its library. Those of the named instruction sets are CXX='s, unless ALL=1.
+# library_of VARIANT NAME…: the objects of its library. Those of the named instruction sets are CXX='s, or lie in the folder $instead,
+# unless ALL=1.
 library_of() {
   variant=$1
   shift
   for source in src/isa/*.cpp $(ls src/*/*.cpp | grep -v '^src/isa/'); do
-    folder=$work/$variant
-    case " ${ALL:-$*} " in *" $(basename "$source" .cpp) "*) folder=$build ;; esac
-    echo "$folder/${source%.cpp}.o"
+    case " ${ALL:-$*} " in
+      *" $(basename "$source" .cpp) "*) if [ -n "${instead:-}" ]; then echo "$instead/$(basename "$source" .cpp).o"; else echo "$build/${source%.cpp}.o"; fi ;;
+      *) echo "$work/$variant/${source%.cpp}.o" ;;
+    esac
   done | tr '\n' ' '
 }
+
+# Instruction sets but AVX2 and what is plain C++.
+others=$(ls src/isa/*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE 'avx2|scalar|embedded_.*' | tr '\n' ' ')
+
+# clang_library: its objects. Without ALL=1, those of the others are for bare x86, which are made for other checks as well.
+clang_library() {
+  [ -n "${ALL:-}" ] && runnable_library_of clang && return
+  # shellcheck disable=SC2086
+  instead=$work/clang/levels/bare library_of clang $others
+}
+bare_library() (
+  cxx=$clang build=$work/clang/bare
+  . tests/support/check.sh
+  library_at bare "$work/clang"
+)
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
@@ -130,8 +150,9 @@ work_on() { # part
     # several compilers by themselves, and the targets have Clang's builds of copied folders. Emulated instruction sets are
     # GCC's here; `make test CXX=clang++` has Clang's. What this processor cannot run Clang compiles for bare x86.
     clang)
-      ATTEND_QUICK=1 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
-        make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(runnable_library_of clang)" &&
+      [ -n "${ALL:-}" ] || bare_library || return
+      ATTEND_QUICK=24 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
+        make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(clang_library)" &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
     contracted) variant contracted "$cxx" "$build" LIBRARY="$(library_of contracted avx512 avxvnni avx512vnni)" OPT=-O3 EXTRA="$contracted" ;;
@@ -140,7 +161,7 @@ work_on() { # part
     # an array is for guard pages, on every backend.
     sanitized)
       [ -n "${ALL:-}" ] || rounds=72
-      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" GROUPED="$([ -n "${ALL:-}" ] || echo 8)" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni)" \
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" GROUPED="$([ -n "${ALL:-}" ] || echo 8)" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized $others)" \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;

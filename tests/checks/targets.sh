@@ -3,9 +3,11 @@
 #
 # What is missing is skipped, and the table names the package to install; where CI=true, that is a failure. CXX= is the host's
 # compiler, CLANG= another Clang than clang++, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run
-# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on RISC-V's vectors
-# with all of their rooms, and compiled for 256 bits; the application's tests on each of these; the typed surface on Armv7-A and s390x; on each board all
-# programs; and all kinds of vendors' builds.
+# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on
+# RISC-V's vectors with all of their rooms, and compiled for 256 bits, and their operations so; the application's tests on each
+# of these; the typed surface on Armv7-A and s390x; the stack at -O0 and -Os on AArch64, Armv7-A and RISC-V of 64 bits; Clang's
+# big-endian AArch64; WebAssembly without vectors at -Os, in place of the objects that check_npm.sh made; on each board all
+# programs; all kinds of vendors' builds, and each source by itself in these.
 build=${1:-build}
 work=$build/targets
 cxx=${CXX:-g++}
@@ -53,7 +55,7 @@ what() {
     armv7-a) say "tests of the library, C${ALL:+ and C++}, the stack, emulation" ;;
     rv64) say "specials, digests, options, the stack, user-mode emulation" ;;
     s390x) say "specials, digests, options${ALL:+, all tests but accuracy}, emulation" ;;
-    aarch64_be) say "digests, options without a C library, emulation" ;;
+    aarch64_be) say "digests, options without a C library${ALL:+, and Clang's}, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "operations, conformance${ALL:+ and unit} tests${ALL:+; digests of 256 bits}" ;;
     vendor/gcc) say "copied folders, each kind of build, emulated" ;;
