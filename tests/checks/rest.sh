@@ -8,7 +8,7 @@
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
 # and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; contracted objects of
-# AVX-512 and of both VNNIs; Clang's hosted objects of vectors other than AVX2's, in whose place its tests have those for bare
+# AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in whose place its tests have those for bare
 # x86; other compilers' objects of instruction sets that this processor lacks; emulated instruction sets on an older processor;
 # widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the code of another one; warnings
 # that need optimisation of a vendor's flags for Cortex-M0+, M55 and rv32imafc, whose sources are then only read with them;
@@ -57,11 +57,10 @@ library_of() {
 # Instruction sets but AVX2 and what is plain C++.
 others=$(ls src/isa/*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE 'avx2|scalar|embedded_.*' | tr '\n' ' ')
 
-# clang_library: its objects. Without ALL=1, those of the others are for bare x86, which are made for other checks as well.
+# clang_library: its objects. Without ALL=1, some are for bare x86, which are made for other checks as well.
 clang_library() {
   [ -n "${ALL:-}" ] && runnable_library_of clang && return
-  # shellcheck disable=SC2086
-  instead=$work/clang/levels/bare library_of clang $others
+  instead=$work/clang/levels/bare library_of clang sse2 avxvnni avx512vnni
 }
 bare_library() (
   cxx=$clang build=$work/clang/bare
@@ -155,7 +154,7 @@ work_on() { # part
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(clang_library)" &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
-    contracted) variant contracted "$cxx" "$build" LIBRARY="$(library_of contracted avx512 avxvnni avx512vnni)" OPT=-O3 EXTRA="$contracted" ;;
+    contracted) variant contracted "$cxx" "$build" LIBRARY="$(library_of contracted $(echo "$others" | sed s/sse2//))" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised. Without ALL=1 they watch scalar code, AVX2 and
     # what is common to all: the other vectors are those of CXX=, which compute there twenty times as fast. What vectors read beyond
     # an array is for guard pages, on every backend.
