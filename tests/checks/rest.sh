@@ -176,7 +176,7 @@ work_on() { # part
     benchmarks)
       bench=$work/bench objects=$(ls src/*/*.cpp bench/app/*.cpp | grep -v '/run[.]cpp' | sed "s,^,$build/,; s,cpp\$,o,")
       made() {
-        make -j1 CXX="$cxx" BUILD="$bench" OPT="${ALL:+-O2}" LIBRARY="$(echo "$objects" | grep /src/ | tr '\n' ' ')" \
+        env $([ -n "${ALL:-}" ] || echo ATTEND_QUICK=1) make -j1 CXX="$cxx" BUILD="$bench" OPT="${ALL:+-O2}" LIBRARY="$(echo "$objects" | grep /src/ | tr '\n' ' ')" \
           APPLICATION="$(echo "$objects" | grep /app/ | tr '\n' ' ')" "$@"
       }
       counts made "$bench/integer" "$bench/options" "$bench/tokens" "$bench/sweep" &&
