@@ -8,14 +8,14 @@
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
 # and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; contracted objects of
-# AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in whose place its tests have those for bare
-# x86; other compilers' objects of instruction sets that this processor lacks; emulated instruction sets on an older processor;
+# AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in whose place its tests have those for bare x86;
+# other compilers' objects of instruction sets that this processor lacks; emulated instruction sets on an older processor;
 # widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the code of another one; warnings
-# that need optimisation of a vendor's flags for Cortex-M0+, M55 and rv32imafc, whose sources are then only read with them;
-# Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with
-# optimisation; that the playground's kernels compile to the same bytes twice; adapters with the optimisation that is installed;
-# and of targets what targets.sh says. Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must
-# change nothing.
+# that need optimisation of a vendor's flags for Cortex-M0+, M55, rv32imafc and AArch64, whose sources are then only read with
+# them; Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with
+# optimisation, and those of large projections; that the playground's kernels compile to the same bytes twice; adapters with the
+# optimisation that is installed; and of targets what targets.sh says. Clang's library for bare x86 is always made with
+# -funsafe-math-optimizations, which must change nothing.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
