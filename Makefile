@@ -20,7 +20,12 @@ APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 # Inline functions lie in several objects, and the linker keeps the first copy: tests that are compiled with optimisation come first.
 TEST_ROOMS ?= unit conformance app api c_api
-TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp)) tests/support/main.cpp $(if $(filter app,$(TEST_ROOMS)),$(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES))))
+TEST_SOURCES := $(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp))
+# GROUPED= compiles so many of them as one file, where their names allow it: what is compiled once and thrown away is there sooner.
+ifneq ($(GROUPED),)
+TEST_SOURCES := $(shell sh tests/support/groups.sh $(GROUPED) $(TEST_BUILD)/tests/groups $(TEST_SOURCES))
+endif
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(patsubst $(TEST_BUILD)/%,%,$(TEST_SOURCES)) tests/support/main.cpp $(if $(filter app,$(TEST_ROOMS)),$(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES))))
 
 # Kernels of instruction sets that this processor may lack, with emulated intrinsics, and a dispatcher that chooses them.
 EMULATED := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/emulated/*.cpp))
@@ -221,8 +226,10 @@ MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
 test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
 test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
-test: $(BUILD)/unit $(BUILD)/emulated lib
+test: compiled
 	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
+.PHONY: compiled
+compiled: $(BUILD)/unit $(BUILD)/emulated lib
 
 ## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs; ALL=1: the whole of it, before a release)
 .PHONY: check
@@ -252,6 +259,9 @@ $(filter $(BUILD)/tests/api/%,$(TESTS)): tests/support/other_warnings.flags
 TEST_HEADERS := $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
 $(BUILD)/tests/%.o: tests/%.cpp | $(TEST_HEADERS)
 	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h) $(OTHERS),$(if $(OTHERS),2>$(@:.o=.warnings) || { grep -A 4 -w error $(@:.o=.warnings) >&2; exit 1; }))
+
+$(BUILD)/tests/groups/%.o: $(BUILD)/tests/groups/%.cpp | $(TEST_HEADERS)
+	$(call compile,$(TEST_OPT) $(DOCTEST) -Wno-shadow -include $(BUILD)/tests/standard$(TEST_OPT).h)
 
 $(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
 	@mkdir -p $(@D)

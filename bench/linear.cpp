@@ -6,6 +6,7 @@
 // of as many bytes reaches. Weights of other formats are given as tokens in a second beside those of packed floats.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -22,6 +23,9 @@ namespace {
 using attend::core::Format;
 using attend::core::Linear;
 using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns;
+
+// ATTEND_QUICK: one round of the smaller shapes tells that all of it runs.
+const bool quick = std::getenv("ATTEND_QUICK") != nullptr;
 
 struct Shape {
   int tokens, inputs, outputs;
@@ -48,6 +52,7 @@ void run(Format format, const Linear& linear) {
 std::FILE* rows = nullptr;
 
 void time_shape(const std::string& backend, const Shape& s, const std::vector<Format>& formats) {
+  if (quick && s.weights() > 1e6) return;
   attend::use_backend(backend.c_str());
   const std::size_t tokens = std::size_t(s.tokens), inputs = std::size_t(s.inputs), outputs = std::size_t(s.outputs);
   const auto input = random_floats(tokens * inputs, 1), scales = random_floats(outputs, 2);
@@ -92,7 +97,7 @@ void time_shape(const std::string& backend, const Shape& s, const std::vector<Fo
                      }});
   }
   double limit = 0.0;
-  const int rounds = s.tokens > 1 ? 5 : 7;
+  const int rounds = quick ? 1 : s.tokens > 1 ? 5 : 7;
   const auto probe = [&] {
     return s.tokens > 1 ? bench::fma_peak(backend.c_str(), 0.02)
                         : bench::read_bandwidth(backend.c_str(), weights.get(), numbers, 0.02);

@@ -87,7 +87,7 @@ std::ptrdiff_t element_count(const core::Mask& mask, const OptionShape& s) {
 
 struct COptions {
   OptionInstance* rows[batch];
-  OptionMemory memory[batch];
+  InstanceMemory memory[batch];
   Numbers query[batch];
   Joined<unsigned char> queries, keys, values;
   Joined<std::uint8_t> visible;

@@ -4,6 +4,7 @@
 # Boards are asked, with and without a floating-point unit. Options stay out, because they can have an output of floats. From -O2
 # on compilers may move pairs of integers by a register of floats (on hosts they always may), which computes nothing; at -Os, as
 # firmware is built, not even that is there. The compiler of the other checks is of no use here; those of the boards are.
+# ALL=1: -O3, and the M7 and M33, which execute the M4's code.
 build=$2/check_integers
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
@@ -23,7 +24,7 @@ float_helpers='__aeabi_(c?[fd][a-z]+[0-9a-z]*|u?[il]2[fd]|h2f|[fd]2h)|__(float|f
 
 attention=_ZN6attend4core3runERKNS0_14IntegerProblemE projection=_ZN6attend4core18run_integer_linearIaEEvRKNS0_13IntegerLinearE
 
-for board in cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc; do
+for board in cortex-m0plus cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55 rv32imafc; do
   triplet=arm-none-eabi package=gcc-arm-none-eabi emulation='' flags="-mcpu=$board -mfloat-abi=hard"
   case $board in
     cortex-m0plus) flags="-mcpu=$board" ;;
@@ -33,7 +34,7 @@ for board in cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc; 
     skip "$board" "$triplet-g++ was not found: apt-get install $package"
     continue
   fi
-  for level in -Os -O2 -O3; do
+  for level in -Os -O2 ${ALL:+-O3}; do
     # shellcheck disable=SC2034  # compile_all takes it
     cxx=$triplet-g++ left_out='^$'
     [ $level = -Os ] || left_out=$moves

@@ -199,12 +199,22 @@ built() {
   succeeds "$1: CMake takes it" recorded "$1" "$2" || return
   sources=$(sed -n 's/^source //p' "$build/$1/record") include=$(sed -n 's/^include //p' "$build/$1/record")
   nothing_in "$(printf '%s\n' $sources | sed 's|.*/||' | sort | diff - "$build/sources")" "$1: it compiles the project's sources, and no others"
+  nothing_in "$(for source in $sources; do cmp "$source" src/*/"$(basename "$source")" 2>&1; done)" "$1: byte for byte"
   board_compiler=$(sh $board compiler "$3") objects=$build/$1/objects
   command -v "$board_compiler" >/dev/null 2>&1 || { skip "$1" "$board_compiler was not found"; return; }
+  # Without ALL=1 they are only read with the package's flags, as one: at this level the board has objects of the same sources.
+  to_compile=$sources only=
+  [ -n "${ALL:-}" ] || to_compile=$build/$1/unity.cpp only=-fsyntax-only
+  printf '#include "%s"\n' $sources >"$build/$1/unity.cpp"
   with_board() (cxx=$board_compiler && compile_all "$objects" "$@")
-  # shellcheck disable=SC2046
-  succeeds "$1: these compile for $3" with_board "$sources" $(sh $board flags "$3") "$4" -Os -ffunction-sections -fdata-sections -fno-exceptions \
-    -fno-rtti -I"$include" $(sed -n 's/^option //p' "$build/$1/record") && example "$3" "$1" "$5" "$6" "$include" "$4" -Os
+  # shellcheck disable=SC2046,SC2086
+  succeeds "$1: these compile for $3" with_board "$to_compile" $only $(sh $board flags "$3") "$4" -Os -ffunction-sections -fdata-sections -fno-exceptions \
+    -fno-rtti -I"$include" $(sed -n 's/^option //p' "$build/$1/record") || return
+  [ -n "${ALL:-}" ] || succeeds "$1: the board's objects" objects_of_board "$3" || return
+  example "$3" "$1" "$5" "$6" "$include" "$4" -Os
+}
+objects_of_board() { # board
+  rm -rf "$objects" && mkdir -p "$objects" && made=$(sh $board library "$1" "$build/of_board") && cp $made "$objects"
 }
 ls src/*/*.cpp | sed 's|.*/||' | sort >"$build/sources"
 if needs cmake cmake; then

@@ -52,6 +52,11 @@ void within_a_window(const attend::core::Problem& problem, int left) {
 }
 PROGRAM
 sources="$(ls src/*/*.cpp) $build/program.cpp"
+# Without ALL=1 as one file, which other compilers are given one by one.
+if [ -z "${ALL:-}" ]; then
+  for source in src/*/*.cpp; do echo "#include \"$(pwd)/$source\""; done >"$build/unity.cpp"
+  sources="$build/unity.cpp $build/program.cpp"
+fi
 
 # asks_for_little WHAT OBJECT…: beyond each other's functions, these ask for what every Windows program has: the three functions
 # of memory, the stack guard, the probe of large stack frames, the mark that floats are used, and on 32 bits helpers of the compiler for

@@ -1,18 +1,21 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
+# A 24th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
 # all random problems of the wheel; the digests on older processors; that benchmarks run; sums over three processes; hot loops
 # within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
-# and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; other compilers'
-# objects of instruction sets that this processor lacks; widths of typed calls above 26; hot loops with both compilers; sizes of
-# boards that execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55 and
-# rv32imafc, whose sources are then only read with them; Clang's warnings for Windows on x86 of 32 bits and AArch64; that the
-# playground's kernels compile to the same bytes twice; adapters with the optimisation that is installed; and of targets what
-# targets.sh says. Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
+# and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; contracted objects of
+# AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in whose place its tests have those for bare x86;
+# other compilers' objects of instruction sets that this processor lacks; emulated instruction sets on an older processor;
+# widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the code of another one; warnings
+# that need optimisation of a vendor's flags for Cortex-M0+, M55, rv32imafc and AArch64, whose sources are then only read with
+# them; Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with
+# optimisation, and those of large projections; that the playground's kernels compile to the same bytes twice; adapters with the
+# optimisation that is installed; and of targets what targets.sh says. Clang's library for bare x86 is always made with
+# -funsafe-math-optimizations, which must change nothing.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
@@ -38,16 +41,32 @@ variant() {
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
 }
 
-# library_of VARIANT NAME…: the objects of its library. Those of the named instruction sets are CXX='s, unless ALL=1.
+# library_of VARIANT NAME…: the objects of its library. Those of the named instruction sets are CXX='s, or lie in the folder $instead,
+# unless ALL=1.
 library_of() {
   variant=$1
   shift
   for source in src/isa/*.cpp $(ls src/*/*.cpp | grep -v '^src/isa/'); do
-    folder=$work/$variant
-    case " ${ALL:-$*} " in *" $(basename "$source" .cpp) "*) folder=$build ;; esac
-    echo "$folder/${source%.cpp}.o"
+    case " ${ALL:-$*} " in
+      *" $(basename "$source" .cpp) "*) if [ -n "${instead:-}" ]; then echo "$instead/$(basename "$source" .cpp).o"; else echo "$build/${source%.cpp}.o"; fi ;;
+      *) echo "$work/$variant/${source%.cpp}.o" ;;
+    esac
   done | tr '\n' ' '
 }
+
+# Instruction sets but AVX2 and what is plain C++.
+others=$(ls src/isa/*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE 'avx2|scalar|embedded_.*' | tr '\n' ' ')
+
+# clang_library: its objects. Without ALL=1, some are for bare x86, which are made for other checks as well.
+clang_library() {
+  [ -n "${ALL:-}" ] && runnable_library_of clang && return
+  instead=$work/clang/levels/bare library_of clang sse2 avxvnni avx512vnni
+}
+bare_library() (
+  cxx=$clang build=$work/clang/bare
+  . tests/support/check.sh
+  library_at bare "$work/clang"
+)
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
@@ -73,7 +92,7 @@ old_processors() {
     echo "$cpu: $(head -n 1 "$work/$cpu.txt")"
   done
   # Emulated instruction sets need nothing that this one lacks.
-  ATTEND_QUICK=36 qemu-x86_64 -cpu Haswell "$build/emulated" --test-case='committed digests*,integer attention: every*' \
+  [ -z "${ALL:-}" ] || ATTEND_QUICK=36 qemu-x86_64 -cpu Haswell "$build/emulated" --test-case='committed digests*,integer attention: every*' \
     >"$work/emulated.txt" 2>&1 || { cat "$work/emulated.txt" && return 1; }
 }
 
@@ -131,17 +150,18 @@ work_on() { # part
     # several compilers by themselves, and the targets have Clang's builds of copied folders. Emulated instruction sets are
     # GCC's here; `make test CXX=clang++` has Clang's. What this processor cannot run Clang compiles for bare x86.
     clang)
-      ATTEND_QUICK=1 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
-        make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(runnable_library_of clang)" &&
+      [ -n "${ALL:-}" ] || bare_library || return
+      ATTEND_QUICK=24 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
+        make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(clang_library)" &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
-    contracted) variant contracted "$cxx" "$build" LIBRARY="$(runnable_library_of contracted)" OPT=-O3 EXTRA="$contracted" ;;
+    contracted) variant contracted "$cxx" "$build" LIBRARY="$(library_of contracted $(echo "$others" | sed s/sse2//))" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised. Without ALL=1 they watch scalar code, AVX2 and
     # what is common to all: the other vectors are those of CXX=, which compute there twenty times as fast. What vectors read beyond
     # an array is for guard pages, on every backend.
     sanitized)
       [ -n "${ALL:-}" ] || rounds=72
-      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized sse2 avx512 avxvnni avx512vnni amx)" \
+      variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c_api ${ALL:+api}" GROUPED="$([ -n "${ALL:-}" ] || echo 8)" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized $others)" \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;
@@ -153,11 +173,15 @@ work_on() { # part
     distributed) distributed ;;
     adapters) sh tests/checks/check_adapters.sh "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/checks/check_site.sh "$cxx" "$build" ;;
-    # Their figures are for people.
+    # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)
-      counts make -j1 CXX="$cxx" BUILD="$build" "$build/integer" "$build/options" "$build/tokens" "$build/sweep" &&
-        counts make -j1 bench CXX="$cxx" BUILD="$build" \
-          ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
+      bench=$work/bench objects=$(ls src/*/*.cpp bench/app/*.cpp | grep -v '/run[.]cpp' | sed "s,^,$build/,; s,cpp\$,o,")
+      made() {
+        env $([ -n "${ALL:-}" ] || echo ATTEND_QUICK=1) make -j1 CXX="$cxx" BUILD="$bench" OPT="${ALL:+-O2}" LIBRARY="$(echo "$objects" | grep /src/ | tr '\n' ' ')" \
+          APPLICATION="$(echo "$objects" | grep /app/ | tr '\n' ' ')" "$@"
+      }
+      counts made "$bench/integer" "$bench/options" "$bench/tokens" "$bench/sweep" &&
+        counts made bench ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
     # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all. Without ALL=1 GCC's loops
     # for x86 are those of the library itself.

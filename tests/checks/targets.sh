@@ -3,9 +3,11 @@
 #
 # What is missing is skipped, and the table names the package to install; where CI=true, that is a failure. CXX= is the host's
 # compiler, CLANG= another Clang than clang++, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run
-# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on RISC-V's vectors
-# with all of their rooms, and compiled for 256 bits; the application's tests on each of these; the typed surface on Armv7-A and s390x; on each board all
-# programs; and all kinds of vendors' builds.
+# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on
+# RISC-V's vectors with all of their rooms, and compiled for 256 bits, and their operations so; the application's tests on each
+# of these; the typed surface on Armv7-A and s390x; the stack at -O0 and -Os on AArch64, Armv7-A and RISC-V of 64 bits; Clang's
+# big-endian AArch64; WebAssembly without vectors at -Os, in place of the objects that check_npm.sh made; on each board all
+# programs; all kinds of vendors' builds, and each source by itself in these.
 build=${1:-build}
 work=$build/targets
 cxx=${CXX:-g++}
@@ -21,6 +23,7 @@ kernels="unit conformance ${ALL:+app}" # the rooms of tests without those of the
 # Those with a float unit and a C++ library run the application too.
 application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
 . tests/support/workers.sh
+. tests/support/changed.sh
 
 boards=$(sh $board boards)
 targets="aarch64 armv7-a ${ALL:+i686} rv64 rv64v s390x aarch64_be wasm32 $boards"
@@ -52,7 +55,7 @@ what() {
     armv7-a) say "tests of the library, C${ALL:+ and C++}, the stack, emulation" ;;
     rv64) say "specials, digests, options, the stack, user-mode emulation" ;;
     s390x) say "specials, digests, options${ALL:+, all tests but accuracy}, emulation" ;;
-    aarch64_be) say "digests, options without a C library, emulation" ;;
+    aarch64_be) say "digests, options without a C library${ALL:+, and Clang's}, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "operations, conformance${ALL:+ and unit} tests${ALL:+; digests of 256 bits}" ;;
     vendor/gcc) say "copied folders, each kind of build, emulated" ;;
@@ -92,17 +95,17 @@ unit() {  # triplet emulator extra-flags tests-to-leave-out rooms
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1 library=''
   if [ "$1" != s390x-linux-gnu ]; then
-    sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
+    LEVELS="${ALL:+-O0 -Os }-O2" sh tests/checks/check_stack.sh "$1-g++${3:+ $3}" "$folder" || return 1
     [ ! -d "$folder/levels/O2" ] || library=$(echo "$folder"/levels/O2/*.o)
   fi
-  make -j1 CXX="$1-g++" EXTRA="$3" TEST_ROOMS="$5" BUILD="$folder" ${library:+"LIBRARY=$library"} "$folder/unit" || return 1
+  make -j1 CXX="$1-g++" EXTRA="$3" TEST_ROOMS="$5" GROUPED=8 BUILD="$folder" ${library:+"LIBRARY=$library"} "$folder/unit" || return 1
   run_unit "$folder" "$2 -L /usr/$1" "$4"
 }
 
 # The same library as where there are no floating-point vectors.
 rv64() {
   needs riscv64-linux-gnu-g++ g++-riscv64-linux-gnu qemu-riscv64 qemu-user
-  sh tests/checks/check_stack.sh riscv64-linux-gnu-g++ "$work/rv64" || return 1
+  LEVELS="${ALL:+-O0 -Os }-O2" sh tests/checks/check_stack.sh riscv64-linux-gnu-g++ "$work/rv64" || return 1
   for program in specials digests options; do
     riscv64-linux-gnu-g++ -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp \
       "$work"/rv64/levels/O2/*.o -static -o "$work/rv64/$program" && emulated qemu-riscv64 "$work/rv64/$program" || return 1
@@ -135,7 +138,7 @@ rv64v() {
   vectors "$folder" -march=rv64gcv && emulated $emulator=1024 "$folder/unit" --test-case='committed digests*,operations*' || return 1
   [ -z "${ALL:-}" ] || { vectors "$folder/256" '-march=rv64gcv_zvl256b -mrvv-vector-bits=zvl' &&
     emulated $emulator=256 "$folder/256/unit" --test-case='*digests*,*random shapes*'; } || return 1
-  operations 128 && operations 256 && operations 512 || return 1
+  operations 128 && { [ -z "${ALL:-}" ] || operations 256; } && operations 512 || return 1
   run_unit "$folder" "$emulator=128" \
     'the polynomial*,the software fused*,scale * log2*,formats: floats become*,errors*,app:*'
 }
@@ -143,7 +146,7 @@ rv64v() {
 # Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
 # warning with that compiler.
 vectors() {  # build-folder flags
-  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="conformance ${ALL:+unit app}" TEST_BUILD="$folder" BUILD="$1" \
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="conformance ${ALL:+unit app}" GROUPED=8 TEST_BUILD="$folder" BUILD="$1" \
     "$1/unit"
 }
 
@@ -204,6 +207,7 @@ aarch64_be() {
   needs aarch64-linux-gnu-g++ g++-aarch64-linux-gnu qemu-aarch64_be qemu-user "$clang" clang ld.lld lld
   link=-static
   freestanding aarch64_be 'aarch64-linux-gnu-g++ -mbig-endian -O2' linux qemu-aarch64_be || return
+  [ -n "${ALL:-}" ] || return 0
   link='-static -fuse-ld=lld'
   freestanding aarch64_be-clang "$clang --target=aarch64_be-linux-gnu -O2" linux qemu-aarch64_be
 }
@@ -212,8 +216,10 @@ aarch64_be() {
 wasm32() {
   needs "$clang" clang wasm-ld lld node nodejs
   link='-Wl,--no-entry -Wl,--stack-first'
+  # The library without vectors is that of check_npm.sh, and with vectors that of the npm package, if they were made. ALL=1: -Os.
+  objects='' plain=$build/check_npm/plain
+  [ -n "${ALL:-}" ] || [ ! -f "$plain/dispatch.o" ] || sources_changed_since "$plain" || objects=$(ls "$plain"/*.o | grep -v '/memory\.o$')
   freestanding wasm32 "$clang --target=wasm32 -Os" wasm 'node tests/firmware/wasm.mjs' || return
-  # With vectors the library is that of the npm package, if it was made.
   objects=''
   if [ -f build/wasm/attend.wasm ] && make -q wasm CLANG="$clang" >/dev/null 2>&1; then objects=$(echo build/wasm/attend/src/*/*.o); fi
   freestanding wasm32-simd128 "$clang --target=wasm32 -msimd128 -O2" wasm 'node tests/firmware/wasm.mjs'

@@ -40,11 +40,11 @@ struct Way {
 };
 
 // Keys and values in memory, as arrays or as the panels of a cache. What lies between them is poison.
-struct OptionMemory {
+struct InstanceMemory {
   Numbers keys, values;
   core::Problem problem{};
 
-  OptionMemory(OptionInstance& in, bool panels) {
+  InstanceMemory(OptionInstance& in, bool panels) {
     const auto& s = in.s;
     const int places = panels ? (in.places + 15) / 16 * 16 : in.places;
     const auto rows = std::size_t(places * s.kv_heads);
@@ -166,7 +166,7 @@ inline void run_states(core::Problem p, core::Options options, const Way& way, i
 }
 
 inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
-  OptionMemory memory(in, way.panels);
+  InstanceMemory memory(in, way.panels);
   core::Problem p = memory.problem;
   core::Options options = in.options;
   std::shared_ptr<float> keys, values;

@@ -18,10 +18,10 @@
 namespace {
 
 namespace core = attend::core;
-using Bytes = std::vector<std::int8_t>;
+using Int8s = std::vector<std::int8_t>;
 
-Bytes random_bytes(attend_test::Random& random, int numbers) {
-  Bytes bytes(static_cast<std::size_t>(numbers));
+Int8s random_bytes(attend_test::Random& random, int numbers) {
+  Int8s bytes(static_cast<std::size_t>(numbers));
   const int kind = random.between(0, 5);
   for (std::int8_t& byte : bytes) {
     const int any = random.between(-128, 127);
@@ -80,16 +80,16 @@ struct Call {
 
   // By the kernels of a backend, or by those that are chosen.
   template <class Backend, class OptionBackend = Backend>
-  Bytes output_of(bool with_options) {
+  Int8s output_of(bool with_options) {
     return output([&] { with_options ? OptionBackend::run_integer_options(p, options) : Backend::run_integers(p); });
   }
-  Bytes chosen_output(bool with_options) {
+  Int8s chosen_output(bool with_options) {
     return output([&] { with_options ? core::run(p, options) : core::run(p); });
   }
 
   template <class Run>
-  Bytes output(Run run) {
-    Bytes result(std::size_t(p.queries * p.query_heads * p.value_dim), 99);
+  Int8s output(Run run) {
+    Int8s result(std::size_t(p.queries * p.query_heads * p.value_dim), 99);
     p.output = {result.data(), p.query_heads * p.value_dim, p.value_dim};
     run();
     return result;
@@ -102,7 +102,7 @@ struct Call {
   core::IntegerOptions options;
   core::ScoreScale score_scale{};
   core::OutputScale output_scale{};
-  Bytes query, key, value, panel_key, panel_value;
+  Int8s query, key, value, panel_key, panel_value;
   std::vector<std::uint16_t> scales;
   std::unique_ptr<Line[]> scratch;
 };
@@ -117,7 +117,7 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
     const auto scalar = [&](bool with_options) {
       return call.output_of<attend::embedded_integers::Backend, attend::embedded_integer_options::Backend>(with_options);
     };
-    const Bytes plain = scalar(false), with = scalar(true);
+    const Int8s plain = scalar(false), with = scalar(true);
     for (const bool panels : {false, true}) {
       if (panels && attend::config::embedded) break;
       if (panels) call.use_panels();

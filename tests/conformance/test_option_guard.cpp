@@ -185,7 +185,7 @@ TEST_CASE("options: states read no block of 64 keys that they have been through"
     for_each_backend([&](const char* backend) {
       for (const bool panels : {false, true}) {
         INFO(std::string(backend), " ", first, " ", panels);
-        OptionMemory memory(in, panels);
+        InstanceMemory memory(in, panels);
         const std::size_t page = std::size_t(64 * dim) * 4;
         std::vector<char> padded((memory.keys.bytes() + page - 1) / page * page);
         std::memcpy(padded.data(), memory.keys.data(), memory.keys.bytes());

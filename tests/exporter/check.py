@@ -30,6 +30,8 @@ DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns')
 IN_C = ('encoder', 'rotary_node', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations')
 IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+# The library computes for longer than what is compiled here.
+OPTIONS = f"{'-O1' if os.environ.get('ALL') else '-O0'} {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN"
 
 
 class Checks:
@@ -55,13 +57,12 @@ checks = Checks()
 def compile_and_run(arguments, folder):
     """The self-test, on each backend of this machine; its lines."""
     sources = [folder / each for each in ('model', 'self_test')]
-    options = f'-O1 {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN'
     if (folder / 'model.c').exists():
         cc = arguments.cxx.replace('clang++', 'clang').replace('g++', 'gcc')
-        command = ' && '.join(f'{cc} -std=c99 {options} -c {each}.c -o {each}.o' for each in sources) + \
+        command = ' && '.join(f'{cc} -std=c99 {OPTIONS} -c {each}.c -o {each}.o' for each in sources) + \
             f' && {arguments.cxx} {sources[0]}.o {sources[1]}.o {arguments.archive} -o {folder}/test'
     else:
-        command = f'{arguments.cxx} -std=c++17 {options} {sources[0]}.cpp {sources[1]}.cpp {arguments.archive} -o {folder}/test'
+        command = f'{arguments.cxx} -std=c++17 {OPTIONS} -include {arguments.folder}/precompiled.h {sources[0]}.cpp {sources[1]}.cpp {arguments.archive} -o {folder}/test'
     # The headers of the project, not the copy beside the model: it is the same text, which other tests look at.
     shutil.rmtree(folder / 'attend')
     made = subprocess.run(command, shell=True, capture_output=True, text=True)
@@ -72,6 +73,13 @@ def compile_and_run(arguments, folder):
         if attempt.returncode:
             return f'{backend}: {attempt.stdout.strip() or attempt.returncode}'
     return ''
+
+
+def precompile(arguments):
+    """What every model in C++ includes; compilers find it beside the header."""
+    header = arguments.folder / 'precompiled.h'
+    header.write_text('#include "attend/attend.h"\n')
+    subprocess.run(f'{arguments.cxx} -x c++-header -std=c++17 {OPTIONS} {header} -o {header}.gch', shell=True, check=True)
 
 
 def export_as(model, folder, name, weights, samples, surface='cpp'):
@@ -343,6 +351,7 @@ def main():
     arguments = parser.parse_args()
     shutil.rmtree(arguments.folder, ignore_errors=True)
     arguments.folder.mkdir(parents=True)
+    precompile(arguments)
     if arguments.torch:
         from torch_models import torch_models
         check_models(arguments, [(*each[:2], 'float32', *each[2:]) for each in torch_models(arguments.folder, arguments.names)])

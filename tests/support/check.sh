@@ -102,14 +102,15 @@ compile_all() (
 #   -O2     the standard, this level and the Makefile's warnings
 #   -Os     a firmware that has no C library and no run-time of C++
 #   bare    no operating system: there Clang takes no function of a C library for granted, and has no system headers. With a part of
-#           -ffast-math, of which it does not tell the library: what is linked with these objects looks at their bits as well
+#           -ffast-math, of which it does not tell the library: what is linked with these objects looks at their bits as well.
+#           A shared library can have them, which rest.sh makes
 library_at() {
   objects=$2/levels/${1#-}
   case $1 in
     -O0) flags_of_kind=$(default_standard) ;;
     -O2) flags_of_kind='-std=c++17 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror' ;;
     -Os) flags_of_kind="-std=c++17 -Os $firmware" ;;
-    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding -funsafe-math-optimizations' ;;
+    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding -funsafe-math-optimizations -fPIC -fvisibility=hidden -ffunction-sections' ;;
     *) echo "library_at: there is no kind $1" && return 1 ;;
   esac
   # Functions that are alike stay apart: what GCC makes another name of has no frame in its notes.

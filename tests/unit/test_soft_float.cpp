@@ -9,10 +9,12 @@
 
 #include "../../src/numerics/soft_float.h"
 #include "../support/random.h"
+#include "../support/rounds.h"
 
 namespace {
 
 using attend_test::Random;
+using attend_test::rounds;
 
 float float_of(std::uint32_t bits) { return attend::bits_to<float>(bits); }
 std::uint32_t bits_of(float f) { return attend::bits_to<std::uint32_t>(f); }
@@ -79,7 +81,7 @@ constexpr std::uint32_t signs[] = {0u, 0x80000000u};
 TEST_CASE("soft floats: multiply-add, addition and multiplication are the processor's") {
   Random random(1);
   int wrong = 0;
-  for (int i = 0; i < 3000000; ++i) {
+  for (int i = 0; i < rounds(3000000); ++i) {
     const Numbers n = draw(random, i % 8);
     if (!same(attend::soft_fma(n.a, n.b, n.c), std::fma(n.a, n.b, n.c))) ++wrong;
     if (!same(attend::soft_fma(n.a, 1.0f, n.c), n.a + n.c)) ++wrong;
@@ -92,7 +94,7 @@ TEST_CASE("soft floats: multiply-add, addition and multiplication are the proces
 TEST_CASE("soft floats: reciprocals, comparisons and whole numbers are the processor's") {
   Random random(2);
   int wrong = 0;
-  for (int i = 0; i < 3000000; ++i) {
+  for (int i = 0; i < rounds(3000000); ++i) {
     const Numbers n = draw(random, i % 8);
     if (!same(attend::soft_reciprocal(n.a), 1.0f / n.a)) ++wrong;
     if (attend::soft_less(n.a, n.c) != (n.a < n.c)) ++wrong;
