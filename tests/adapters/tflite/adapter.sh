@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2154
 package=build/tflite/node_modules/tfjs-tflite-node/cc_deps
 strict='-std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
-sources='bench/adapters/tflite/operators.cpp bench/adapters/tflite/delegate.cpp bench/adapters/tflite/chain.cpp bench/adapters/tflite/graph.cpp'
+sources='bench/adapters/tflite/operators.cpp bench/adapters/tflite/cache_operators.cpp bench/adapters/tflite/delegate.cpp bench/adapters/tflite/chain.cpp
+  bench/adapters/tflite/graph.cpp'
 
 # adapter COMPILER LIBRARY RUNTIME FOLDER FLAGS…: FOLDER/libattend_tflite.so, and FOLDER/host. RUNTIME: linux_amd64 or linux_arm64.
 adapter() {
