@@ -92,7 +92,7 @@ unit() {  # triplet emulator extra-flags tests-to-leave-out rooms
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1 library=''
   if [ "$1" != s390x-linux-gnu ]; then
-    sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
+    sh tests/checks/check_stack.sh "$1-g++${3:+ $3}" "$folder" || return 1
     [ ! -d "$folder/levels/O2" ] || library=$(echo "$folder"/levels/O2/*.o)
   fi
   make -j1 CXX="$1-g++" EXTRA="$3" TEST_ROOMS="$5" BUILD="$folder" ${library:+"LIBRARY=$library"} "$folder/unit" || return 1

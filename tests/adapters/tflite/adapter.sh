@@ -11,8 +11,8 @@ adapter() {
   shift 4
   mkdir -p "$folder"
   # shellcheck disable=SC2086
-  $compiler $strict "$@" -fPIC -shared -fvisibility=hidden -Iinclude -I. -isystem $package/include $sources "$attend" -pthread \
-    -Wl,-soname,libattend_tflite.so -o "$folder/libattend_tflite.so" &&
+  one_unit $sources | $compiler $strict "$@" -fPIC -shared -fvisibility=hidden -Iinclude -I. -isystem $package/include -x c++ - -x none "$attend" -pthread \
+    -Wl,-soname,libattend_tflite.so -Wl,--exclude-libs,ALL -o "$folder/libattend_tflite.so" &&
     $compiler $strict "$@" -Iinclude -I. -isystem $package/include tests/adapters/tflite/host.cpp "$folder/libattend_tflite.so" "$runtime/libtensorflowlite_c.so" \
       -Wl,-rpath,"\$ORIGIN:$runtime" -o "$folder/host"
 }
