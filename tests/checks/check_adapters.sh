@@ -1,8 +1,12 @@
 #!/bin/sh
 # The library inside of runtimes, each in the runtime itself, and what adapters share, `common`: tests/checks/check_adapters.sh CXX BUILD_DIR
 #
-# ADAPTERS: some of them. ALL=1: every problem and processor. JOBS: how many adapters are tested at a time. Runtimes are fetched from npm into
-# build/; what is not to be had is said, and is a failure where CI=true. `make lib` has made BUILD_DIR/libattend.a.
+# ADAPTERS: some of them. JOBS: how many adapters are tested at a time. Runtimes are fetched from npm into build/; what is not to be had is said,
+# and is a failure where CI=true. `make lib` has made BUILD_DIR/libattend.a; that of AArch64 is of the objects that targets.sh has.
+#
+# Adapters are compiled here as one translation unit each, with little optimisation. ALL=1 adds the optimisation that is installed, each source by
+# itself, and AddressSanitizer for all; ten times the problems of PyTorch and ExecuTorch, four times those of TensorFlow Lite and its other boards,
+# every form of ONNX Runtime's nodes on each processor, its decoder on AArch64, wider and deeper encoders, and all of llama.cpp's ways and models.
 cxx=$1
 library=$2
 build=$2/check_adapters

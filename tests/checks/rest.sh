@@ -14,8 +14,8 @@
 # that need optimisation of a vendor's flags for Cortex-M0+, M55, rv32imafc and AArch64, whose sources are then only read with
 # them; Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with
 # optimisation, and those of large projections; that the playground's kernels compile to the same bytes twice; adapters with the
-# optimisation that is installed; and of targets what targets.sh says. Clang's library for bare x86 is always made with
-# -funsafe-math-optimizations, which must change nothing.
+# optimisation that is installed, each of their sources by itself, and what else check_adapters.sh says; and of targets what
+# targets.sh says. Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.

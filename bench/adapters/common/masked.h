@@ -27,17 +27,21 @@ inline attend_problem share_of(const attend_problem& problem, const Share& share
     const bool one = format == ATTEND_INT8 || (integers && format == ATTEND_DEFAULT_FORMAT);
     const bool two = format == ATTEND_FLOAT16 || format == ATTEND_BFLOAT16 || format == ATTEND_INT16;
     const std::ptrdiff_t bytes = one ? 1 : two ? 2 : 4;
-    if (tensor.data != nullptr) tensor.data = (decltype(tensor.data))((char*)tensor.data + numbers * bytes);
+    tensor.data = (decltype(tensor.data))((char*)tensor.data + numbers * bytes);
   };
+  // (What is not there has strides that were never set.)
   const auto move_queries = [&](auto& tensor, int format) {
+    if (tensor.data == nullptr) return;
     move(tensor, format, share.row * tensor.batch_stride + share.query * tensor.token_stride);
   };
   const auto move_keys = [&](auto& tensor, int format) {
+    if (tensor.data == nullptr) return;
     move(tensor, format, share.row * tensor.batch_stride + share.first * tensor.token_stride);
   };
   const auto move_columns = [&](auto& matrix, int format) {
+    if (matrix.data == nullptr) return;
     move(matrix, format, share.row * matrix.batch_stride + share.query * matrix.query_stride + share.first);
-    if (matrix.data != nullptr) matrix.keys = matrix.keys < share.first ? 0 : matrix.keys - share.first;
+    matrix.keys = matrix.keys < share.first ? 0 : matrix.keys - share.first;
   };
   part.batch = share.rows;
   part.queries = share.queries;
@@ -51,8 +55,10 @@ inline attend_problem share_of(const attend_problem& problem, const Share& share
   move_columns(part.mask, ATTEND_INT8);
   move_columns(part.bias, ATTEND_FLOAT32);
   move_columns(part.scores, ATTEND_FLOAT32);
-  for (attend_scales* scales : {&part.key_scales, &part.value_scales})
-    move(*scales, integers ? ATTEND_INT16 : ATTEND_FLOAT32, share.row * scales->batch_stride + share.first);
+  for (attend_scales* scales : {&part.key_scales, &part.value_scales}) {
+    if (scales->data != nullptr)
+      move(*scales, integers ? ATTEND_INT16 : ATTEND_FLOAT32, share.row * scales->batch_stride + share.first);
+  }
   if (part.offset != ATTEND_DEFAULT_OFFSET) part.offset += share.query - share.first;
   return part;
 }

@@ -18,7 +18,7 @@ enum {
   mode_index = 2,
   context_index = 4,
   base_index = 5,
-  scale_index = 6,
+  position_scale_index = 6,
   extrapolation_index = 7,
   factor_index = 8,
   fast_index = 9,
@@ -47,7 +47,7 @@ double pair_of(double rotations, const Tensor& node) {
 
 bool angles_of(const Tensor& node, Angles& angles) {
   const int dims = node.parameters[dims_index], pairs = dims / 2;
-  const float base = parameter(node, base_index), scale = parameter(node, scale_index),
+  const float base = parameter(node, base_index), scale = parameter(node, position_scale_index),
               mix = parameter(node, extrapolation_index);
   rotary_turns(base, 1.0f, pairs, angles.turns);
   const Tensor* const factors = node.sources[2];
@@ -90,7 +90,7 @@ bool takes_rotary(const Tensor& node) {
     if (node.parameters[i] != 0) return false;
   }
   if (factors != nullptr && (!has_float_rows(factors) || factors->extents[0] < dims / 2)) return false;
-  const float base = parameter(node, base_index), scale = parameter(node, scale_index),
+  const float base = parameter(node, base_index), scale = parameter(node, position_scale_index),
               mix = parameter(node, extrapolation_index);
   if (!is_rotary_base(base, 1.0f) || !(scale >= 1.0f / 65536 && scale <= 1) || !(mix >= 0 && mix <= 1)) return false;
   if (mix != 0 && !(node.parameters[context_index] > 0 && parameter(node, fast_index) > 0 && parameter(node, slow_index) > 0))

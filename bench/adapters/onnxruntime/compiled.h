@@ -1,6 +1,7 @@
 // A node that the provider has made of several.
 #pragma once
 
+#include "callbacks.h"
 #include "fusion.h"
 
 namespace attend_adapter::onnx {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../common/backend.h"
+#include "callbacks.h"
 #include "operators.h"
 
 namespace attend_adapter::onnx {

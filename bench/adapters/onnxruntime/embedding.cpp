@@ -87,13 +87,13 @@ class EmbedNorm : public Operator {
   float epsilon_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<EmbedNorm>(attributes); }
+std::unique_ptr<Operator> make_embedding(const Attributes& attributes) { return std::make_unique<EmbedNorm>(attributes); }
 
 }  // namespace
 
 const Definition& embed_layer_normalization() {
   static const Definition definition = {
-      "EmbedLayerNormalization", {{"com.microsoft", 1, latest, {{"T1", {int32}}, {"T", {float32}}}}}, make};
+      "EmbedLayerNormalization", {{"com.microsoft", 1, latest, {{"T1", {int32}}, {"T", {float32}}}}}, make_embedding};
   return definition;
 }
 

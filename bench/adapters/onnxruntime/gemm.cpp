@@ -66,12 +66,12 @@ class Gemm : public Operator {
   std::optional<PackedWeights> packed_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<Gemm>(attributes); }
+std::unique_ptr<Operator> make_gemm(const Attributes& attributes) { return std::make_unique<Gemm>(attributes); }
 
 }  // namespace
 
 const Definition& gemm() {
-  static const Definition definition = {"Gemm", {{"", 7, latest, {{"T", {float32}}}}}, make};
+  static const Definition definition = {"Gemm", {{"", 7, latest, {{"T", {float32}}}}}, make_gemm};
   return definition;
 }
 

@@ -183,10 +183,12 @@ class GroupQueryAttention : public Operator {
   float scale_, soft_cap_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<GroupQueryAttention>(attributes); }
+std::unique_ptr<Operator> make_group_query(const Attributes& attributes) {
+  return std::make_unique<GroupQueryAttention>(attributes);
+}
 
 // Caches of other numbers than float32, normalised queries and keys, and scores are left to others.
-bool takes(const Node& node) {
+bool takes_group_query(const Node& node) {
   for (const std::size_t input : {12u, 13u, 14u, 15u}) {
     if (node.input(input) != undefined) return false;
   }
@@ -200,8 +202,8 @@ const Definition& group_query_attention() {
   static const Definition definition = {
       "GroupQueryAttention",
       {{"com.microsoft", 1, latest, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}}},
-      make,
-      takes,
+      make_group_query,
+      takes_group_query,
       {{float32, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined,
         undefined},
        1,

@@ -120,17 +120,18 @@ class MatMul : public Operator {
   std::optional<PackedWeights> packed_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<MatMul>(attributes); }
+std::unique_ptr<Operator> make_matmul(const Attributes& attributes) { return std::make_unique<MatMul>(attributes); }
 
 }  // namespace
 
 const Definition& matmul() {
   static const Definition definition = {
-      "MatMul", {{"", 1, latest, {{"T", {float32}}}}}, make, nullptr, {{float32, float32}, 2, {float32}, 1, false}};
+      "MatMul", {{"", 1, latest, {{"T", {float32}}}}}, make_matmul, nullptr, {{float32, float32}, 2, {float32}, 1, false}};
   return definition;
 }
 const Definition& fused_matmul() {
-  static const Definition definition = {"FusedMatMul", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make, nullptr, {}};
+  static const Definition definition = {
+      "FusedMatMul", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_matmul, nullptr, {}};
   return definition;
 }
 

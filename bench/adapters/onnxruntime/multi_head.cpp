@@ -170,10 +170,14 @@ class MultiHeadAttention : public Operator {
   float scale_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<MultiHeadAttention>(attributes); }
+std::unique_ptr<Operator> make_multi_head(const Attributes& attributes) {
+  return std::make_unique<MultiHeadAttention>(attributes);
+}
 
 // Buffers that past and present share, beams, and scores are left to others.
-bool takes(const Node& node) { return node.input(8) == undefined && node.input(9) == undefined && !node.has_output(3); }
+bool takes_multi_head(const Node& node) {
+  return node.input(8) == undefined && node.input(9) == undefined && !node.has_output(3);
+}
 
 }  // namespace
 
@@ -181,8 +185,8 @@ const Definition& multi_head_attention() {
   static const Definition definition = {
       "MultiHeadAttention",
       {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}},
-      make,
-      takes,
+      make_multi_head,
+      takes_multi_head,
       {{float32, float32, float32, float32, int32, float32, float32, float32}, 1, {float32, float32, float32}, 1, true}};
   return definition;
 }

@@ -112,10 +112,10 @@ class Attention : public Operator {
   float scale_, soft_cap_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<Attention>(attributes); }
+std::unique_ptr<Operator> make_onnx_attention(const Attributes& attributes) { return std::make_unique<Attention>(attributes); }
 
 // Softmax in another precision than float32 is left to others.
-bool takes(const Node& node) {
+bool takes_onnx_attention(const Node& node) {
   const int64_t precision = node.integer("softmax_precision", float32);
   return precision == float32 || precision == float16 || precision == bfloat16;
 }
@@ -126,8 +126,8 @@ const Definition& attention() {
   static const Definition definition = {
       "Attention",
       {{"", 23, latest, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
-      make,
-      takes,
+      make_onnx_attention,
+      takes_onnx_attention,
       {{float32, float32, float32, undefined, float32, float32, int64}, 3, {float32, float32, float32, float32}, 1, true}};
   return definition;
 }

@@ -94,18 +94,23 @@ class PackedAttention : public Operator {
   std::optional<PackedWeights> packed_;
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) { return std::make_unique<PackedAttention>(attributes); }
+std::unique_ptr<Operator> make_packed_attention(const Attributes& attributes) {
+  return std::make_unique<PackedAttention>(attributes);
+}
 
 // Rotary positions without tables, and buffers that past and present share, are left to others.
-bool takes(const Node& node) {
+bool takes_packed_attention(const Node& node) {
   return node.integer("do_rotary", 0) == 0 && node.integer("past_present_share_buffer", 0) == 0 && node.input(6) == undefined;
 }
 
 }  // namespace
 
 const Definition& packed_attention() {
-  static const Definition definition = {
-      "Attention", {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}}, make, takes, {}};
+  static const Definition definition = {"Attention",
+                                        {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}},
+                                        make_packed_attention,
+                                        takes_packed_attention,
+                                        {}};
   return definition;
 }
 

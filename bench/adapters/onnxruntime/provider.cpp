@@ -5,6 +5,7 @@
 #include <new>
 
 #include "../common/backend.h"
+#include "callbacks.h"
 #include "compiled.h"
 #include "custom_ops.h"
 #include "node.h"

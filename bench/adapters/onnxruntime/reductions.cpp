@@ -103,26 +103,27 @@ class Reduce : public Operator {
 };
 
 template <Reduction reduction>
-std::unique_ptr<Operator> make(const Attributes& attributes) {
+std::unique_ptr<Operator> make_reduction(const Attributes& attributes) {
   return std::make_unique<Reduce>(attributes, reduction);
 }
 
 }  // namespace
 
 const Definition& reduce_sum() {
-  static const Definition definition = {"ReduceSum", {{"", 1, latest, {{"T", {float32}}}}}, make<Reduction::sum>};
+  static const Definition definition = {"ReduceSum", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::sum>};
   return definition;
 }
 const Definition& reduce_mean() {
-  static const Definition definition = {"ReduceMean", {{"", 1, latest, {{"T", {float32}}}}}, make<Reduction::mean>};
+  static const Definition definition = {"ReduceMean", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::mean>};
   return definition;
 }
 const Definition& reduce_sum_square() {
-  static const Definition definition = {"ReduceSumSquare", {{"", 1, latest, {{"T", {float32}}}}}, make<Reduction::squares>};
+  static const Definition definition = {
+      "ReduceSumSquare", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::squares>};
   return definition;
 }
 const Definition& reduce_l2() {
-  static const Definition definition = {"ReduceL2", {{"", 1, latest, {{"T", {float32}}}}}, make<Reduction::length>};
+  static const Definition definition = {"ReduceL2", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::length>};
   return definition;
 }
 

@@ -52,7 +52,7 @@ class Softmax : public Operator {
   bool flat_;  // before opset 13: over all axes from this one on
 };
 
-std::unique_ptr<Operator> make(const Attributes& attributes) {
+std::unique_ptr<Operator> make_softmax(const Attributes& attributes) {
   return std::make_unique<Softmax>(attributes.integer("axis", -1), false);
 }
 std::unique_ptr<Operator> make_flat(const Attributes& attributes) {
@@ -62,7 +62,7 @@ std::unique_ptr<Operator> make_flat(const Attributes& attributes) {
 }  // namespace
 
 const Definition& softmax() {
-  static const Definition definition = {"Softmax", {{"", 13, latest, {{"T", {float32}}}}}, make};
+  static const Definition definition = {"Softmax", {{"", 13, latest, {{"T", {float32}}}}}, make_softmax};
   return definition;
 }
 const Definition& flat_softmax() {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "../common/masked.h"
+#include "leading_axes.h"
 #include "tensors.h"
 
 namespace attend_pytorch {
@@ -20,31 +21,22 @@ struct AttentionOptions {
   OptionalTensor sinks;
 };
 
-// Query, key and value [..., heads, tokens, width] with the same leading axes: where one has an axis of 1 or none, its stride
-// is 0.
+// A call on tensors with the same leading axes.
 class AttentionCall {
  public:
   AttentionCall(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
                 const AttentionOptions& options)
-      : options_(options) {
-    require_tensor("query", query, query);
-    require_tensor("key", key, query);
-    require_tensor("value", value, query);
-    TORCH_CHECK(query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2), "attend::", options.name,
-                ": shapes do not go together: query ", query.sizes(), ", key ", key.sizes(), ", value ", value.sizes(),
-                "; expected [..., L, E], [..., S, E] and [..., S, Ev]");
-    set_axes(query, key, value);
-    query_ = expanded(query, query_heads_);
-    key_ = expanded(key, kv_heads_);
-    value_ = expanded(value, kv_heads_);
+      : options_(options), axes_(axes_of(query, key, value, options)) {
+    query_ = axes_.expanded(query, axes_.query_heads);
+    key_ = axes_.expanded(key, axes_.kv_heads);
+    value_ = axes_.expanded(value, axes_.kv_heads);
     if (is_there(mask)) set_mask(*mask);
   }
 
   // A new tensor for the output, [..., heads, L, Ev]. Its tokens lie before its heads where those of the query do, so that a
   // model that joins heads again copies nothing.
   Tensor new_output(const Tensor& query) const {
-    std::vector<int64_t> shape = with_heads(query_heads_);
-    shape.insert(shape.end(), {query.size(-2), value_.size(-1)});
+    std::vector<int64_t> shape = axes_.shape_of(axes_.query_heads, query.size(-2), value_.size(-1));
     const size_t axes = shape.size();
     const bool tokens_first =
         query.dim() >= 3 && query.size(-3) > 1 && query.size(-2) > 1 && query.stride(-3) < query.stride(-2);
@@ -54,11 +46,7 @@ class AttentionCall {
   }
 
   // Float32 [..., heads, L, S].
-  Tensor new_weights() const {
-    std::vector<int64_t> shape = with_heads(query_heads_);
-    shape.insert(shape.end(), {query_.size(-2), key_.size(-2)});
-    return at::zeros(shape, query_.options().dtype(at::kFloat));
-  }
+  Tensor new_weights() const { return at::zeros(scores_shape(), query_.options().dtype(at::kFloat)); }
 
   // weights: of new_weights, or undefined.
   void run(const Tensor& output, const Tensor& weights) const {
@@ -68,12 +56,12 @@ class AttentionCall {
     set_options(problem);
     if (output.numel() == 0) return;
     const Tensor sinks =
-        is_there(options_.sinks) ? parameters(options_.name, "sinks", *options_.sinks, query_heads_, query_) : Tensor();
+        is_there(options_.sinks) ? parameters(options_.name, "sinks", *options_.sinks, axes_.query_heads, query_) : Tensor();
     if (sinks.defined()) problem.sink_logits = sinks.data_ptr<float>();
     const double work =
         double(query_.numel()) / double(query_.size(-1)) * double(key_.size(-2)) * double(key_.size(-1) + value_.size(-1));
     const attend_adapter::Parallel parallel = threads(work);
-    std::vector<int64_t> index(outer_.size(), 0);
+    std::vector<int64_t> index(axes_.outer.size(), 0);
     do {
       place(problem.query, query_, index);
       place(problem.key, key_, index);
@@ -86,70 +74,23 @@ class AttentionCall {
   }
 
  private:
-  void require_tensor(const char* argument, const Tensor& tensor, const Tensor& query) const {
-    require_beside(options_.name, argument, tensor, query);
-    TORCH_CHECK(tensor.dim() >= 2, "attend::", options_.name, ": ", argument, " has the shape ", tensor.sizes(),
+  static LeadingAxes axes_of(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
+    require_tensor(options.name, "query", query, query);
+    require_tensor(options.name, "key", key, query);
+    require_tensor(options.name, "value", value, query);
+    TORCH_CHECK(query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2), "attend::", options.name,
+                ": shapes do not go together: query ", query.sizes(), ", key ", key.sizes(), ", value ", value.sizes(),
+                "; expected [..., L, E], [..., S, E] and [..., S, Ev]");
+    return LeadingAxes(options.name, options.grouped, query, key, value);
+  }
+
+  static void require_tensor(const char* name, const char* argument, const Tensor& tensor, const Tensor& query) {
+    require_beside(name, argument, tensor, query);
+    TORCH_CHECK(tensor.dim() >= 2, "attend::", name, ": ", argument, " has the shape ", tensor.sizes(),
                 "; expected [..., tokens, width]");
   }
 
-  // The last of the leading axes is that of heads, and the one before it the batch, if they are there. One axis alone is the
-  // batch.
-  void set_axes(const Tensor& query, const Tensor& key, const Tensor& value) {
-    const int64_t least = options_.grouped ? 3 : 2;
-    TORCH_CHECK(query.dim() >= least && key.dim() >= least && value.dim() >= least, "attend::", options_.name,
-                ": grouped heads are the third axis from the end; expected at least three axes");
-    const int64_t leading = std::max({query.dim(), key.dim(), value.dim()}) - 2;
-    has_heads_ = leading >= 2 || (options_.grouped && leading == 1);
-    const int64_t batch_axes = leading - (has_heads_ ? 1 : 0);
-    for (int64_t axis = 0; axis < batch_axes; ++axis) outer_.push_back(broadcast(query, key, value, leading - axis + 2));
-    if (has_heads_) {
-      const int64_t q = size_of(query, 3), k = size_of(key, 3), v = size_of(value, 3);
-      if (options_.grouped) {
-        TORCH_CHECK(k == v && k > 0 && q % k == 0, "attend::", options_.name, ": query has ", q, " heads, key ", k,
-                    " and value ", v, "; expected as many of key and value, and a multiple of them of the query");
-        query_heads_ = q;
-        kv_heads_ = k;
-      } else {
-        query_heads_ = broadcast(query, key, value, 3);
-        kv_heads_ = k == 1 && v == 1 ? 1 : query_heads_;
-      }
-    }
-    if (!outer_.empty()) {
-      batch_ = outer_.back();
-      has_batch_ = true;
-      outer_.pop_back();
-    }
-  }
-
-  // The size of an axis counted from the end, 1 where the tensor does not have it.
-  static int64_t size_of(const Tensor& tensor, int64_t from_end) {
-    return tensor.dim() < from_end ? 1 : tensor.size(-from_end);
-  }
-
-  int64_t broadcast(const Tensor& query, const Tensor& key, const Tensor& value, int64_t from_end) const {
-    int64_t size = 1;
-    for (const Tensor* tensor : {&query, &key, &value}) {
-      const int64_t own = size_of(*tensor, from_end);
-      TORCH_CHECK(own == 1 || size == 1 || own == size, "attend::", options_.name, ": leading axes do not go together: query ",
-                  query.sizes(), ", key ", key.sizes(), ", value ", value.sizes());
-      if (own != 1) size = own;
-    }
-    return size;
-  }
-
-  std::vector<int64_t> with_heads(int64_t heads) const {
-    std::vector<int64_t> shape = outer_;
-    if (has_batch_) shape.push_back(batch_);
-    if (has_heads_) shape.push_back(heads);
-    return shape;
-  }
-
-  Tensor expanded(const Tensor& tensor, int64_t heads) const {
-    std::vector<int64_t> shape = with_heads(heads);
-    shape.insert(shape.end(), {tensor.size(-2), tensor.size(-1)});
-    const bool rows = tensor.size(-1) <= 1 || tensor.stride(-1) == 1;
-    return (rows ? tensor : tensor.contiguous()).expand(shape);
-  }
+  std::vector<int64_t> scores_shape() const { return axes_.shape_of(axes_.query_heads, query_.size(-2), key_.size(-2)); }
 
   void set_mask(const Tensor& mask) {
     TORCH_CHECK(!options_.is_causal, "attend::", options_.name,
@@ -160,8 +101,7 @@ class AttentionCall {
     if (!is_bool) require_numbers(options_.name, "attn_mask", mask);
     TORCH_CHECK(mask.device() == query_.device() && mask.layout() == at::kStrided, "attend::", options_.name,
                 ": attn_mask is elsewhere than query");
-    std::vector<int64_t> shape = with_heads(query_heads_);
-    shape.insert(shape.end(), {query_.size(-2), key_.size(-2)});
+    const std::vector<int64_t> shape = scores_shape();
     bool fits = mask.dim() <= int64_t(shape.size());
     for (int64_t axis = 1; fits && axis <= mask.dim(); ++axis)
       fits = mask.size(-axis) == 1 || mask.size(-axis) == shape[shape.size() - size_t(axis)];
@@ -179,9 +119,9 @@ class AttentionCall {
   }
 
   void set_extents(attend_problem& problem) const {
-    problem.batch = batch_;
-    problem.query_heads = query_heads_;
-    problem.kv_heads = kv_heads_;
+    problem.batch = axes_.batch;
+    problem.query_heads = axes_.query_heads;
+    problem.kv_heads = axes_.kv_heads;
     problem.head_dim = query_.size(-1);
     problem.value_dim = value_.size(-1);
     problem.queries = query_.size(-2);
@@ -210,14 +150,14 @@ class AttentionCall {
     to.data =
         const_cast<char*>(static_cast<const char*>(tensor.data_ptr())) + start(tensor, index) * int64_t(tensor.element_size());
     to.token_stride = tensor.stride(-2);
-    to.head_stride = has_heads_ ? tensor.stride(-3) : 0;
-    to.batch_stride = has_batch_ ? tensor.stride(has_heads_ ? -4 : -3) : 0;
+    to.head_stride = axes_.has_heads ? tensor.stride(-3) : 0;
+    to.batch_stride = axes_.has_batch ? tensor.stride(axes_.has_heads ? -4 : -3) : 0;
   }
   template <class To>
   void place_rows(To& to, const Tensor& tensor) const {
     to.query_stride = tensor.stride(-2);
-    to.head_stride = has_heads_ ? tensor.stride(-3) : 0;
-    to.batch_stride = has_batch_ ? tensor.stride(has_heads_ ? -4 : -3) : 0;
+    to.head_stride = axes_.has_heads ? tensor.stride(-3) : 0;
+    to.batch_stride = axes_.has_batch ? tensor.stride(axes_.has_heads ? -4 : -3) : 0;
     to.keys = key_.size(-2);
   }
   void place_mask(attend_problem& problem, const std::vector<int64_t>& index) const {
@@ -244,16 +184,14 @@ class AttentionCall {
   }
   bool next(std::vector<int64_t>& index) const {
     for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < outer_[axis]) return true;
+      if (++index[axis] < axes_.outer[axis]) return true;
       index[axis] = 0;
     }
     return false;
   }
 
   const AttentionOptions& options_;
-  std::vector<int64_t> outer_;  // the axes before the batch
-  int64_t batch_ = 1, query_heads_ = 1, kv_heads_ = 1;
-  bool has_batch_ = false, has_heads_ = false;
+  LeadingAxes axes_;
   Tensor query_, key_, value_, mask_;
 };
 

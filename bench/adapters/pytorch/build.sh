@@ -2,7 +2,7 @@
 # Builds attend_torch for the PyTorch of an interpreter: sh bench/adapters/pytorch/build.sh FOLDER [PYTHON] [LIBRARY], from the project's top.
 #
 # FOLDER/attend_torch is then a package: PYTHONPATH=FOLDER python3 -c 'import attend_torch'. CXX: the compiler, g++ by default. LIBRARY:
-# libattend.a, which is made if it is not given.
+# libattend.a, which is made if it is not given. ADAPTER_FLAGS= has more flags.
 set -e
 folder=${1:?the folder that attend_torch is built in}
 python=${2:-python3}
@@ -26,4 +26,4 @@ END
 )
 # shellcheck disable=SC2086
 $cxx -std=c++17 -O2 -DAT_PER_OPERATOR_HEADERS -fPIC -shared -fopenmp -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude \
-  bench/adapters/pytorch/operators.cpp "$library" $flags -ltorch_cpu -lc10 -o "$folder/attend_torch/libattend_torch.so"
+  ${ADAPTER_FLAGS:-}   bench/adapters/pytorch/operators.cpp "$library" $flags -ltorch_cpu -lc10 -o "$folder/attend_torch/libattend_torch.so"

@@ -14,6 +14,7 @@ struct Found {
   Operand query, key, value, output;
   Axes mask;  // [shared and rows], without columns
   std::ptrdiff_t shared = 0, queries = 0, keys = 0;
+  std::ptrdiff_t heads = 0;  // of scores and mask; 0: not known
   float factor = 1.0f, cap = 0.0f;
 };
 
@@ -40,6 +41,13 @@ class ChainProblem : private Reader {
     std::vector<Axes*> lists = {&found_.query.shared, &found_.key.shared, &found_.value.shared, &found_.output.shared};
     if (chain_->mask >= 0) lists.push_back(&mask_shared);
     if (!aligned(lists)) return false;
+    // The heads of a query begin with the same key, but each batch row with its own.
+    const auto differs = [](const Axis& axis) { return axis.stride != 0; };
+    if (found_.heads > 0 && std::any_of(mask_shared.begin(), mask_shared.end(), differs)) {
+      for (Axes* const list : lists) {
+        if (!cut_heads(list)) return false;
+      }
+    }
     // The innermost axis is a group of query heads where neither keys nor values have it.
     const bool grouped =
         !found_.key.shared.empty() && found_.key.shared.back().stride == 0 && found_.value.shared.back().stride == 0;
@@ -81,6 +89,16 @@ class ChainProblem : private Reader {
     bool are_one() const { return kv.extent == 1 || group.extent == 1 || kv.stride == group.stride * group.extent; }
     std::ptrdiff_t stride() const { return group.extent == 1 ? kv.stride : group.stride; }
   };
+  // Shared axes as that of the batch and those of heads, one at least.
+  bool cut_heads(Axes* axes) const {
+    Axes batch, heads;
+    if (!cut(*axes, found_.heads, &batch, &heads) || batch.size() > 1) return false;
+    if (batch.empty()) batch.push_back({1, 0});
+    if (heads.empty()) heads.push_back({1, 0});
+    *axes = batch;
+    axes->insert(axes->end(), heads.begin(), heads.end());
+    return true;
+  }
   template <class Tensor>
   static void set_strides(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t head, const Axes& rows) {
     const Axes one = merged(rows);

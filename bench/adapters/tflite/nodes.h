@@ -1,4 +1,5 @@
-// A node of TensorFlow Lite: its tensors, its answer to the runtime, and attention on the runtime's number of threads.
+// A node of TensorFlow Lite: its tensors, its answer to the runtime, its registration, and attention on the runtime's number of
+// threads.
 #pragma once
 
 #include <cstdlib>
@@ -43,6 +44,21 @@ inline TfLiteStatus answer(TfLiteContext* context, const char* name, const Refus
   if (!refusal) return kTfLiteOk;
   report(context, name, refusal);
   return kTfLiteError;
+}
+
+// A custom operator, of version 1.
+inline TfLiteRegistration registration(const char* name, void* (*init)(TfLiteContext*, const char*, std::size_t),
+                                       void (*free)(TfLiteContext*, void*),
+                                       TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                                       TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  TfLiteRegistration made{};
+  made.init = init;
+  made.free = free;
+  made.prepare = prepare;
+  made.invoke = invoke;
+  made.custom_name = name;
+  made.version = 1;
+  return made;
 }
 
 // As many as the interpreter was given, and no more than the call has work for.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,9 +17,17 @@ namespace {
 
 int failures = 0;
 
-void check(bool passed, const char* what) {
-  std::printf("%s threads: %s\n", passed ? "ok  " : "FAIL", what);
+// why: what is said of a failure.
+void check(bool passed, const char* what, const char* why = nullptr) {
+  std::printf("%s threads: %s%s%s\n", passed ? "ok  " : "FAIL", what, why == nullptr ? "" : ": ", why == nullptr ? "" : why);
   failures += !passed;
+}
+
+// Ends a program that hangs in a wait that has no limit of its own, such as a join, with a failure that says so.
+void end_of_patience(int) {
+  static const char sentence[] = "FAIL threads: the program has not ended within 100 seconds: a call or a join hangs\n";
+  const ssize_t written = write(STDOUT_FILENO, sentence, sizeof sentence - 1);
+  _exit(written > 0 ? 1 : 2);
 }
 
 // Whether each of the parts is done once, and is done when the call returns.
@@ -44,12 +53,18 @@ bool is_done_by_two(const Parallel& parallel) {
   return are_two;
 }
 
+// Of a child: it is the parent that says that it has not ended.
+void limit_child() {
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(20);
+}
+
 // A child that ends as programs do, after a call of its own, with a set that is one's own and the shared one. One that hangs
 // ends after 20 seconds.
 [[maybe_unused]] bool child_computes(Threads& own) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    limit_child();
     const bool each = does_each_part(own.parallel(), 4) && does_each_part(Threads::shared().parallel(4), 4);
     own.resize(2);
     std::exit(each && does_each_part(own.parallel(), 4) ? 0 : 1);
@@ -59,8 +74,8 @@ bool is_done_by_two(const Parallel& parallel) {
 }
 
 // A fork while another thread is inside of a call on the shared set, which its helpers are in too: the child takes the set
-// over, on more than one thread, and ends; the call of the parent goes on.
-[[maybe_unused]] bool child_computes_beside_a_call() {
+// over, on more than one thread, and ends; the call of the parent goes on. Answers what went wrong, or null.
+[[maybe_unused]] const char* child_computes_beside_a_call() {
   std::atomic<int> inside{0};
   std::atomic<bool> has_forked{false};
   bool each = false;
@@ -73,17 +88,23 @@ bool is_done_by_two(const Parallel& parallel) {
     });
     each = done.load() == 3;
   });
-  while (inside.load() < 2) std::this_thread::yield();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (inside.load() < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  if (inside.load() < 2) {
+    has_forked = true;
+    caller.join();
+    return "no second thread came into the call within 20 seconds";
+  }
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    limit_child();
     std::exit(is_done_by_two(Threads::shared().parallel(3)) && does_each_part(Threads::shared().parallel(3), 8) ? 0 : 1);
   }
   int status = 1;
   const bool has_ended = child > 0 && waitpid(child, &status, 0) == child && status == 0;
   has_forked = true;
   caller.join();
-  return has_ended && each;
+  return !has_ended ? "the child did not end well within 20 seconds" : !each ? "the parent's call left out a part" : nullptr;
 }
 
 [[maybe_unused]] void forks() {
@@ -96,14 +117,18 @@ bool is_done_by_two(const Parallel& parallel) {
   each = call();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until they sleep
   check(each && child_computes(own) && call(), "the child of a fork while threads sleep");
-  for (int round = 0; round < 10 && each; ++round) each = child_computes_beside_a_call();
-  check(each && call(), "the child of a fork while a call of the parent computes");
+  const char* wrong = nullptr;
+  for (int round = 0; round < 10 && wrong == nullptr; ++round) wrong = child_computes_beside_a_call();
+  if (wrong == nullptr && !call()) wrong = "a call after that left out a part";
+  check(wrong == nullptr, "the child of a fork while a call of the parent computes", wrong);
 }
 
 }  // namespace
 
 int main() {
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // a child would write what is left in a buffer once more
+  std::signal(SIGALRM, end_of_patience);
+  alarm(100);
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define __SANITIZE_THREAD__ 1

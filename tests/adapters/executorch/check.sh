@@ -3,7 +3,7 @@
 # tests/adapters/executorch/check.sh CXX BUILD_DIR
 #
 # Random problems beside float64, bits, refusals, too little memory; on x86-64, with the fastest backend and without vectors, and on AArch64 by qemu: one digest.
-# ALL=1: ten times the problems, without a pool of threads, AddressSanitizer.
+# ALL=1: ten times the problems, without a pool of threads, each source by itself, AddressSanitizer.
 cxx=$1
 build=$2/adapters/executorch
 . tests/support/check.sh
@@ -16,15 +16,14 @@ if [ "${ALL:-}" = 1 ]; then count=3000 few=300 level=-O2; else count=300 few=12 
 flags="-std=c++17 $level -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -isystem $package/third-party/include -DC10_USING_CUSTOM_GENERATED_MACROS -pthread"
 pool=-DET_USE_THREADPOOL
 
-# compiled WHAT COMPILER LIBRARY PROGRAM FLAGS…: each source in a process of its own.
+# compiled WHAT COMPILER LIBRARY PROGRAM FLAGS…
 compiled() {
   what=$1 compiler=$2 library=$3 program=$4
   shift 4
-  objects=$build/$program.objects
-  rm -rf "$objects" && mkdir -p "$objects"
-  # shellcheck disable=SC2016,SC2086
-  succeeds "$what compiles" sh -c 'printf "%s\n" '"$sources"' | xargs -n 1 -P 2 sh -c '\''for source; do :; done; "$@" -c -o "$0/$(basename "$source" .cpp).o"'\'' "$@"' sh "$objects" $compiler $flags "$@" &&
-    succeeds "$what links" $compiler -pthread -Wl,--wrap=aligned_alloc "$@" "$objects"/*.o "$library" -o "$build/$program"
+  # shellcheck disable=SC2086
+  one_unit $sources >"$build/sources.cpp"
+  # shellcheck disable=SC2086
+  succeeds "$what compiles and links" $compiler $flags -I. "$@" -Wl,--wrap=aligned_alloc "$build/sources.cpp" "$library" -o "$build/$program"
 }
 
 # counted WHAT COMMAND…: the checks that the program prints, and its digest to $digests.
@@ -56,6 +55,8 @@ fi
 if [ "$(printf '%s\n' $digests | sort -u | wc -l)" = 1 ] && [ -n "$digests" ]; then ok "one digest:$digests"; else fail 'one digest' "$digests"; fi
 
 if [ "${ALL:-}" = 1 ]; then
+  # shellcheck disable=SC2086
+  each_alone ExecuTorch "$sources" $cxx $flags $pool
   compiled 'without a pool of threads' "$cxx" "$2/libattend.a" kernels-alone && counted 'without a pool' "$build/kernels-alone" 300
   compiled 'with AddressSanitizer' "$cxx" "$2/libattend.a" kernels-asan $pool -g1 -fsanitize=address,undefined && counted 'AddressSanitizer' "$build/kernels-asan" 200
 fi

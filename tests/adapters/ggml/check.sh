@@ -2,7 +2,8 @@
 # The adapter for ggml in llama.cpp's own libraries: tests/adapters/ggml/check.sh CXX BUILD_DIR
 #
 # Without ALL=1 a Llama of two layers and the shipped model; with it also eight layers in float32 and Q8_0, the story's model, more ways of
-# feeding, and AddressSanitizer. `make lib` has made BUILD_DIR/libattend.a. MODELS= has stories260K.bin and tok512.bin.
+# feeding, the optimisation that is installed, each source by itself, and AddressSanitizer. `make lib` has made BUILD_DIR/libattend.a. MODELS= has
+# stories260K.bin and tok512.bin.
 cxx=$1
 library=$2/libattend.a
 build=$2/adapters/ggml
@@ -94,6 +95,8 @@ else
 fi
 
 if [ -n "${ALL:-}" ]; then
+  # shellcheck disable=SC2086
+  each_alone ggml "$(echo bench/adapters/ggml/*.cpp tests/adapters/ggml/forms*.cpp)" $cxx $strict -Wno-psabi -Iinclude
   for kind in f32 q8_0 q4_0; do
     "$build/random_llama" "$build/$kind.gguf" $kind && ways $kind 80 20 all
   done

@@ -1,9 +1,10 @@
 #!/bin/sh
 # The adapter of ONNX Runtime in the runtime itself: tests/adapters/onnxruntime/check.sh CXX BUILD_DIR
 #
-# By itself the most telling share: some forms of every operator, one encoder of two layers and one decoder, AArch64 too. ALL=1: every form of
-# node on every processor, encoders of six layers, wrong models, those under AddressSanitizer, and what PyTorch exports. SHIPPED=1 with it: the
-# runtime's own kernels beside float64, which shows that what is expected is right.
+# By itself the most telling share: every form of node here and a 19th of them on other processors, one encoder of two layers, AArch64 too, and one
+# decoder. ALL=1: every form of node on every processor, encoders of six layers, the decoder on AArch64, all wrong models, those under
+# AddressSanitizer, what PyTorch exports, and each source by itself. SHIPPED=1 with it: the runtime's own kernels beside float64, which shows that
+# what is expected is right.
 cxx=$1
 library=$2/libattend.a
 build=$2/adapters/onnxruntime
@@ -46,14 +47,17 @@ runs "published cases of ONNX" published "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "products of one input, each row by its own range" dynamic "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "custom operators" custom "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every $every
 runs "forms of nodes on processors" processors --every "$((every * 3 - 2))" --machines "$machines"
-runs "a decoder and its cache" decoder --machines "$machines"
 if [ "${ALL:-}" != 1 ]; then
-  runs "an encoder, whatever surrounds its texts" encoder --quick --layers 2 --width 128 --machines "$machines"
+  runs "a decoder and its cache" decoder --machines here,scalar
+  runs "an encoder, whatever surrounds its texts" encoder --quick --layers 2 --width 64 --machines "$machines"
   runs "wrong models and inputs" hostile "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every 9
   finish
   exit
 fi
 
+# shellcheck disable=SC2086
+each_alone "ONNX Runtime" "$(echo bench/adapters/onnxruntime/*.cpp)" $cxx -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude
+runs "a decoder and its cache" decoder --machines "$machines"
 runs "an encoder, whatever surrounds its texts" encoder --machines "$machines"
 runs "wrong models and inputs" hostile "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 for level in 0 1 2; do runs "forms of nodes, graphs rewritten at level $level" nodes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --level $level; done

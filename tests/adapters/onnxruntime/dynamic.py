@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 import host
 import machines
 import model
-from reference import integer_product, quantised
+from reference import integer_product, quantised_rows
 
 # (inputs, outputs of each product): panels are of 32 outputs, and 128 are computed at a time.
 EXTENTS = ((1, (1,)), (5, (31, 33)), (64, (130, 128, 7)), (100, (300,)), (384, (64, 64, 64)))
@@ -59,8 +59,7 @@ class Products:
 
     def exact(self, x):
         """Without Gelu."""
-        rows = [quantised(row) for row in x.reshape(-1, x.shape[-1])]
-        numbers, scales, zeros = (numpy.stack(a) for a in zip(*rows))
+        numbers, scales, zeros = quantised_rows(x.reshape(-1, x.shape[-1]))
         for weights, scale, zero, bias in self.parts:
             y = integer_product(numbers, weights, zeros, zero).astype(numpy.float32) * (scales[:, None] * scale)
             yield (y + bias if self.bias else y).reshape(*x.shape[:-1], -1)

@@ -77,7 +77,8 @@ static int open_model(const char* file, int threads) {
   void* options = NULL;
   if (CALL(CreateSessionOptions, (void**), &options)) return -1;
   int failed = CALL(SetSessionLogSeverityLevel, (void*, int), options, 4) || CALL(SetIntraOpNumThreads, (void*, int), options, threads) ||
-               CALL(AddSessionConfigEntry, (void*, const char*, const char*), options, "session.record_ep_graph_assignment_info", "1");
+               CALL(AddSessionConfigEntry, (void*, const char*, const char*), options, "session.record_ep_graph_assignment_info", "1") ||
+               CALL(AddSessionConfigEntry, (void*, const char*, const char*), options, "session.intra_op.allow_spinning", "0");
   if (!failed && device != NULL) {
     failed = CALL(SessionOptionsAppendExecutionProvider_V2, (void*, void*, const void* const*, size_t, const char* const*, const char* const*, size_t),
                   options, environment, &device, (size_t)1, NULL, NULL, (size_t)0);

@@ -28,6 +28,8 @@ PLACES = {
     "Session_GetEpGraphAssignmentInfo": 407, "EpAssignedSubgraph_GetEpName": 408, "EpAssignedSubgraph_GetNodes": 409,
     "EpAssignedNode_GetName": 410, "EpAssignedNode_GetDomain": 411, "EpAssignedNode_GetOperatorType": 412,
 }
+# Of all sessions. Threads that wait by spinning would take the processors from what runs beside.
+SETTINGS = {"session.record_ep_graph_assignment_info": "1", "session.intra_op.allow_spinning": "0"}
 RELEASES = {"Env": 92, "Status": 93, "MemoryInfo": 94, "Session": 95, "Value": 96, "TensorTypeAndShapeInfo": 99, "SessionOptions": 100}
 CODES = ["OK", "FAIL", "INVALID_ARGUMENT", "NO_SUCHFILE", "NO_MODEL", "ENGINE_ERROR", "RUNTIME_EXCEPTION", "INVALID_PROTOBUF", "MODEL_LOADED",
          "NOT_IMPLEMENTED", "INVALID_GRAPH", "EP_FAIL"]
@@ -125,7 +127,7 @@ class Session:
             api.SetSessionLogSeverityLevel(settings, c_int(4))
             api.SetIntraOpNumThreads(settings, c_int(threads))
             api.SetSessionGraphOptimizationLevel(settings, c_int(level))
-            for key, value in {"session.record_ep_graph_assignment_info": "1", **(config or {})}.items():
+            for key, value in {**SETTINGS, **(config or {})}.items():
                 api.AddSessionConfigEntry(settings, c_char_p(key.encode()), c_char_p(value.encode()))
             if optimised:
                 api.SetOptimizedModelFilePath(settings, c_char_p(optimised.encode()))

@@ -20,6 +20,8 @@ import nodes_contrib  # noqa: F401
 import nodes_products  # noqa: F401
 import nodes_rows  # noqa: F401
 
+# AddressSanitizer's end of a process that asks for more memory than there is, where otherwise an exception is thrown, and the call is refused.
+OUT_OF_MEMORY = "AddressSanitizer: allocator is out of memory"
 KINDS = (numpy.float32, numpy.float16, numpy.float64, numpy.int8, numpy.uint8, numpy.int32, numpy.int64, numpy.bool_)
 
 
@@ -119,14 +121,16 @@ def variations(one, dice):
     yield "short file", plain[:dice.randrange(len(plain))], fed
 
 
-def batch(runtime, one, seed, trace):
-    """Runs all variations of a form. Answers counts: answered, refused, of these with a sentence of ours; or a sentence that is wrong."""
+def batch(runtime, one, seed, trace, begin=0):
+    """Runs all variations of a form, from one on. Answers counts: answered, refused, of these with a sentence of ours; or a sentence that is wrong."""
     dice, answered, refused, ours = random.Random(seed), 0, 0, 0
     right = runtime.session(one.model(), provider=True)
     if right.left():
         return 0, 0, 0  # nothing of ours
     before = right.run(one.fed())
-    for what, data, fed in variations(one, dice):
+    for number, (what, data, fed) in enumerate(variations(one, dice)):
+        if number < begin:
+            continue
         if trace:
             print("  %s" % what, flush=True)
         if sum(a.size for a in fed.values()) > 1 << 22 or too_large(data):
@@ -171,10 +175,10 @@ def versions(library):
 def children(asked, chosen, at_once=24):
     """Runs batches of forms in processes; a batch that dies is run again form by form."""
     totals, problems = [0, 0, 0], []
-    waiting = [list(range(i, min(i + at_once, len(chosen)))) for i in range(0, len(chosen), at_once)]
+    waiting = [(list(range(i, min(i + at_once, len(chosen)))), 0) for i in range(0, len(chosen), at_once)]
     while waiting:
-        indices = waiting.pop(0)
-        command = [sys.executable, __file__, asked.runtime, "--plugin", asked.plugin, "--only", asked.only, "--every", str(asked.every), "--forms", ",".join(map(str, indices))]
+        indices, begin = waiting.pop(0)
+        command = [sys.executable, __file__, asked.runtime, "--plugin", asked.plugin, "--only", asked.only, "--every", str(asked.every), "--forms", ",".join(map(str, indices)), "--begin", str(begin)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         for line in done.stdout.splitlines():
             if line.startswith("FAIL"):
@@ -183,7 +187,10 @@ def children(asked, chosen, at_once=24):
                 totals = [a + int(b) for a, b in zip(totals, line.split()[1:])]
         if "counts" not in done.stdout:
             if len(indices) > 1:
-                waiting = [[i] for i in indices] + waiting
+                waiting = [([i], 0) for i in indices] + waiting
+            elif OUT_OF_MEMORY in done.stderr and done.stdout.startswith("  "):
+                waiting.insert(0, (indices, begin + len(done.stdout.splitlines())))  # behind the one that asked for it
+                totals[1] += 1
             else:
                 problems.append("FAIL %s: the process ended with %d after%s: %s" % (chosen[indices[0]].name, done.returncode, done.stdout[-40:].replace("\n", ""),
                                                                                    done.stderr.strip()[-600:]))
@@ -197,6 +204,7 @@ def main():
     arguments.add_argument("--only", default="")
     arguments.add_argument("--every", type=int, default=1)
     arguments.add_argument("--forms", help="of a child process")
+    arguments.add_argument("--begin", type=int, default=0, help="of a child with one form: the first of its variations")
     asked = arguments.parse_args()
     chosen = [f for f in one_of_each() if asked.only in f.operator() + " " + f.name][::asked.every]
     if asked.forms is None:
@@ -211,7 +219,7 @@ def main():
     counts, failed = [0, 0, 0], 0
     indices = [int(i) for i in asked.forms.split(",")]
     for i in indices:
-        result = batch(runtime, chosen[i], i, len(indices) == 1)
+        result = batch(runtime, chosen[i], i, len(indices) == 1, asked.begin)
         if isinstance(result, str):
             failed += 1
             print("FAIL %s: %s" % (chosen[i].name, result))

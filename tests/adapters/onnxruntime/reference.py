@@ -150,22 +150,30 @@ def quick_gelu(x, alpha):
     return Result(y, 5 * units(y) + U * abs(alpha * x * y), 1e-6 * (abs(x) + 1))
 
 
-def quantised(x):
-    """DynamicQuantizeLinear: numbers of 8 bits, scale, zero point. Each step is one operation of float32, so all is exact."""
+def quantised_rows(x):
+    """DynamicQuantizeLinear of each row [rows][numbers]: numbers of 8 bits, scales, zero points. Each step is one operation of float32, so all is
+    exact."""
     x = numpy.asarray(x, numpy.float32)
-    least, most = min(numpy.float32(0), x.min(initial=0)), max(numpy.float32(0), x.max(initial=0))
-    scale = numpy.float32((most - least) / numpy.float32(255))
-    if scale == 0:
-        return numpy.zeros(x.shape, numpy.uint8), numpy.float32(1), numpy.uint8(0)
-    zero = numpy.uint8(numpy.clip(numpy.rint(-least / scale), 0, 255))
-    return numpy.clip(numpy.rint(x / scale) + numpy.float32(zero), 0, 255).astype(numpy.uint8), scale, zero
+    least, most = x.min(-1, initial=0), x.max(-1, initial=0)
+    scale = (most - least) / numpy.float32(255)
+    none = scale == 0
+    scale[none] = 1
+    zero = numpy.where(none, numpy.float32(0), numpy.clip(numpy.rint(-least / scale), 0, 255))
+    numbers = numpy.where(none[:, None], numpy.float32(0), numpy.clip(numpy.rint(x / scale[:, None]) + zero[:, None], 0, 255))
+    return numbers.astype(numpy.uint8), scale, zero.astype(numpy.uint8)
+
+
+def quantised(x):
+    """The same of a whole tensor."""
+    numbers, scales, zeros = quantised_rows(numpy.reshape(x, (1, -1)))
+    return numbers.reshape(numpy.shape(x)), scales[0], zeros[0]
 
 
 def integer_product(a, b, a_zero, b_zero):
-    """Exact; zero points by row of a and by column of b, or one for all."""
-    a, b = a.astype(numpy.int64), b.astype(numpy.int64)
+    """Zero points by row of a and by column of b, or one for all. Sums of less than 2^53 are exact in float64, whose products are the fastest."""
+    a, b = a.astype(numpy.float64), b.astype(numpy.float64)
     if a_zero is not None:
-        a = a - (a_zero.astype(numpy.int64)[..., None] if a_zero.ndim == 1 and a_zero.size > 1 else a_zero.astype(numpy.int64))
+        a = a - (a_zero.astype(numpy.float64)[..., None] if a_zero.ndim == 1 and a_zero.size > 1 else a_zero.astype(numpy.float64))
     if b_zero is not None:
-        b = b - b_zero.astype(numpy.int64)
-    return numpy.matmul(a, b)
+        b = b - b_zero.astype(numpy.float64)
+    return numpy.matmul(a, b).astype(numpy.int64)

@@ -14,9 +14,7 @@ import host
 
 def medians(runtime, data, inputs, threads, rounds):
     """Seconds of a run as shipped, and with the plugin."""
-    # Threads that wait by spinning would take the processors from the other session.
-    config = {"session.intra_op.allow_spinning": "0"}
-    sessions = [runtime.session(data, provider=plugin, threads=threads, config=config) for plugin in (False, True)]
+    sessions = [runtime.session(data, provider=plugin, threads=threads) for plugin in (False, True)]
     times = [[], []]
     for turn in range(rounds + 1):
         for which in (0, 1) if turn % 2 else (1, 0):

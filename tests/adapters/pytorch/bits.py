@@ -1,6 +1,5 @@
 """What changes no bit: of whole models with Attend inside, and of the operators by themselves."""
 import random
-import sys
 
 import torch
 
@@ -27,9 +26,8 @@ def models_keep_bits(small):
         if what.startswith('padding'):
             close = all(torch.allclose(one, other, atol=2e-5) for one, other in zip(found, shipped))
             check(f'models: {what}: outputs are those of the shipped model, but for rounding', close)
-    # The symptom that users of transformers report: padding changes logits.
-    for what in ('padding on the right', 'padding on the left', 'batch', 'prompt at once or token by token'):
-        check(f'models: {what}: as shipped, bits change', what in changed, 'the test does not tell one from the other')
+    # The symptom that users of transformers report. By which of these depends on the processor, for which PyTorch's products differ.
+    check(f"models: as shipped, bits change by {', '.join(changed)}", changed, 'nothing: the test does not tell one from the other')
 
 
 def operator_problem(choose):
@@ -115,10 +113,9 @@ def weights_keep_bits():
     return None
 
 
-if __name__ == '__main__':
-    with torch.no_grad():
-        models_keep_bits(sys.argv[1] == 'small')
-        operators_keep_bits(int(sys.argv[2]))
-        checked('a window that a mask says has the bits of a cache that dropped what it has left behind')(windows_keep_bits)
-        checked('linear: weights in rows have the bits of packed ones, and are read anew by each call')(weights_keep_bits)
-        checked('softmax: numbers that are masked change no bit in front of the rest nor behind it')(softmax_keeps_bits)
+def main(models, count):
+    models_keep_bits(models == 'small')
+    operators_keep_bits(int(count))
+    checked('a window that a mask says has the bits of a cache that dropped what it has left behind')(windows_keep_bits)
+    checked('linear: weights in rows have the bits of packed ones, and are read anew by each call')(weights_keep_bits)
+    checked('softmax: numbers that are masked change no bit in front of the rest nor behind it')(softmax_keeps_bits)

@@ -194,16 +194,15 @@ def in_threads_of_python():
     return None if all(same_bits(alone[number % 8], each) for number, each in enumerate(together)) else 'bits differ'
 
 
-if __name__ == '__main__':
-    with torch.no_grad():
-        multihead_attention_options()
-        checked('MultiheadAttention: is_causal, with a mask and without, has the bits of the mask')(causal_hint)
-        checked('MultiheadAttention: a query that sees nothing has a context of zeros')(masked_rows)
-        checked('replace: whole transformers are those of float64, and no layer of torch.nn is left')(whole_models)
-        checked('replace: other classes by functions')(others_of_a_model)
-        checked('Linear: weights that change, through .data too, are seen; copies and pickles have their own')(changed_weights)
-        checked('attention_forward: masks, caches, windows, caps and sinks beside float64')(attention_forward)
-        checked('scripts and traces, saved and loaded, have the bits of eager calls')(script_and_trace)
-        checked('the device meta: shapes alone')(shapes_on_meta)
-        checked('queries, keys and values are not copied, and heads join again without a copy')(nothing_is_copied)
-        checked('calls from several threads at once')(in_threads_of_python)
+def main():
+    multihead_attention_options()
+    checked('MultiheadAttention: is_causal, with a mask and without, has the bits of the mask')(causal_hint)
+    checked('MultiheadAttention: a query that sees nothing has a context of zeros')(masked_rows)
+    checked('replace: whole transformers are those of float64, and no layer of torch.nn is left')(whole_models)
+    checked('replace: other classes by functions')(others_of_a_model)
+    checked('Linear: weights that change, through .data too, are seen; copies and pickles have their own')(changed_weights)
+    checked('attention_forward: masks, caches, windows, caps and sinks beside float64')(attention_forward)
+    checked('scripts and traces, saved and loaded, have the bits of eager calls')(script_and_trace)
+    checked('the device meta: shapes alone')(shapes_on_meta)
+    checked('queries, keys and values are not copied, and heads join again without a copy')(nothing_is_copied)
+    checked('calls from several threads at once')(in_threads_of_python)

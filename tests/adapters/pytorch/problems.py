@@ -1,6 +1,5 @@
-"""Random problems beside PyTorch's own float64: problems.py COUNT."""
+"""Random problems beside PyTorch's own float64."""
 import random
-import sys
 
 import torch
 
@@ -121,8 +120,8 @@ def run(name, count, make):
     check(what, not failed, '; '.join(failed[:3]))
 
 
-if __name__ == '__main__':
-    count = int(sys.argv[1])
+def main(count):
+    count = int(count)
     run('attention', count, attention_problem)
     for each in ('linear', 'packed_linear', 'layer_norm', 'rms_norm', 'gelu', 'silu', 'softmax'):
         run(each, max(20, count // 10), lambda choose, name=each: row_problem(choose, name))

@@ -1,6 +1,5 @@
-"""Bad arguments get an error with a sentence, and whatever is passed nothing crashes: refusals.py COUNT."""
+"""Bad arguments get an error with a sentence, and whatever is passed nothing crashes."""
 import random
-import sys
 
 import torch
 from torch import nn
@@ -120,8 +119,7 @@ def nothing_crashes(count):
     check(f'{count} calls with any arguments: {taken} are taken, the others are refused, and none crashes', not wrong and 0 < taken < count, wrong[:3])
 
 
-if __name__ == '__main__':
-    with torch.no_grad():
-        sentences()
-        gradients()
-        nothing_crashes(int(sys.argv[1]))
+def main(count):
+    sentences()
+    gradients()
+    nothing_crashes(int(count))

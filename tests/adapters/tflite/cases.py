@@ -163,20 +163,21 @@ def write_caches(rng, writer):
 
 def write_padded(rng, writer):
     """Texts behind padding, which a mask hides: the bits of each alone, for the operator and for a chain."""
-    for i, kind in enumerate(("added", "hiding", "bool", "int8", "chain")):
+    for i, kind in enumerate(("added", "hiding", "bool", "int8", "chain", "chain_of_one_head")):
         lengths, longest = (150, 90, 117), 150  # sums are chains of 64 keys, so that padding matters from there on
-        p = Problem(rng, 3, longest, longest, 4, 4 if kind == "chain" else 2, 16, 16, int8=kind == "int8", scale=numpy.float32(0.25))
+        heads, is_chain = 1 if kind == "chain_of_one_head" else 4, kind.startswith("chain")  # one head: the batch could pass for heads
+        p = Problem(rng, 3, longest, longest, heads, heads if is_chain else 2, 16, 16, int8=kind == "int8", scale=numpy.float32(0.25))
         seen = numpy.arange(longest)[None, None, None] >= longest - numpy.asarray(lengths)[:, None, None, None]
         if kind == "added":  # causal too: the queries of padding see nothing
             seen = seen & numpy.tril(numpy.ones((longest, longest), bool))
-        p.mask = seen if kind == "bool" else numpy.where(seen, 0, -1e9 if kind in ("hiding", "chain") else -numpy.inf).astype(numpy.float32)
-        if kind == "chain":
+        p.mask = seen if kind == "bool" else numpy.where(seen, 0, -1e9 if kind == "hiding" or is_chain else -numpy.inf).astype(numpy.float32)
+        if is_chain:
             chain = Chain(p, {"base": "fused", "key": "adjoint", "scale": "scores", "output": "fused"})
-            writer.add("padded_chain", chain.build(), "delegate", padded=p, chain=chain)
+            writer.add("padded_" + kind, chain.build(), "delegate", padded=p, chain=chain)
         else:
             writer.add("padded_" + kind, operator(p), "register", padded=p)
         for row, length in enumerate(lengths):
-            alone = Problem(rng, 1, length, length, 4, p.kv_heads, 16, 16, int8=p.int8, scale=p.scale)
+            alone = Problem(rng, 1, length, length, heads, p.kv_heads, 16, 16, int8=p.int8, scale=p.scale)
             alone.steps = p.steps
             for name in ("query", "key", "value"):
                 setattr(alone, name, numpy.ascontiguousarray(getattr(p, name)[row : row + 1, longest - length :]))
