@@ -29,6 +29,16 @@ T opaque(T value) {
   return value;
 }
 
+// A constant that Clang does not know. With -funsafe-math-optimizations it makes one factor of two constant ones, of a product
+// and of the multiply-add that takes it, and no pragma forbids that for intrinsics.
+inline float apart(float constant) {
+#if defined(__clang__)
+  return bits_to<float>(opaque(bits_to<uint32_t>(constant)));
+#else
+  return constant;
+#endif
+}
+
 }  // namespace
 }  // namespace attend::ATTEND_ISA
 

@@ -164,7 +164,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec error_function(typename Isa::Vec x) {
   using Vec = typename Isa::Vec;
   const Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(4.0f)), one = Isa::broadcast(1.0f);
   const Vec small = Isa::fma(size, polynomial<Isa>(erf_coefficients, Isa::mul(size, size)), size);
-  const Vec twice = Isa::mul(tail_ratio<Isa>(Isa::mul(size, Isa::broadcast(1.4142135f))), Isa::broadcast(-2.0f));
+  const Vec twice = Isa::mul(tail_ratio<Isa>(Isa::mul(size, Isa::broadcast(apart(1.4142135f)))), Isa::broadcast(-2.0f));
   const Vec large = Isa::fma(twice, small_number<Isa>(bell<Isa>(size, 1.0f)), one);
   const Vec sized = where_at_least<Isa>(size, one, large, small);
   return where_at_least<Isa>(x, Isa::zero(), sized, Isa::sub(Isa::zero(), sized));

@@ -68,6 +68,12 @@ bare_library() (
   library_at bare "$work/clang"
 )
 
+# Those of all vectors for bare x86, which are made with -funsafe-math-optimizations, under the tests of what multiplies by constants.
+bare_activations() {
+  make -j1 unit CXX="$clang" BUILD="$work/clang_bare" TEST_BUILD="$build" ARGS="--test-case='activations*'" \
+    LIBRARY="$(ALL='' instead=$work/clang/levels/bare library_of clang sse2 avx2 avx512)"
+}
+
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
   absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni amx/')
@@ -153,6 +159,7 @@ work_on() { # part
       [ -n "${ALL:-}" ] || bare_library || return
       ATTEND_QUICK=24 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(clang_library)" &&
+        bare_activations &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
       ;;
     contracted) variant contracted "$cxx" "$build" LIBRARY="$(library_of contracted $(echo "$others" | sed s/sse2//))" OPT=-O3 EXTRA="$contracted" ;;
