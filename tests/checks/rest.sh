@@ -6,16 +6,17 @@
 # within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
-# else is left out: the unit tests with all of their random problems (make test takes a sixth); fuzzing, contraction, symbols
-# and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under sanitizers; contracted objects of
-# AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in whose place its tests have those for bare x86;
-# other compilers' objects of instruction sets that this processor lacks; emulated instruction sets on an older processor;
-# widths of typed calls above 26; hot loops with both compilers; sizes of boards that execute the code of another one; warnings
-# that need optimisation of a vendor's flags for Cortex-M0+, M55, rv32imafc and AArch64, whose sources are then only read with
-# them; Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with
-# optimisation, and those of large projections; that the playground's kernels compile to the same bytes twice; adapters with the
-# optimisation that is installed, each of their sources by itself, and what else check_adapters.sh says; and of targets what
-# targets.sh says. Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
+# else is left out: the unit tests with all of their random problems (make test takes a sixth); assembly in Intel's syntax;
+# fuzzing, contraction, symbols and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under
+# sanitizers; contracted objects of AVX-512, of both VNNIs and of AMX; Clang's hosted objects of SSE2 and of both VNNIs, in whose
+# place its tests have those for bare x86; other compilers' objects of instruction sets that this processor lacks; emulated
+# instruction sets on an older processor; widths of typed calls above 26; hot loops with both compilers; sizes of boards that
+# execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55, rv32imafc and
+# AArch64, whose sources are then only read with them; Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of
+# the sources by itself there; benchmarks with optimisation, and those of large projections; that the playground's kernels
+# compile to the same bytes twice; adapters with the optimisation that is installed, each of their sources by itself, and what
+# else check_adapters.sh says; and of targets what targets.sh says. Clang's library for bare x86 is always made with
+# -funsafe-math-optimizations, which must change nothing.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
@@ -29,7 +30,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles accuracy ${ALL:+unit} contracted typed_widths site distributed wheel adapters benchmarks old_processors stack"
+parts="clang sanitized tiles accuracy ${ALL:+unit dialects} contracted typed_widths site distributed wheel adapters benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems ($rounds: another part), with another library than that of TESTS, but for
@@ -145,6 +146,20 @@ clang_warnings() (
   [ $failed -eq 0 ]
 )
 
+# Assembly for x86 is written in AT&T's syntax and in Intel's, which -masm=intel asks for: both must be the same instructions.
+dialects() {
+  mkdir -p "$work/dialects"
+  for compiler in "$cxx" "$clang"; do
+    for source in src/isa/*.cpp; do
+      for dialect in att intel; do
+        $compiler -std=c++17 -O1 -ffp-contract=off -Iinclude -masm=$dialect -c "$source" -o "$work/dialects/made.o" || return 1
+        objdump -d "$work/dialects/made.o" >"$work/dialects/$dialect.txt"
+      done
+      cmp "$work/dialects/att.txt" "$work/dialects/intel.txt" || { echo "$compiler: $source differs with -masm=intel" && return 1; }
+    done
+  done
+}
+
 # counts COMMAND…: of what prints no count of its own.
 counts() {
   if "$@"; then echo '1 passed, 0 failed'; else echo '0 passed, 1 failed' && return 1; fi
@@ -173,6 +188,7 @@ work_on() { # part
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
       ;;
     unit) "$build/unit" ;;
+    dialects) counts dialects ;;
     wheel) counts wheel ;;
     typed_widths) typed_widths ;;
     stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
