@@ -56,6 +56,18 @@ template <class Isa, int width>
 ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
   constexpr int rows_at_once = width == few_panel_keys ? width : Isa::transposed;
   constexpr int columns = width == few_panel_keys ? Isa::columns_of_four : Isa::transposed;
+  if constexpr (width == panel_keys && width == Isa::lanes && Isa::transposes_rows) {
+    // Whole lines at a time: halves of them would go through the caches twice.
+    if (key_count >= width && head_dim % 4 == 0) {
+      for (int d = 0; d < head_dim; d += 4, panel += 4 * width) {
+        typename Isa::Vec four[4];
+        Isa::columns_of_rows(keys + d, key_stride, four);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) Isa::store(panel + i * width, four[i]);
+      }
+      return;
+    }
+  }
   for (int lane = 0; lane < width; lane += rows_at_once, panel += rows_at_once) {
     const float* rows[rows_at_once];
     ATTEND_UNROLL
