@@ -24,6 +24,7 @@ TEST_SOURCES := $(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp))
 # GROUPED= compiles so many of them as one file, where their names allow it: what is compiled once and thrown away is there sooner.
 ifneq ($(GROUPED),)
 TEST_SOURCES := $(shell sh tests/support/groups.sh $(GROUPED) $(TEST_BUILD)/tests/groups $(TEST_SOURCES))
+$(if $(TEST_SOURCES),,$(error tests could not be put into groups: see tests/support/groups.sh))
 endif
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(patsubst $(TEST_BUILD)/%,%,$(TEST_SOURCES)) tests/support/main.cpp $(if $(filter app,$(TEST_ROOMS)),$(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES))))
 

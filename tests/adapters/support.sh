@@ -28,7 +28,7 @@ needs_python() {
 }
 
 # one_unit SOURCE…: a translation unit of all of them, for a compiler's -x c++ -, which takes a third of the time that they take one by one.
-# With ALL=1 each_alone compiles them as others do.
+# With ALL=1 each_alone reads each of them by itself.
 one_unit() { printf '#include "%s"\n' "$@"; }
 
 # each_alone WHAT "SOURCE…" COMMAND…: each source compiles by itself, with all warnings: nothing that it needs comes from the one before.

@@ -118,7 +118,8 @@ run_image() { # image
 }
 
 # Where board.sh has the same compiler and processor, its objects are taken, unless ALL=1: they differ in the standard, and in flags that
-# change nothing here. Those of AArch64 are the ones whose stack `make targets` looks at, at -O2.
+# change nothing here. Those of AArch64 are the ones whose stack `make targets` looks at: hosted, at -O2, where vendors' are freestanding,
+# at -Os.
 is_of_board() {
   [ -z "${ALL:-}" ] && [ "$family" = gcc ] && case $target in cortex-m0plus | cortex-m55 | rv32imafc | aarch64) true ;; *) false ;; esac
 }

@@ -8,15 +8,15 @@
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); assembly in Intel's syntax;
 # fuzzing, contraction, symbols and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under
-# sanitizers; contracted objects of AVX-512, of both VNNIs and of AMX; Clang's hosted objects of SSE2 and of both VNNIs, in whose
-# place its tests have those for bare x86; other compilers' objects of instruction sets that this processor lacks; emulated
-# instruction sets on an older processor; widths of typed calls above 26; hot loops with both compilers; sizes of boards that
-# execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55, rv32imafc and
-# AArch64, whose sources are then only read with them; Clang's warnings for Windows on x86 of 32 bits and AArch64, and each of
-# the sources by itself there; benchmarks with optimisation, and those of large projections; that the playground's kernels
-# compile to the same bytes twice; adapters with the optimisation that is installed, each of their sources by itself, and what
-# else check_adapters.sh says; and of targets what targets.sh says. Clang's library for bare x86 is always made with
-# -funsafe-math-optimizations, which must change nothing.
+# sanitizers; contracted objects of AVX-512, of both VNNIs and of AMX; Clang's hosted objects of SSE2 and of both VNNIs, in
+# whose place its tests have those for bare x86; other compilers' objects of instruction sets that this processor lacks;
+# emulated instruction sets on an older processor; widths of typed calls above 26; hot loops with both compilers; sizes of
+# boards that execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55,
+# rv32imafc and AArch64, whose sources are then only read with them, and AArch64 freestanding at -Os; Clang's warnings for
+# Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with optimisation, and those of
+# large projections; that the playground's kernels compile to the same bytes twice; adapters with the optimisation that is
+# installed, each of their sources by itself, and what else check_adapters.sh says; and of targets what targets.sh says.
+# Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
@@ -25,7 +25,7 @@ cxx=${CXX:-g++}
 clang=${CLANG:-clang++}
 models=${MODELS:-../shared/models}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-work=$build/rest
+work=$build/rest${ALL:+-all} # what is compiled otherwise with ALL=1 is not taken for what is there
 contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 

@@ -218,7 +218,7 @@ wasm32() {
   link='-Wl,--no-entry -Wl,--stack-first'
   # The library without vectors is that of check_npm.sh, and with vectors that of the npm package, if they were made. ALL=1: -Os.
   objects='' plain=$build/check_npm/plain
-  [ -n "${ALL:-}" ] || [ ! -f "$plain/dispatch.o" ] || sources_changed_since "$plain" || objects=$(ls "$plain"/*.o | grep -v '/memory\.o$')
+  [ -n "${ALL:-}" ] || [ "$clang" != clang++ ] || [ ! -f "$plain/dispatch.o" ] || sources_changed_since "$plain" || objects=$(ls "$plain"/*.o | grep -v '/memory\.o$')
   freestanding wasm32 "$clang --target=wasm32 -Os" wasm 'node tests/firmware/wasm.mjs' || return
   objects=''
   if [ -f build/wasm/attend.wasm ] && make -q wasm CLANG="$clang" >/dev/null 2>&1; then objects=$(echo build/wasm/attend/src/*/*.o); fi

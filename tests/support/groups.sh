@@ -4,7 +4,8 @@
 size=$1 folder=$2
 shift 2
 mkdir -p "$folder" || exit 1
-awk -v size="$size" -f tests/support/groups.awk "$@" | while read -r group; do
+groups=$(awk -v size="$size" -f tests/support/groups.awk "$@") || exit 1
+echo "$groups" | while read -r group; do
   case $group in *' '*) ;; *) echo "$group" && continue ;; esac
   # Named after its first test.
   file=$folder/$(echo "${group%% *}" | sed 's,^tests/,,; s,/,_,g')

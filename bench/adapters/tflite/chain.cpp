@@ -88,7 +88,7 @@ class Matcher : private Reader {
     if (own.empty() || own.size() > scores.size() || own.back() != scores.back()) return false;
     const Dims strides = dense_strides(own);
     found_.mask.clear();
-    found_.heads = scores.size() == 4 ? scores[1] : 0;
+    found_.heads = scores.size() == 4 ? scores[1] : scores.size() == 3 ? 1 : 0;  // three axes: the first is the batch
     for (std::size_t i = 0; i + 1 < scores.size(); ++i) {
       const std::ptrdiff_t j = std::ptrdiff_t(i) - std::ptrdiff_t(scores.size() - own.size());
       const std::ptrdiff_t extent = j < 0 ? 1 : own[std::size_t(j)];

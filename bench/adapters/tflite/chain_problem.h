@@ -41,9 +41,10 @@ class ChainProblem : private Reader {
     std::vector<Axes*> lists = {&found_.query.shared, &found_.key.shared, &found_.value.shared, &found_.output.shared};
     if (chain_->mask >= 0) lists.push_back(&mask_shared);
     if (!aligned(lists)) return false;
-    // The heads of a query begin with the same key, but each batch row with its own.
+    // The heads of a query begin with the same key, but each batch row with its own. Two axes are the batch and heads as they are.
     const auto differs = [](const Axis& axis) { return axis.stride != 0; };
-    if (found_.heads > 0 && std::any_of(mask_shared.begin(), mask_shared.end(), differs)) {
+    const bool is_cut = found_.heads == 1 && found_.query.shared.size() == 2;
+    if (found_.heads > 0 && !is_cut && std::any_of(mask_shared.begin(), mask_shared.end(), differs)) {
       for (Axes* const list : lists) {
         if (!cut_heads(list)) return false;
       }

@@ -161,11 +161,25 @@ def write_caches(rng, writer):
         writer.session("external_" + type, (model, outputs), "register", [(None, data)], bytes=b"".join(a.tobytes() for a in expected))
 
 
+def chain_of_three_axes(p):
+    """One head: query, key and value [batch, tokens, dim], scores and mask [batch, tokens or 1, keys]."""
+    model = Model()
+    chain = Chain(p, {"base": "fused", "output": "fused"})
+    chain.model = model
+    query, key, value = [model.input(a.shape[:2] + a.shape[3:], "float32") for a in (p.query, p.key, p.value)]
+    scores = chain.times(chain.multiply(query, key, True, None, None), p.scale, None)
+    mask = p.mask.reshape(p.batch, 1, p.keys)
+    scores = chain.node("ADD", [scores, model.input(mask.shape)], chain.shape(scores), (11, {0: ("<b", 0)}))
+    weights = chain.node("SOFTMAX", [scores], chain.shape(scores), (9, {0: ("<f", 1.0)}))
+    return model, [chain.multiply(weights, value, False, None, None)], [p.query, p.key, p.value, mask]
+
+
 def write_padded(rng, writer):
     """Texts behind padding, which a mask hides: the bits of each alone, for the operator and for a chain."""
-    for i, kind in enumerate(("added", "hiding", "bool", "int8", "chain", "chain_of_one_head")):
+    for i, kind in enumerate(("added", "hiding", "bool", "int8", "chain", "chain_of_one_head", "chain_of_three_axes")):
         lengths, longest = (150, 90, 117), 150  # sums are chains of 64 keys, so that padding matters from there on
-        heads, is_chain = 1 if kind == "chain_of_one_head" else 4, kind.startswith("chain")  # one head: the batch could pass for heads
+        is_chain = kind.startswith("chain")
+        heads = 1 if is_chain and kind != "chain" else 4  # one head: the batch could pass for heads
         p = Problem(rng, 3, longest, longest, heads, heads if is_chain else 2, 16, 16, int8=kind == "int8", scale=numpy.float32(0.25))
         seen = numpy.arange(longest)[None, None, None] >= longest - numpy.asarray(lengths)[:, None, None, None]
         if kind == "added":  # causal too: the queries of padding see nothing
@@ -173,7 +187,8 @@ def write_padded(rng, writer):
         p.mask = seen if kind == "bool" else numpy.where(seen, 0, -1e9 if kind == "hiding" or is_chain else -numpy.inf).astype(numpy.float32)
         if is_chain:
             chain = Chain(p, {"base": "fused", "key": "adjoint", "scale": "scores", "output": "fused"})
-            writer.add("padded_" + kind, chain.build(), "delegate", padded=p, chain=chain)
+            built = chain_of_three_axes(p) if kind == "chain_of_three_axes" else chain.build()
+            writer.add("padded_" + kind, built, "delegate", padded=p, chain=chain)
         else:
             writer.add("padded_" + kind, operator(p), "register", padded=p)
         for row, length in enumerate(lengths):

@@ -16,7 +16,7 @@ if [ -n "${ALL:-}" ]; then
   count=400 fuzzed=2000 sanitisers=address,undefined emulated=1 level=-O2 arm_level=-O2
 else
   # (AArch64's is optimised, so that products and sums could be contracted there, which must not happen.)
-  count=100 fuzzed=300 sanitisers=address emulated=3 level=-O0 arm_level=-O1
+  count=100 fuzzed=300 sanitisers=address emulated=3 level=-O0 arm_level='-O1 -fexpensive-optimizations'
 fi
 
 if ! fetched tflite "$package" "TensorFlow Lite" || ! needs_python numpy python3-numpy; then
