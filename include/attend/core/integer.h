@@ -127,8 +127,7 @@ struct IntegerMemory {
   ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; hosts: eight more, which kernels read and write back
-  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; or products of
-                     // values, 64 bytes for each of value_dim rounded up to 16; hosts only
+  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels, or products; hosts only
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
   ptrdiff_t nodes;   // [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), exponent and denominator
 
@@ -140,7 +139,7 @@ struct IntegerMemory {
         query(scores + score_rows(rows) * integer_chunk * 4),
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
         chunk(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 8 + 64))),
-        sums(chunk + (config::embedded ? 0 : aligned(chunk_bytes(head_dim, value_dim)))),
+        sums(chunk + (config::embedded ? 0 : aligned(ptrdiff_t(integer_chunk) * (head_dim + value_dim)))),
         nodes(sums + ptrdiff_t(rows) * value_dim * 4) {}
 
   [[gnu::always_inline]] constexpr ptrdiff_t end(int value_dim, int levels) const {
@@ -149,10 +148,6 @@ struct IntegerMemory {
 
  private:
   [[gnu::always_inline]] static constexpr ptrdiff_t aligned(ptrdiff_t bytes) { return (bytes + 63) / 64 * 64; }
-  [[gnu::always_inline]] static constexpr ptrdiff_t chunk_bytes(int head_dim, int value_dim) {
-    return (value_dim + 15) / 16 * 32 > head_dim + value_dim ? ptrdiff_t(value_dim + 15) / 16 * 32 * integer_chunk
-                                                             : ptrdiff_t(integer_chunk) * (head_dim + value_dim);
-  }
   [[gnu::always_inline]] static constexpr ptrdiff_t score_rows(int rows) {
     return !config::embedded                  ? 2 * config::integer_tile_rows
            : rows < config::integer_tile_rows ? rows
