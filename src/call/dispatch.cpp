@@ -84,14 +84,20 @@ struct PlaceIn<Wanted, core::BackendList<First, Others...>> {
   static constexpr int value = 1 + PlaceIn<Wanted, core::BackendList<Others...>>::value;
 };
 
-// Asks Linux for the tiles of AMX, once for all threads of the process. It refuses where it is too old to know them, and where
-// the stack for signals of a thread has no room for them.
+// Asks Linux for the tiles of AMX, once for all threads of the process, which may forbid itself such questions later. It
+// refuses where it is too old to know them, and where the stack for signals of a thread has no room for them.
 bool permits_tiles() {
 #if ATTEND_AMX
-  constexpr long arch_prctl = 158, request_permission = 0x1023, tiles = 18;
-  long result = arch_prctl;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(request_permission), "S"(tiles) : "rcx", "r11", "memory");
-  return result == 0;
+  static int answer = 0;  // 1 and 2: no and yes
+  int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+  if (known == 0) {
+    constexpr long arch_prctl = 158, request_permission = 0x1023, tiles = 18;
+    long result = arch_prctl;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(request_permission), "S"(tiles) : "rcx", "r11", "memory");
+    known = result == 0 ? 2 : 1;
+    __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+  }
+  return known == 2;
 #else
   return false;
 #endif

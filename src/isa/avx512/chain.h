@@ -82,7 +82,7 @@ ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride,
       "sub {$1, %[left]|%[left], 1}\n"
       "jne 2b\n"
       "vzeroupper\n"
-      : [row0] "+r"(query), [row3] "+r"(row3), [panel0] "+r"(panels), [panel3] "+r"(panel3), [left] "+r"(chains), [adds] "+r"(add)
+      : [row0] "+&r"(query), [row3] "+&r"(row3), [panel0] "+&r"(panels), [panel3] "+&r"(panel3), [left] "+&r"(chains), [adds] "+&r"(add)
       : [by] "r"(stride * ptrdiff_t(sizeof(float))), [panel_by] "r"(panel_stride * ptrdiff_t(sizeof(float))), [to0] "r"(to),
         [to3] "r"(to + 3 * to_stride), [to_by] "r"(to_stride * ptrdiff_t(sizeof(float)))
       : ATTEND_REGISTERS);
@@ -111,7 +111,7 @@ ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride
       "jne 2b\n"
       ATTEND_ENDS
       "vzeroupper\n"
-      : [row0] "+r"(weights), [row3] "+r"(row3), [value0] "+r"(values), [value3] "+r"(value3), [left] "+r"(keys)
+      : [row0] "+&r"(weights), [row3] "+&r"(row3), [value0] "+&r"(values), [value3] "+&r"(value3), [left] "+&r"(keys)
       : [by] "r"(stride * ptrdiff_t(sizeof(float))), [value_by] "r"(value_stride * ptrdiff_t(sizeof(float))), [to0] "r"(to),
         [to3] "r"(to + 3 * to_stride), [to_by] "r"(to_stride * ptrdiff_t(sizeof(float))), [adds] "r"(int(adds))
       : ATTEND_REGISTERS);
