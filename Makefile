@@ -56,7 +56,7 @@ $(BUILD)/%.o: %.cpp
 	$(call compile)
 
 $(BUILD)/libattend.a: $(LIBRARY)
-	@rm -f $@
+	@mkdir -p $(@D) && rm -f $@
 	@ar rcs $@ $^
 
 ## lib         the static and the shared library, for programs in C or with a foreign-function interface: libattend.a, libattend.so

@@ -69,10 +69,10 @@ bare_library() (
   library_at bare "$work/clang"
 )
 
-# Those of all vectors for bare x86, which are made with -funsafe-math-optimizations, under the tests of what multiplies by constants.
+# The library for bare x86, which is made with -funsafe-math-optimizations, under the tests of what multiplies by constants.
 bare_activations() {
   make -j1 unit CXX="$clang" BUILD="$work/clang_bare" TEST_BUILD="$build" ARGS="--test-case='activations*'" \
-    LIBRARY="$(ALL='' instead=$work/clang/levels/bare library_of clang sse2 avx2 avx512)"
+    LIBRARY="$(echo "$work"/clang/levels/bare/*.o)"
 }
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
@@ -171,7 +171,7 @@ work_on() { # part
     # several compilers by themselves, and the targets have Clang's builds of copied folders. Emulated instruction sets are
     # GCC's here; `make test CXX=clang++` has Clang's. What this processor cannot run Clang compiles for bare x86.
     clang)
-      [ -n "${ALL:-}" ] || bare_library || return
+      bare_library || return
       ATTEND_QUICK=24 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(clang_library)" &&
         bare_activations &&
