@@ -113,7 +113,7 @@ class FeatureWalk {
 
   // seen: whether all rows see all of these keys, and nothing happens to scores.
   void add_keys(int key, int from, int to, bool seen) {
-    KeyBlock block = rows_.keys.block(key, from, to, visibility_, rows_.rows.count);
+    KeyBlock block = rows_.block(key, from, to, visibility_);
     block.begun = true;
     int visible[Isa::tile_rows];
     for (int& count : visible) count = to;
@@ -139,7 +139,7 @@ class FeatureWalk {
     while (from < to && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= to) return;
     if (use_.has_masks && !visibility_.all && !lets_any(options_, row, tile.rows, block.key + from, to - from)) return;
-    Steps::score(tile.rows, rows_.query(tile.r), block.panels, from, to, rows_.scores);
+    rows_.template score<Steps>(tile, block, from, to);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
     if (visible[tile.rows - 1] > from) add_values(tile, block, from, visible, gaps);
   }

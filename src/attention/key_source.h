@@ -1,5 +1,5 @@
-// Provides the keys of a block as panels and its values as rows. What already lies so is read in place; the rest is copied to
-// work memory first, as floats.
+// Provides the keys of a block as panels, or in rows where these are so wide, and its values as rows. What already lies so is
+// read in place; the rest is copied to work memory first, as floats.
 #ifndef ATTEND_ATTENTION_KEY_SOURCE_H
 #define ATTEND_ATTENTION_KEY_SOURCE_H
 
@@ -9,6 +9,7 @@
 #include "../kernel/tiles.h"
 #include "../kernel/widen.h"
 #include "features.h"
+#include "key_rows.h"
 #include "paging.h"
 #include "visibility.h"
 
@@ -50,8 +51,10 @@ class KeySource {
     const float* value_scales;
   };
 
-  // The keys of a key/value head from now on.
-  void take_head(int head) {
+  // The keys of a key/value head from now on, for so many rows.
+  void take_head(int head, int rows) {
+    keeps_rows_ = !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
+                  keeps_key_rows(rows, problem_.head_dim);
     if (problem_.key.data == nullptr || problem_.value.data == nullptr) return;  // there are no keys
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
     values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
@@ -82,7 +85,7 @@ class KeySource {
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
-    made.panels = widened_keys ? panels_in_place(made) : float_panels(made, visibility);
+    made.panels = keeps_rows_ || widened_keys ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = widened_keys ? key_scales : nullptr;
     made.key_scales = widened_keys ? nullptr : key_scales;
     made.values = widened_values || (made.in_place && !gathers && value_format() == core::Format::float32)
@@ -90,6 +93,36 @@ class KeySource {
                       : gathered_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
     return made;
+  }
+
+  // Whether keys are read in rows.
+  bool keeps_rows() const { return keeps_rows_; }
+  // Work memory of as many floats as the keys of a block: where they are packed, if they are.
+  float* work() const { return panels_; }
+
+  // Keys from ... from + count - 1 of a block, at most 16, as floats, [count][head_dim].
+  const float* key_rows(const Block& block, int from, int count) const {
+    const ptrdiff_t stride = problem_.key.token_stride;
+    const int dims = problem_.head_dim;
+    if (!Features::any || (block.in_place && key_format() == core::Format::float32 && stride == dims && origin() == 0)) {
+      return keys_of_head_ + (block.slot + from) * dims;
+    }
+    for (int i = 0; i < count; ++i) {
+      const int key = at_least(block.key + from + i, origin());  // keys before do not exist
+      widen_row<Isa>(key_format(), moved(keys_of_head_, (slot_of(key) - origin()) * stride, key_format()), dims,
+                     panel_rows_ + ptrdiff_t(i) * dims);
+    }
+    return panel_rows_;
+  }
+
+  // Calls with the first key and the end of each run of panels of a block that any row sees.
+  template <class Call>
+  ATTEND_ALWAYS_INLINE void for_each_run(const Block& block, const BlockVisibility& visibility, Call call) const {
+    for (int k = block.from, end; k < block.to; k = end + panel_keys) {
+      for (end = k; end < block.to && is_seen(block.key + end, visibility); end += panel_keys) {
+      }
+      if (end > k) call(k, at_most(end, block.to));
+    }
   }
 
   // Prefetches the first lines of keys and of values that come next, but lie elsewhere: they bring the pages' addresses and
@@ -268,6 +301,7 @@ class KeySource {
   float* const panel_rows_;
   float* const key_scales_;
   float* const value_scales_;
+  bool keeps_rows_ = false;
   const float *keys_of_head_ = nullptr, *values_of_head_ = nullptr;
   const float *key_scales_of_head_ = nullptr, *value_scales_of_head_ = nullptr;
 };

@@ -51,7 +51,7 @@ class PlainWalk {
     for (int segment = 0;; segment += segment_keys) {
       const int end = at_most(segment + segment_keys, key_end);
       for (int key = segment; key < end || key == 0; key += key_block_) {
-        KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), plain_visibility, rows_.rows.count);
+        KeyBlock block = rows_.block(key, 0, at_most(key_block_, end - key), plain_visibility);
         block.begun = key > segment;
         add_keys(block);
       }

@@ -39,14 +39,20 @@ struct RowBlock {
   // Takes other rows, which have seen nothing or go on where their states are.
   ATTEND_NOINLINE void begin(const Rows& next, float query_scale) {
     rows = next;
-    keys.take_head(rows.head);
+    keys.take_head(rows.head, rows.count);
     const typename Isa::Vec scale = Isa::broadcast(query_scale);
     const ptrdiff_t token_stride = problem.query.token_stride, head_stride = problem.query.head_stride;
     const int head_dim = problem.head_dim;
+    const bool packs = keys.keeps_rows();
     float* query = queries;
     for_each_row([&](int r, int token, int head) {
-      scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, query), head_dim, scale, query);
+      const int lane = r % panel_keys;
+      float* const scaled = packs ? keys.work() + lane * ptrdiff_t(head_dim) : query;
+      scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, scaled), head_dim, scale, scaled);
       query += head_dim;
+      if (packs && lane == panel_keys - 1) {
+        pack_panel<Isa, panel_keys>(keys.work(), head_dim, panel_keys, head_dim, query - panel_keys * ptrdiff_t(head_dim));
+      }
       if (has_states() && !options.begins) return sums.load(r, state(token, head));
       sums.begin(r);
       if (has_states()) state(token, head).nodes().set_nodes(0);
@@ -61,8 +67,26 @@ struct RowBlock {
     ATTEND_ISA::for_each_row(rows, group, call);
   }
 
-  const float* query(int r) const { return queries + ptrdiff_t(r) * problem.head_dim; }
   RowState state(int token, int head) const { return RowState(element(options.states, token, head), problem.value_dim); }
+
+  // Some keys (KeySource::block). Where they stay in rows, their scores for all query rows are computed now.
+  KeyBlock block(int key, int from, int to, const BlockVisibility& visibility) {
+    const KeyBlock made = keys.block(key, from, to, visibility, rows.count);
+    if (keys.keeps_rows()) {
+      const auto key_rows = [&](int first, int count) { return keys.key_rows(made, first, count); };
+      keys.for_each_run(made, visibility, [&](int first, int end) {
+        score_key_rows<Isa>(queries, rows.count, problem.head_dim, key_rows, first, end, keys.work());
+      });
+    }
+    return made;
+  }
+
+  // The scores of a tile and keys from ... to - 1, where `from` is a whole number of panels.
+  template <class Steps>
+  ATTEND_ALWAYS_INLINE void score(const RowTile& tile, const KeyBlock& block, int from, int to) const {
+    if (keys.keeps_rows()) return copy_scores<Isa>(keys.work(), rows.count, tile.r, tile.rows, from, to, scores);
+    Steps::score(tile.rows, queries + ptrdiff_t(tile.r) * problem.head_dim, block.panels, from, to, scores);
+  }
 
   // A tile goes over the first keys of a block, of which each row sees the first visible[row] and nothing else happens to
   // scores. The steps are those of Tiles, or of OneKernel where that takes the tile.
@@ -70,7 +94,7 @@ struct RowBlock {
   ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
     const int visible_keys = visible[tile.rows - 1];
     const Sums of_segment = sums.of_segment(tile.r, block.begun);
-    Steps::score(tile.rows, query(tile.r), block.panels, 0, visible_keys, scores);
+    score<Steps>(tile, block, 0, visible_keys);
     Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), of_segment);
     if (Features::any && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);
     Steps::value(tile.rows, scores, block.values, visible, of_segment);
@@ -93,7 +117,7 @@ struct RowBlock {
   KeySource<Isa, Features> keys;
   RowSums<Isa, Features> sums;
   float* const scores;   // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
-  float* const queries;  // [rows][head_dim], scaled
+  float* const queries;  // [rows][head_dim], scaled; panels of 16 where keys stay in rows
   Rows rows{};           // at most problem.row_block
 
  private:

@@ -49,6 +49,24 @@ TEST_CASE("one token over one to four keys of wide heads: the defined bits") {
   }
 }
 
+TEST_CASE("heads so wide that few queries read their keys in rows: the defined bits") {
+  int taken = 0;
+  for (const int head_dim : {160, 191, 240, 257}) {
+    for (const int keys : {1, 15, 17, 64, 65, 130, 200, 520}) {
+      if (!is_tried(taken)) continue;
+      const Instance instance({16, 1, head_dim, 20, 5, keys, keys % 2 == 0, keys - 5, 0.0f, 2.0f},
+                              std::uint64_t(head_dim + keys), 0);
+      const std::vector<float> expected = instance.defined();
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", keys, " ", head_dim);
+        for (const int rows : {32, 48, 80, 96})
+          CHECK(same_bits(instance.one_shot({rows, keys % 128 == 1 ? 128 : 64}), expected));
+        CHECK(same_bits(instance.parts(3), expected));
+      });
+    }
+  }
+}
+
 TEST_CASE("600 random shapes: every backend, split and block size gives the defined bits") {
   Random random(2);
   for (int number = 0; number < rounds(600); ++number) {

@@ -81,6 +81,17 @@ TEST_CASE("options: 600 random combinations of those about scores have the defin
   }
 }
 
+TEST_CASE("options: 24 random combinations over keys so wide that they stay in rows have the defined bits") {
+  for (int number = 0; number < rounds(24); ++number) {
+    Random random(std::uint64_t(number) + 74);
+    const unsigned wishes = random.bits() & (number % 4 == 0 ? ~0u : score_wishes);
+    const int keys = random.between(1, 200), offset = random.between(-3, keys);
+    RandomInstance in(std::uint64_t(number) + 60000, wishes, {16, 1, 256, 32, 6, keys, offset, 0.1f, 1.0f, number % 2 == 0});
+    in.poison_masked(number % 4);
+    check_instance(in, number);
+  }
+}
+
 TEST_CASE("options: 300 random combinations with number formats, pages, rings and origins have the defined bits") {
   for (int number = 0; number < rounds(300); ++number) {
     Random random(std::uint64_t(number) + 71);
