@@ -60,6 +60,24 @@ TEST_CASE("far maxima, even and odd, that rise, with ties among the scores") {
   }
 }
 
+TEST_CASE("a row with an infinite score changes no other row of its tile, whose maxima rise later") {
+  constexpr int tokens = 13, keys = 150, dims = 9;
+  for (int infinite = 0; infinite < tokens; ++infinite) {
+    Instance instance({1, 1, 1, dims, tokens, keys, false, 0, 1.0f, 1.0f}, 3);
+    for (int t = 0; t < tokens; ++t) instance.query[std::size_t(t)] = t == infinite ? 3e38f : 1.0f + float(t);
+    for (std::size_t j = 0; j < keys; ++j) instance.key[j] = j == 5 ? 2.0f : j < 70 ? 0.01f * float(j) : 0.2f * float(j);
+    const std::vector<float> expected = instance.defined();
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend), " ", infinite);
+      const std::vector<float> found = instance.one_shot();
+      for (int i = 0; i < tokens * dims; ++i) {
+        const float a = found[std::size_t(i)], b = expected[std::size_t(i)];
+        CHECK((i / dims == infinite ? a != a && b != b : std::memcmp(&a, &b, sizeof a) == 0));
+      }
+    });
+  }
+}
+
 TEST_CASE("one token of heads side by side over few keys, with scores of very different sizes") {
   constexpr float sizes[] = {1.0f, 1e-3f, 100.0f, -3e4f, 0x1p21f, 1.0f, 0x1.3p23f, 1e30f, -1e8f, 0.0f, 8.0f};
   for (const int keys : {0, 1, 3, 4, 5, 8, 9, 15, 16, 17, 40}) {
