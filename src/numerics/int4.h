@@ -137,15 +137,15 @@ ATTEND_NOINLINE void widen_by_lanes(const core::Int4Panel& panel, float* to) {
 inline void narrow_to_group(const float* from, core::Int4Group& to) {
   using F = FloatArithmetic;
   float max = 0.0f;
-  bool is_finite = true;
+  bool all_finite = true;
   for (int i = 0; i < core::int4_group; ++i) {
     if (magnitude(from[i]) > magnitude(max)) max = from[i];
-    is_finite = is_finite && magnitude(from[i]) < 0x7f800000u;
+    all_finite = all_finite && is_finite(from[i]);
   }
   // Where the quotient is subnormal its reciprocal may be too large, and float16 has nothing but 0 for it.
-  const bool is_zero = magnitude(max) < magnitude(9.403955e-38f) || !is_finite;  // 2^-123
+  const bool is_zero = magnitude(max) < magnitude(9.403955e-38f) || !all_finite;  // 2^-123
   const float scale = is_zero ? -0.0f : F::mul(max, -0.125f), factor = is_zero ? 0.0f : F::reciprocal(scale);
-  const uint32_t bits = is_finite ? to_half(scale).bits : 0x7e00u;
+  const uint32_t bits = all_finite ? to_half(scale).bits : 0x7e00u;
   to.scale[0] = uint8_t(bits & 0xff);
   to.scale[1] = uint8_t(bits >> 8);
   const auto number = [=](float x) {
