@@ -92,16 +92,17 @@ inline int zeros_shifted_out(Words& a) {
 
 #endif
 
-// a * b + c where one of them is infinite or NaN, or the product is 0.
-ATTEND_NOINLINE inline float soft_special(float a, float b, float c) {
-  const uint32_t infinity = soft_infinity, product_sign = (bits_to<uint32_t>(a) ^ bits_to<uint32_t>(b)) & 0x80000000u;
-  const uint32_t a_size = magnitude(a), b_size = magnitude(b), c_size = magnitude(c);
+// a * b + c where one of them is infinite or NaN, or the product is 0; by their bits, of which the caller would otherwise keep
+// a copy beside the floats.
+ATTEND_NOINLINE inline float soft_special(uint32_t a, uint32_t b, uint32_t c) {
+  const uint32_t infinity = soft_infinity, product_sign = (a ^ b) & 0x80000000u;
+  const uint32_t a_size = a & 0x7fffffffu, b_size = b & 0x7fffffffu, c_size = c & 0x7fffffffu;
   const bool infinite = a_size == infinity || b_size == infinity;
   if (a_size > infinity || b_size > infinity || c_size > infinity || (infinite && (a_size == 0 || b_size == 0)) ||
-      (infinite && c_size == infinity && (bits_to<uint32_t>(c) ^ product_sign) != infinity)) {
+      (infinite && c_size == infinity && (c ^ product_sign) != infinity)) {
     return bits_to<float>(soft_nan);
   }
-  return infinite ? bits_to<float>(product_sign | infinity) : c;
+  return bits_to<float>(infinite ? product_sign | infinity : c);
 }
 
 // Adds `other`, of the sign of c, to a sum of the sign of the product: both change where c is larger.
@@ -145,7 +146,8 @@ ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
     a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24);
     if (__builtin_expect(unsigned(a_exponent - 1) < 254 && unsigned(b_exponent - 1) < 254 && exponent != 255, 1)) break;
     const uint32_t a_size = a_bits << 1, b_size = b_bits << 1;
-    if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0) return soft_special(a, b, c);
+    if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0)
+      return soft_special(a_bits, b_bits, c_bits);
     // A subnormal factor takes powers of two from the other one. Where that is small as well, the product is so far below all
     // floats that any such number does for it.
     const uint32_t sign = (a_bits ^ b_bits) & 0x80000000u;
