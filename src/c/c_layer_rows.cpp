@@ -111,7 +111,7 @@ attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff
 
 attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {
   Memory check;
-  check.require(magnitude(scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  check.require(is_finite(scale), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
   check_numbers(check, x, nullptr, count, y);
   if (!check.failed()) core::add(x, scale, int(count), y);
   return check.status();

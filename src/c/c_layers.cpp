@@ -275,7 +275,7 @@ extern "C" {
 attend_status attend_logarithmic_factors(float beta, ptrdiff_t count, float* factors) {
   Check check;
   check.within(count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_COUNT);
-  check.require(magnitude(beta) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_BETA);
+  check.require(is_finite(beta), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BETA);
   if (!check.failed()) check.array(factors, count, float_bits, ATTEND_ARG_FACTORS);
   if (!check.failed()) core::logarithmic_factors(beta, int(count), factors);
   return check.status();

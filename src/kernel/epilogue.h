@@ -20,7 +20,7 @@ ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0.07623091f, 0.12905537f, 
 // ln(sum * 2^power) for a whole power, or log2 of it; minus infinity for 0.
 inline float log_of(float sum, float power, bool base2) {
   if (magnitude(sum) == 0) return bits_to<float>(minus_infinity);
-  if (magnitude(sum) >= 0x7f800000u) return sum;
+  if (!is_finite(sum)) return sum;
   constexpr uint32_t root_half = 0x3f3504f3u;  // bits of sqrt(1/2)
   const int exponent = int(bits_to<uint32_t>(sum) - root_half) >> 23;
   const float t = Scalar::sub(bits_to<float>(bits_to<uint32_t>(sum) - (uint32_t(exponent) << 23)), 1.0f);

@@ -1,4 +1,4 @@
-// Whether numbers are finite.
+// Whether all numbers of rows are finite.
 #ifndef ATTEND_KERNEL_FINITE_H
 #define ATTEND_KERNEL_FINITE_H
 
@@ -10,8 +10,6 @@
 
 namespace attend::ATTEND_ISA {
 namespace {
-
-inline bool is_finite(float number) { return magnitude(number) < 0x7f800000u; }
 
 // Numbers `first` to `end` - 1.
 inline bool numbers_are_finite(const float* numbers, int first, int end) {

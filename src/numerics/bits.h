@@ -18,6 +18,8 @@ To bits_to(From from) {
 // |a| as an integer that orders floats like their size, NaN above infinity.
 inline uint32_t magnitude(float a) { return bits_to<uint32_t>(a) & 0x7fffffffu; }
 
+inline bool is_finite(float a) { return magnitude(a) < 0x7f800000u; }
+
 constexpr uint32_t minus_infinity = 0xff800000u;
 
 // The same pointer or number, of which the compiler knows nothing: what is read through it is read where it is used, what was

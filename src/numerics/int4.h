@@ -58,22 +58,39 @@ class SoftScale {
 
   ATTEND_ALWAYS_INLINE float times(int number) const {
     uint32_t digits = digits_ * uint32_t(number < 0 ? -number : number), head = head_ ^ (uint32_t(number) & 0x80000000u);
-    if ((head & 0x7f800000u) == 0x7f800000u) return bits_to<float>(0x7fc00000u);  // no scale is infinite
+    if (is_nan()) return bits_to<float>(0x7fc00000u);
     if (digits == 0) return 0.0f;
     for (; digits >= 2 * unit; digits >>= 1) head += unit;
     return bits_to<float>(head + (digits - unit));
   }
-  // What the 16 numbers of a group stand for.
+  // What the 16 numbers of a group stand for. Powers of two take an addition, and half of the numbers a sign.
   ATTEND_ALWAYS_INLINE void fill(float* table) const {
-    table[8] = times(0);
-    for (int n = 1; n < 8; ++n) {
-      table[8 + n] = times(n);
-      table[8 - n] = bits_to<float>(bits_to<uint32_t>(table[8 + n]) ^ 0x80000000u);
+    if (digits_ == 0 || is_nan()) {
+      for (int n = 0; n < 16; ++n) table[n] = times(0);
+      return;
     }
-    table[0] = times(-8);
+    const uint32_t one = head_ + (digits_ - unit), three = odd<3>(), five = odd<5>(), seven = odd<7>();
+    const auto put = [=](int n, uint32_t bits) ATTEND_INLINE_LAMBDA {
+      table[8 + n] = bits_to<float>(bits);
+      table[8 - n] = bits_to<float>(bits ^ 0x80000000u);
+    };
+    table[0] = bits_to<float>((one ^ 0x80000000u) + 3 * unit);
+    table[8] = 0.0f;
+    put(1, one), put(2, one + unit), put(3, three), put(4, one + 2 * unit);
+    put(5, five), put(6, three + unit), put(7, seven);
   }
 
  private:
+  bool is_nan() const { return (head_ & 0x7f800000u) == 0x7f800000u; }  // no scale is infinite
+
+  // The bits of the product with 3, 5 or 7, which has one or two digits more, or two or three.
+  template <int number>
+  ATTEND_ALWAYS_INLINE uint32_t odd() const {
+    constexpr int shift = number < 4 ? 1 : 2;
+    const uint32_t digits = digits_ * number >> shift, more = digits >> 24;
+    return head_ + ((shift + more) << 23) + ((digits >> more) - unit);
+  }
+
   static constexpr uint32_t unit = 1u << 23;  // of the exponent
   uint32_t head_, digits_;                    // sign and exponent; the digits with the first one
 };
@@ -137,15 +154,15 @@ ATTEND_NOINLINE void widen_by_lanes(const core::Int4Panel& panel, float* to) {
 inline void narrow_to_group(const float* from, core::Int4Group& to) {
   using F = FloatArithmetic;
   float max = 0.0f;
-  bool is_finite = true;
+  bool all_finite = true;
   for (int i = 0; i < core::int4_group; ++i) {
     if (magnitude(from[i]) > magnitude(max)) max = from[i];
-    is_finite = is_finite && magnitude(from[i]) < 0x7f800000u;
+    all_finite = all_finite && is_finite(from[i]);
   }
   // Where the quotient is subnormal its reciprocal may be too large, and float16 has nothing but 0 for it.
-  const bool is_zero = magnitude(max) < magnitude(9.403955e-38f) || !is_finite;  // 2^-123
+  const bool is_zero = magnitude(max) < magnitude(9.403955e-38f) || !all_finite;  // 2^-123
   const float scale = is_zero ? -0.0f : F::mul(max, -0.125f), factor = is_zero ? 0.0f : F::reciprocal(scale);
-  const uint32_t bits = is_finite ? to_half(scale).bits : 0x7e00u;
+  const uint32_t bits = all_finite ? to_half(scale).bits : 0x7e00u;
   to.scale[0] = uint8_t(bits & 0xff);
   to.scale[1] = uint8_t(bits >> 8);
   const auto number = [=](float x) {

@@ -38,7 +38,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec near_quotient(typename Isa::Vec a, typena
 // The fourth, like the others, takes the rounding of its product into account, and rounds almost every result correctly.
 inline float reciprocal_root(float a) {
   using F = FloatArithmetic;
-  if (magnitude(a) >= 0x7f800000u) return magnitude(a) == 0x7f800000u ? 0.0f : a;
+  if (!is_finite(a)) return magnitude(a) == 0x7f800000u ? 0.0f : a;
   float y = bits_to<float>(0x5f3759dfu - (bits_to<uint32_t>(a) >> 1));
   for (int step = 0; step < 4; ++step) {
     const float product = F::mul(a, y), minus = bits_to<float>(bits_to<uint32_t>(product) ^ 0x80000000u);

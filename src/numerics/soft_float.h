@@ -11,6 +11,7 @@
 #include "../../include/attend/core/config.h"
 #include "bits.h"
 #include "float_rules.h"
+#include "soft_sum_thumb.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -18,52 +19,10 @@ namespace {
 constexpr uint32_t soft_infinity = 0x7f800000u;
 constexpr uint32_t soft_nan = 0x7fc00000u;
 
-// A number of 64 bits. Its halves are kept apart, because pairs of registers are what the smallest processors have too few of,
-// and shifts of 64 bits by a number that is not known are calls there.
-struct Words {
-  uint32_t high, low;
-};
-
 // What is cut off leaves this in the last bit.
 inline uint32_t trace(uint32_t lost) { return lost != 0 ? 1 : 0; }
 
-#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-
-// There is no product of more than 32 bits: the upper word is the sum of three that fit, the lower one needs no carry.
-inline Words half_product(uint32_t a, uint32_t b) {
-  a >>= 8, b >>= 8;
-  const uint32_t a_high = a >> 8, a_low = uint8_t(a);
-  const uint32_t middle = a_high * uint8_t(b) + (a_low * b >> 8);
-  return {(a_high * (b >> 8) + (middle >> 8)) >> 1, a * b << 15};
-}
-
-// Compilers move pairs of registers about for sums of 64 bits; the carry is all that is wanted.
-inline Words sum_of(Words a, Words b) {
-  __asm__(".syntax unified\n\tadds %0, %0, %2\n\tadcs %1, %1, %3"
-          : "+&l"(a.low), "+&l"(a.high)
-          : "l"(b.low), "l"(b.high)
-          : "cc");
-  return a;
-}
-
-inline Words difference_of(Words a, Words b) {
-  __asm__(".syntax unified\n\tsubs %0, %0, %2\n\tsbcs %1, %1, %3"
-          : "+&l"(a.low), "+&l"(a.high)
-          : "l"(b.low), "l"(b.high)
-          : "cc");
-  return a;
-}
-
-// There is no instruction that counts zeros, and seldom more than two.
-inline int zeros_shifted_out(Words& a) {
-  int zeros = 0;
-  for (; (a.high & 0x40000000u) == 0; ++zeros) {
-    __asm__(".syntax unified\n\tadds %0, %0, %0\n\tadcs %1, %1, %1" : "+l"(a.low), "+l"(a.high) : : "cc");
-  }
-  return zeros;
-}
-
-#else
+#if !ATTEND_SOFT_SUM_THUMB
 
 // a * b / 2, for a and b of 32 bits whose last 8 are zero.
 inline Words half_product(uint32_t a, uint32_t b) {
@@ -90,20 +49,6 @@ inline int zeros_shifted_out(Words& a) {
   return zeros;
 }
 
-#endif
-
-// a * b + c where one of them is infinite or NaN, or the product is 0.
-ATTEND_NOINLINE inline float soft_special(float a, float b, float c) {
-  const uint32_t infinity = soft_infinity, product_sign = (bits_to<uint32_t>(a) ^ bits_to<uint32_t>(b)) & 0x80000000u;
-  const uint32_t a_size = magnitude(a), b_size = magnitude(b), c_size = magnitude(c);
-  const bool infinite = a_size == infinity || b_size == infinity;
-  if (a_size > infinity || b_size > infinity || c_size > infinity || (infinite && (a_size == 0 || b_size == 0)) ||
-      (infinite && c_size == infinity && (bits_to<uint32_t>(c) ^ product_sign) != infinity)) {
-    return bits_to<float>(soft_nan);
-  }
-  return infinite ? bits_to<float>(product_sign | infinity) : c;
-}
-
 // Adds `other`, of the sign of c, to a sum of the sign of the product: both change where c is larger.
 ATTEND_ALWAYS_INLINE void add_signed(Words& sum, const Words& other, int& exponent, uint32_t& sign, uint32_t c_bits) {
   if (int32_t(c_bits ^ sign) >= 0) {
@@ -121,13 +66,26 @@ ATTEND_ALWAYS_INLINE void add_signed(Words& sum, const Words& other, int& expone
   }
 }
 
-// The float nearest to a sum that is not 0, whose upper word has a bit.
-ATTEND_ALWAYS_INLINE float rounded_sum(Words& sum, int& exponent, uint32_t& sign) {
-  // Digits up until the highest one is the last but one of the upper word, and then to the nearest 24.
-  exponent -= zeros_shifted_out(sum) + 1;
+#endif
+
+// a * b + c where one of them is infinite or NaN, or the product is 0; by their bits, of which the caller would otherwise keep
+// a copy beside the floats.
+ATTEND_NOINLINE inline float soft_special(uint32_t a, uint32_t b, uint32_t c) {
+  const uint32_t infinity = soft_infinity, product_sign = (a ^ b) & 0x80000000u;
+  const uint32_t a_size = a & 0x7fffffffu, b_size = b & 0x7fffffffu, c_size = c & 0x7fffffffu;
+  const bool infinite = a_size == infinity || b_size == infinity;
+  if (a_size > infinity || b_size > infinity || c_size > infinity || (infinite && (a_size == 0 || b_size == 0)) ||
+      (infinite && c_size == infinity && (c ^ product_sign) != infinity)) {
+    return bits_to<float>(soft_nan);
+  }
+  return bits_to<float>(infinite ? product_sign | infinity : c);
+}
+
+// The float nearest to a sum whose highest digit is the last but one of the upper word.
+ATTEND_ALWAYS_INLINE float rounded_sum(const Words& sum, int exponent, uint32_t sign) {
+  --exponent;
   uint32_t digits = sum.high | trace(sum.low);
-  sign &= 0x80000000u;
-  if (unsigned(exponent) >= 254) {
+  if (__builtin_expect(unsigned(exponent) >= 254, 0)) {
     if (exponent >= 0) return bits_to<float>(sign | soft_infinity);
     const int down = exponent < -31 ? 31 : -exponent;  // subnormal: the digits move down again
     digits = digits >> down | trace(digits << 1 << (31 - down));
@@ -140,12 +98,13 @@ ATTEND_ALWAYS_INLINE float rounded_sum(Words& sum, int& exponent, uint32_t& sign
 // a * b + c
 ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
   uint32_t a_bits = bits_to<uint32_t>(a), b_bits = bits_to<uint32_t>(b), c_bits = bits_to<uint32_t>(c);
-  int a_exponent, b_exponent, exponent = int(c_bits << 1 >> 24);
+  int a_exponent, b_exponent, exponent;
   for (;;) {
-    a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24);
+    a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24), exponent = int(c_bits << 1 >> 24);
     if (__builtin_expect(unsigned(a_exponent - 1) < 254 && unsigned(b_exponent - 1) < 254 && exponent != 255, 1)) break;
-    const uint32_t a_size = a_bits << 1, b_size = b_bits << 1;
-    if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0) return soft_special(a, b, c);
+    const uint32_t a_size = opaque(a_bits) << 1, b_size = opaque(b_bits) << 1;  // or they are kept from above
+    if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0)
+      return soft_special(a_bits, b_bits, c_bits);
     // A subnormal factor takes powers of two from the other one. Where that is small as well, the product is so far below all
     // floats that any such number does for it.
     const uint32_t sign = (a_bits ^ b_bits) & 0x80000000u;
@@ -155,6 +114,12 @@ ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
     for (; a_bits < 1u << 23; a_bits <<= 1) b_bits -= 1u << 23;
     b_bits |= sign;
   }
+#if ATTEND_SOFT_SUM_THUMB
+  uint32_t sign;
+  a_exponent += b_exponent - 126;
+  const Words sum = thumb_sum(a_bits, b_bits, c_bits, exponent, a_exponent, sign);
+  return rounded_sum(sum, a_exponent, sign);
+#else
   // Both terms as 63 bits: the product exact, and 39 zeros below the digits of c. The one with the smaller exponent moves down.
   uint32_t sign = a_bits ^ b_bits;
   int apart = a_exponent + b_exponent - 126;
@@ -190,7 +155,9 @@ ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
     sum = {sum.low >> 1 | (sum.low & 1), 0};
     exponent -= 31;
   }
-  return rounded_sum(sum, exponent, sign);
+  exponent -= zeros_shifted_out(sum);
+  return rounded_sum(sum, exponent, sign & 0x80000000u);
+#endif
 }
 
 // 1 / a, digit by digit.

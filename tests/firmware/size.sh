@@ -33,6 +33,8 @@ cortex-m4     -Os  flash_decode_ring   6656
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 180
 cortex-m4     -Os  per_mac_64x32_cache 2.3
+cortex-m0plus -O2  per_mac_project_int4 147
+cortex-m0plus -O2  per_mac_project_int4_rows 147
 cortex-m4     -O2  per_mac_64x32_cache 2.3
 cortex-m7     -O2  per_mac_64x32_cache 2.3
 cortex-m33    -O2  per_mac_64x32_cache 2.3

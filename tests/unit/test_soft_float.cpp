@@ -8,66 +8,21 @@
 #include "../support/tested.h"
 
 #include "../../src/numerics/soft_float.h"
+#include "../support/operands.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
 
 namespace {
 
+using attend_test::bits_of;
+using attend_test::draw;
+using attend_test::float_of;
+using attend_test::Numbers;
 using attend_test::Random;
 using attend_test::rounds;
 
-float float_of(std::uint32_t bits) { return attend::bits_to<float>(bits); }
-std::uint32_t bits_of(float f) { return attend::bits_to<std::uint32_t>(f); }
-
 // Up to the sign of a zero and what a NaN holds.
 bool same(float a, float b) { return bits_of(a) == bits_of(b) || (std::isnan(a) && std::isnan(b)) || (a == 0.0f && b == 0.0f); }
-
-float with_exponent(std::uint32_t bits, int exponent) { return float_of((bits & 0x807fffffu) | std::uint32_t(exponent) << 23); }
-
-struct Numbers {
-  float a, b, c;
-};
-
-// Numbers of all kinds: any bits; products that c nearly cancels; few digits, for ties; exponents that meet; results that are
-// subnormal, or too large.
-Numbers draw(Random& random, int kind) {
-  Numbers n{float_of(random.bits()), float_of(random.bits()), float_of(random.bits())};
-  switch (kind) {
-    case 1:
-      n.c = float_of(bits_of(-(n.a * n.b)) + std::uint32_t(random.between(-2, 2)));
-      break;
-    case 2:
-      n.a = with_exponent(random.bits() & 0x807ff800u, random.between(100, 150));
-      n.b = with_exponent(random.bits() & 0x807ff800u, random.between(100, 150));
-      n.c = with_exponent(random.bits(), random.between(50, 200));
-      break;
-    case 3:
-      n.a = with_exponent(random.bits() & 0xffff0000u, random.between(120, 135));
-      n.b = with_exponent(random.bits() & 0xfff80000u, random.between(120, 135));
-      n.c = with_exponent(random.bits() & 0xfff00000u, random.between(80, 180));
-      break;
-    case 4:
-      n.a = with_exponent(random.bits(), random.between(120, 135));
-      n.b = with_exponent(random.bits(), random.between(120, 135));
-      n.c = with_exponent(random.bits(), random.between(110, 150));
-      break;
-    case 5:
-      n.a = with_exponent(random.bits(), random.between(0, 40));
-      n.b = with_exponent(random.bits(), random.between(60, 160));
-      n.c = with_exponent(random.bits(), random.between(0, 3));
-      break;
-    case 6:
-      n.a = with_exponent(random.bits(), 0);
-      break;
-    case 7:
-      n.a = with_exponent(random.bits(), random.between(230, 254));
-      n.b = with_exponent(random.bits(), random.between(120, 135));
-      break;
-    default:
-      break;
-  }
-  return n;
-}
 
 // Zeros, the least and largest of each kind, neighbours of 1, infinities, NaN.
 constexpr std::uint32_t specials[] = {0x00000000u, 0x00000001u, 0x00000002u, 0x007fffffu, 0x00800000u, 0x00800001u, 0x00ffffffu,

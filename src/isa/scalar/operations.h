@@ -101,7 +101,8 @@ struct Scalar : FloatArithmetic {
 
   // Outputs whose weights are groups of 4 bits: what the 16 numbers stand for is a table, filled for each group.
   ATTEND_NOINLINE static void outputs_of_groups(const GroupOutputs& c) {
-    float weights[16];
+    float memory[16];
+    float* const weights = opaque(&memory[0]);  // or the address of each weight is computed from the stack pointer
     for (int o = 0; o < c.outputs; ++o) {
       const float* input = c.input;
       for (int g = 0; g < c.groups; ++g) {
@@ -115,13 +116,19 @@ struct Scalar : FloatArithmetic {
   }
 
  protected:
+  // A weight of 0 leaves a sum as it is, unless the input is infinite or NaN: to look is cheaper than to compute in software.
+  ATTEND_ALWAYS_INLINE static float add_weight(float input, float weight, float sum) {
+    if (ATTEND_SOFT_FLOAT && bits_to<uint32_t>(weight) == 0 && is_finite(input)) return sum;
+    return fma(input, weight, sum);
+  }
+
   template <int chain>
   ATTEND_ALWAYS_INLINE static float sum_of_group(const float* input, const Int4Numbers& group, const float* weights) {
     const uint8_t* bytes = group.bytes;
     float sum = 0.0f;
     for (int word = 0; word < 4; ++word, bytes += group.step, input += 4) {
       ATTEND_UNROLL
-      for (int byte = 0; byte < 4; ++byte) sum = fma(input[byte], weights[bytes[byte] >> 4 * chain & 15], sum);
+      for (int byte = 0; byte < 4; ++byte) sum = add_weight(input[byte], weights[bytes[byte] >> 4 * chain & 15], sum);
     }
     return sum;
   }

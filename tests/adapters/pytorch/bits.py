@@ -26,8 +26,10 @@ def models_keep_bits(small):
         if what.startswith('padding'):
             close = all(torch.allclose(one, other, atol=2e-5) for one, other in zip(found, shipped))
             check(f'models: {what}: outputs are those of the shipped model, but for rounding', close)
-    # The symptom that users of transformers report. By which of these depends on the processor, for which PyTorch's products differ.
-    check(f"models: as shipped, bits change by {', '.join(changed)}", changed, 'nothing: the test does not tell one from the other')
+    # The symptom that users of transformers report is that of padding: where PyTorch itself does not show it, nothing was compared above.
+    # By which others bits change depends on the processor, for which PyTorch's products differ.
+    check(f"models: as shipped, padding changes bits; all that does: {', '.join(changed) or 'nothing'}",
+          any(what.startswith('padding') for what in changed), 'the test does not tell one from the other')
 
 
 def operator_problem(choose):
