@@ -9,6 +9,7 @@
 #include "../../numerics/bits.h"
 #include "../../numerics/exp2.h"
 #include "../../numerics/formats.h"
+#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -40,8 +41,26 @@ struct Neon64 {
   static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
   static constexpr int lane_factors = 4;
+#ifdef ATTEND_WHOLE_CHAINS
+  static constexpr int chain_rows = tile_rows, chain_vecs = 4;
+  static constexpr bool chains_values = true, ends_chains = true;
+  // Two vectors at a time.
+  static void score_chains(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t /*panel_stride*/, int chains,
+                           float* to, ptrdiff_t to_stride, bool adds) {
+    for (int k = 0; k < panel_keys; k += panel_keys / 2) {
+      chains_of_scores(query, stride, panels + k, chains, to + k, to_stride, adds);
+    }
+  }
+  static void value_chain(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys,
+                          float* to, ptrdiff_t to_stride, bool adds) {
+    for (int c = 0; c < panel_keys; c += panel_keys / 2) {
+      chain_of_values(weights, stride, values + c, value_stride, keys, to + c, to_stride, adds);
+    }
+  }
+#else
   static constexpr int chain_rows = 0, chain_vecs = 0;
   static constexpr bool chains_values = false, ends_chains = false;
+#endif
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
 
   // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and
