@@ -27,44 +27,45 @@ namespace {
 // Loads by an offset that may be negative, which reaches 256 bytes: Neoverse N1 takes others for two operations.
 #define ATTEND_LOAD(to, at, offset) "ldur q" to ", [%[" at "], #" offset "]\n"
 #define ATTEND_ADVANCE(at, by) "add %[" at "], %[" at "], " by "\n"
-// Sums of row r are v2r and v2r+1, factors v12 to v17.
+// Sums of row r are v2r and v2r+1, of the last row v16 and v17, because a caller's v10 to v15 would have to be kept; factors are
+// v18 to v23.
 #define ATTEND_STEP_OF(vector, d, operation, s0, s1, s2, s3, s4, s5)                                                  \
-  operation " v" s0 ".4s, v" vector ".4s, v12.s[" d "]\n" operation " v" s1 ".4s, v" vector ".4s, v13.s[" d "]\n"     \
-  operation " v" s2 ".4s, v" vector ".4s, v14.s[" d "]\n" operation " v" s3 ".4s, v" vector ".4s, v15.s[" d "]\n"     \
-  operation " v" s4 ".4s, v" vector ".4s, v16.s[" d "]\n" operation " v" s5 ".4s, v" vector ".4s, v17.s[" d "]\n"
+  operation " v" s0 ".4s, v" vector ".4s, v18.s[" d "]\n" operation " v" s1 ".4s, v" vector ".4s, v19.s[" d "]\n"     \
+  operation " v" s2 ".4s, v" vector ".4s, v20.s[" d "]\n" operation " v" s3 ".4s, v" vector ".4s, v21.s[" d "]\n"     \
+  operation " v" s4 ".4s, v" vector ".4s, v22.s[" d "]\n" operation " v" s5 ".4s, v" vector ".4s, v23.s[" d "]\n"
 #define ATTEND_STEP(d, vector, other, operation)                         \
-  ATTEND_STEP_OF(vector, d, operation, "0", "2", "4", "6", "8", "10")    \
-  ATTEND_STEP_OF(other, d, operation, "1", "3", "5", "7", "9", "11")
+  ATTEND_STEP_OF(vector, d, operation, "0", "2", "4", "6", "8", "16")    \
+  ATTEND_STEP_OF(other, d, operation, "1", "3", "5", "7", "9", "17")
 #define ATTEND_FOUR_STEPS(first)                                                                                      \
   ATTEND_STEP("0", "24", "25", first) ATTEND_STEP("1", "26", "27", "fmla")                                            \
   ATTEND_STEP("2", "28", "29", "fmla") ATTEND_STEP("3", "30", "31", "fmla")
 #define ATTEND_STAY(at, by)
 // Factors of six rows; `then` moves a row's pointer on, or lets it stay. Where it moves soon before its next load, that would wait.
 #define ATTEND_FACTORS(offset, then, by)                                                                              \
-  ATTEND_LOAD("12", "row0", offset) then("row0", by) ATTEND_LOAD("13", "row1", offset) then("row1", by)               \
-  ATTEND_LOAD("14", "row2", offset) then("row2", by) ATTEND_LOAD("15", "row3", offset) then("row3", by)               \
-  ATTEND_LOAD("16", "row4", offset) then("row4", by) ATTEND_LOAD("17", "row5", offset) then("row5", by)
+  ATTEND_LOAD("18", "row0", offset) then("row0", by) ATTEND_LOAD("19", "row1", offset) then("row1", by)               \
+  ATTEND_LOAD("20", "row2", offset) then("row2", by) ATTEND_LOAD("21", "row3", offset) then("row3", by)               \
+  ATTEND_LOAD("22", "row4", offset) then("row4", by) ATTEND_LOAD("23", "row5", offset) then("row5", by)
 #define ATTEND_ADD(sum, before) "fadd v" sum ".4s, v" sum ".4s, v" before ".4s\n"
 // The end of a chain: added to what is there, or stored, where no zero shall be negative.
 #define ATTEND_ENDS(to0, to1, to2, to3, to4, to5)                                                                     \
   "cbz %w[adds], 4f\n"                                                                                                \
-  ATTEND_LOAD("12", to0, "0") ATTEND_LOAD("13", to0, "16") ATTEND_LOAD("14", to1, "0") ATTEND_LOAD("15", to1, "16")   \
-  ATTEND_LOAD("16", to2, "0") ATTEND_LOAD("17", to2, "16") ATTEND_LOAD("18", to3, "0") ATTEND_LOAD("19", to3, "16")   \
-  ATTEND_LOAD("20", to4, "0") ATTEND_LOAD("21", to4, "16") ATTEND_LOAD("22", to5, "0") ATTEND_LOAD("23", to5, "16")   \
-  ATTEND_ADD("0", "12") ATTEND_ADD("1", "13") ATTEND_ADD("2", "14") ATTEND_ADD("3", "15")                             \
-  ATTEND_ADD("4", "16") ATTEND_ADD("5", "17") ATTEND_ADD("6", "18") ATTEND_ADD("7", "19")                             \
-  ATTEND_ADD("8", "20") ATTEND_ADD("9", "21") ATTEND_ADD("10", "22") ATTEND_ADD("11", "23")                           \
+  ATTEND_LOAD("18", to0, "0") ATTEND_LOAD("19", to0, "16") ATTEND_LOAD("20", to1, "0") ATTEND_LOAD("21", to1, "16")   \
+  ATTEND_LOAD("22", to2, "0") ATTEND_LOAD("23", to2, "16") ATTEND_LOAD("24", to3, "0") ATTEND_LOAD("25", to3, "16")   \
+  ATTEND_LOAD("26", to4, "0") ATTEND_LOAD("27", to4, "16") ATTEND_LOAD("28", to5, "0") ATTEND_LOAD("29", to5, "16")   \
+  ATTEND_ADD("0", "18") ATTEND_ADD("1", "19") ATTEND_ADD("2", "20") ATTEND_ADD("3", "21")                             \
+  ATTEND_ADD("4", "22") ATTEND_ADD("5", "23") ATTEND_ADD("6", "24") ATTEND_ADD("7", "25")                             \
+  ATTEND_ADD("8", "26") ATTEND_ADD("9", "27") ATTEND_ADD("16", "28") ATTEND_ADD("17", "29")                           \
   "b 5f\n"                                                                                                            \
   "4:\n"                                                                                                              \
-  "movi v12.4s, #0\n"                                                                                                 \
-  ATTEND_ADD("0", "12") ATTEND_ADD("1", "12") ATTEND_ADD("2", "12") ATTEND_ADD("3", "12")                             \
-  ATTEND_ADD("4", "12") ATTEND_ADD("5", "12") ATTEND_ADD("6", "12") ATTEND_ADD("7", "12")                             \
-  ATTEND_ADD("8", "12") ATTEND_ADD("9", "12") ATTEND_ADD("10", "12") ATTEND_ADD("11", "12")                           \
+  "movi v18.4s, #0\n"                                                                                                 \
+  ATTEND_ADD("0", "18") ATTEND_ADD("1", "18") ATTEND_ADD("2", "18") ATTEND_ADD("3", "18")                             \
+  ATTEND_ADD("4", "18") ATTEND_ADD("5", "18") ATTEND_ADD("6", "18") ATTEND_ADD("7", "18")                             \
+  ATTEND_ADD("8", "18") ATTEND_ADD("9", "18") ATTEND_ADD("16", "18") ATTEND_ADD("17", "18")                           \
   "5:\n"                                                                                                              \
   "st1 {v0.4s, v1.4s}, [%[" to0 "]]\n" "st1 {v2.4s, v3.4s}, [%[" to1 "]]\n" "st1 {v4.4s, v5.4s}, [%[" to2 "]]\n"      \
-  "st1 {v6.4s, v7.4s}, [%[" to3 "]]\n" "st1 {v8.4s, v9.4s}, [%[" to4 "]]\n" "st1 {v10.4s, v11.4s}, [%[" to5 "]]\n"
+  "st1 {v6.4s, v7.4s}, [%[" to3 "]]\n" "st1 {v8.4s, v9.4s}, [%[" to4 "]]\n" "st1 {v16.4s, v17.4s}, [%[" to5 "]]\n"
 #define ATTEND_REGISTERS                                                                                              \
-  "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", \
+  "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v16", "v17",                                           \
   "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory"
 
 // Four steps of a panel, whose first vectors lie so many bytes from where `panel` points.
