@@ -79,7 +79,7 @@ def middle_tile(ran, functions):
     """From the first scores of a tile to those of the next one."""
     def entries(name):
         return {f.instructions[0].address for f in functions if f.instructions and re.search(r"\b%s<" % name, f.name)}
-    scores, values = entries("score_tile"), entries("value_tile")
+    scores, values = entries("score_tile"), entries("value_tile") | entries("whole_value_tile")
     begins, is_new = [], True
     for i, instruction in enumerate(ran):
         if instruction.address in scores and is_new:

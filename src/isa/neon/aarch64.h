@@ -45,14 +45,15 @@ struct Neon64 {
   static constexpr int chain_rows = tile_rows, chain_vecs = 4;
   static constexpr bool chains_values = true, ends_chains = true;
   // Two vectors at a time.
-  static void score_chains(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t /*panel_stride*/, int chains,
-                           float* to, ptrdiff_t to_stride, bool adds) {
+  ATTEND_ALWAYS_INLINE static void score_chains(const float* query, ptrdiff_t stride, const float* panels,
+                                                ptrdiff_t /*panel_stride*/, int chains, float* to, ptrdiff_t to_stride,
+                                                bool adds) {
     for (int k = 0; k < panel_keys; k += panel_keys / 2) {
       chains_of_scores(query, stride, panels + k, chains, to + k, to_stride, adds);
     }
   }
-  static void value_chain(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys,
-                          float* to, ptrdiff_t to_stride, bool adds) {
+  ATTEND_ALWAYS_INLINE static void value_chain(const float* weights, ptrdiff_t stride, const float* values,
+                                               ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
     for (int c = 0; c < panel_keys; c += panel_keys / 2) {
       chain_of_values(weights, stride, values + c, value_stride, keys, to + c, to_stride, adds);
     }
@@ -207,6 +208,46 @@ struct Neon64 {
   static uint32x4_t equal(Vec a, Vec b) { return vceqq_f32(a, b); }
 
   static Vec higher(Vec a, Vec b) { return vmaxnmq_f32(a, b); }
+
+  // In assembly, because compilers load two vectors by one instruction, which takes in-order processors several times as long,
+  // and use what they load soon after.
+  ATTEND_ALWAYS_INLINE static void highest_of_rows(const float* scores, ptrdiff_t stride, int count, Vec (&highest)[tile_rows]) {
+    const float *row0 = scores, *row1 = row0 + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride;
+    const float *row5 = row4 + stride, *const end = scores + count;
+    __asm__(
+        "1:\n"
+        "ldur q16, [%[row0]]\nadd %[row0], %[row0], #64\nldur q17, [%[row1]]\nadd %[row1], %[row1], #64\n"
+        "ldur q18, [%[row2]]\nadd %[row2], %[row2], #64\nldur q19, [%[row3]]\nadd %[row3], %[row3], #64\n"
+        "ldur q20, [%[row4]]\nadd %[row4], %[row4], #64\nldur q21, [%[row5]]\nadd %[row5], %[row5], #64\n"
+        "cmp %[row0], %[end]\n"
+        "ldur q22, [%[row0], #-48]\nfmaxnm %[high0].4s, %[high0].4s, v16.4s\n"
+        "ldur q23, [%[row1], #-48]\nfmaxnm %[high1].4s, %[high1].4s, v17.4s\n"
+        "ldur q24, [%[row2], #-48]\nfmaxnm %[high2].4s, %[high2].4s, v18.4s\n"
+        "ldur q25, [%[row3], #-48]\nfmaxnm %[high3].4s, %[high3].4s, v19.4s\n"
+        "ldur q26, [%[row4], #-48]\nfmaxnm %[high4].4s, %[high4].4s, v20.4s\n"
+        "ldur q27, [%[row5], #-48]\nfmaxnm %[high5].4s, %[high5].4s, v21.4s\n"
+        "ldur q16, [%[row0], #-32]\nfmaxnm %[high0].4s, %[high0].4s, v22.4s\n"
+        "ldur q17, [%[row1], #-32]\nfmaxnm %[high1].4s, %[high1].4s, v23.4s\n"
+        "ldur q18, [%[row2], #-32]\nfmaxnm %[high2].4s, %[high2].4s, v24.4s\n"
+        "ldur q19, [%[row3], #-32]\nfmaxnm %[high3].4s, %[high3].4s, v25.4s\n"
+        "ldur q20, [%[row4], #-32]\nfmaxnm %[high4].4s, %[high4].4s, v26.4s\n"
+        "ldur q21, [%[row5], #-32]\nfmaxnm %[high5].4s, %[high5].4s, v27.4s\n"
+        "ldur q22, [%[row0], #-16]\nfmaxnm %[high0].4s, %[high0].4s, v16.4s\n"
+        "ldur q23, [%[row1], #-16]\nfmaxnm %[high1].4s, %[high1].4s, v17.4s\n"
+        "ldur q24, [%[row2], #-16]\nfmaxnm %[high2].4s, %[high2].4s, v18.4s\n"
+        "ldur q25, [%[row3], #-16]\nfmaxnm %[high3].4s, %[high3].4s, v19.4s\n"
+        "ldur q26, [%[row4], #-16]\nfmaxnm %[high4].4s, %[high4].4s, v20.4s\n"
+        "ldur q27, [%[row5], #-16]\nfmaxnm %[high5].4s, %[high5].4s, v21.4s\n"
+        "fmaxnm %[high0].4s, %[high0].4s, v22.4s\nfmaxnm %[high1].4s, %[high1].4s, v23.4s\n"
+        "fmaxnm %[high2].4s, %[high2].4s, v24.4s\nfmaxnm %[high3].4s, %[high3].4s, v25.4s\n"
+        "fmaxnm %[high4].4s, %[high4].4s, v26.4s\nfmaxnm %[high5].4s, %[high5].4s, v27.4s\n"
+        "b.ne 1b\n"
+        : [high0] "+w"(highest[0]), [high1] "+w"(highest[1]), [high2] "+w"(highest[2]), [high3] "+w"(highest[3]),
+          [high4] "+w"(highest[4]), [high5] "+w"(highest[5]), [row0] "+&r"(row0), [row1] "+&r"(row1), [row2] "+&r"(row2),
+          [row3] "+&r"(row3), [row4] "+&r"(row4), [row5] "+&r"(row5)
+        : [end] "r"(end)
+        : "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "cc", "memory");
+  }
 
   // Replaces `count` scores of a row, whole panels of them, by their weights, and adds these to the 16 sums of its denominator:
   // a panel at a time, four vectors side by side.

@@ -89,10 +89,10 @@ ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride,
       ATTEND_PANEL_STEPS("0", ATTEND_STAY, "fmul", "-256", "-240", "-192", "-176", "-128", "-112", "-64", "-48", ATTEND_STAY)
       ATTEND_PANEL_STEPS("16", ATTEND_STAY, "fmla", "0", "16", "64", "80", "128", "144", "192", "208", ATTEND_ADVANCE)
       ATTEND_PANEL_STEPS("32", ATTEND_STAY, "fmla", "-256", "-240", "-192", "-176", "-128", "-112", "-64", "-48", ATTEND_STAY)
+      "subs %w[left], %w[left], #1\n"
       ATTEND_PANEL_STEPS("48", ATTEND_ADVANCE, "fmla", "0", "16", "64", "80", "128", "144", "192", "208", ATTEND_ADVANCE)
       ATTEND_ENDS("to0", "to1", "to2", "to3", "to4", "to5")
       "mov %w[adds], #1\n"
-      "subs %w[left], %w[left], #1\n"
       "b.ne 1b\n"
       : [row0] "+&r"(query), [row1] "+&r"(row1), [row2] "+&r"(row2), [row3] "+&r"(row3), [row4] "+&r"(row4), [row5] "+&r"(row5),
         [panel] "+&r"(panel), [left] "+&r"(chains), [adds] "+&r"(add)
@@ -126,8 +126,8 @@ ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride
       "1:\n"
       ATTEND_VALUE_STEPS("0", ATTEND_STAY, "", "fmla")
       "2:\n"
-      ATTEND_VALUE_STEPS("16", ATTEND_ADVANCE, "#32", "fmla")
       "subs %w[left], %w[left], #2\n"
+      ATTEND_VALUE_STEPS("16", ATTEND_ADVANCE, "#32", "fmla")
       "b.gt 1b\n"
       "3:\n"
       "mov %[row0], %[to]\n"
