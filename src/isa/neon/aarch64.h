@@ -165,6 +165,21 @@ struct Neon64 {
     to[3] = vcvtq_f32_s32(vmovl_high_s16(high));
   }
 
+  // In assembly, because compilers make two instructions of it.
+  static void load_each_of_four(const float* from, Vec (&to)[4]) {
+#ifdef ATTEND_WHOLE_CHAINS
+    __asm__(
+        "ldur %q0, [%4]\n"
+        "ldur %q1, [%4, #16]\n"
+        "ldur %q2, [%4, #32]\n"
+        "ldur %q3, [%4, #48]"
+        : "=&w"(to[0]), "=&w"(to[1]), "=&w"(to[2]), "=w"(to[3])
+        : "r"(from), "m"(*reinterpret_cast<const float(*)[16]>(from)));
+#else
+    load_four(from, to);
+#endif
+  }
+
   // Of four rows of four floats: to[i] has column i. Halves are named as floats of 64 bits: GCC moves those that are combined
   // one by one.
   ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
