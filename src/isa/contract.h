@@ -145,8 +145,14 @@ struct LaneOperations {
   void (*load_four_halves)(const Half* from, Vec (&to)[4]) = &Isa::load_four;
   void (*load_four_bfloats)(const Bfloat* from, Vec (&to)[4]) = &Isa::load_four;
   void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
+  // The same by four instructions, which in-order processors may take less time for.
+  void (*load_each_of_four)(const float* from, Vec (&to)[4]) = &Isa::load_each_of_four;
   void (*add_four)(const Vec* sums, float* to) = &Isa::add_four;      // to += sums, four vectors that lie side by side
   void (*store_four)(const Vec* sums, float* to) = &Isa::store_four;  // to = sums, and no zero is negative
+  // highest[r] = higher(highest[r], each vector of row r), of `count` scores, one or more whole panels of them. Only of an
+  // instruction set that has PanelWeights.
+  void (*highest_of_rows)(const float* scores, ptrdiff_t stride, int count,
+                          Vec (&highest)[Isa::tile_rows]) = &Isa::highest_of_rows;
 };
 
 // And those that transpose weights of projections where they lie in rows.

@@ -94,9 +94,11 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {
 }
 
 // Vectors that lie side by side.
-template <class Isa, class Number, int count>
+template <class Isa, bool each = false, class Number, int count>
 ATTEND_ALWAYS_INLINE void load_vectors(const Number* from, typename Isa::Vec (&to)[count]) {
-  if constexpr (count == 4) {
+  if constexpr (each && count == 4 && sizeof(Number) == sizeof(float)) {
+    Isa::load_each_of_four(from, to);
+  } else if constexpr (count == 4) {
     Isa::load_four(from, to);
   } else {
     ATTEND_UNROLL
@@ -125,7 +127,7 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&facto
     ATTEND_UNROLL
     for (int v = 0; v < group; ++v) current[v] = next[v];
     if (few_rows && (step < steps - 1 || g < groups - 1)) {
-      load_vectors<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
+      load_vectors<Isa, apart>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
     }
     ATTEND_UNROLL
     for (int v = 0; v < group; ++v) {
@@ -168,7 +170,7 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
   Vec factor[factor_count], next[group];
   ATTEND_UNROLL
   for (int i = 0; i < factor_count; ++i) factor[i] = lane_factors_of<Isa, steps>(factors(i));
-  if constexpr (few_rows) load_vectors<Isa>(vectors(0, 0), next);
+  if constexpr (few_rows) load_vectors<Isa, apart>(vectors(0, 0), next);
   keep_loads_in_order();
   multiply_by_lanes_from<Isa, 0, steps, begins>(factor, next, vectors, sums);
 }

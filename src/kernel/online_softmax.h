@@ -170,22 +170,31 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
   if constexpr (rows == 1) {
     highest[0] = highest_of_row<Isa>(scores, padded, highest[0]);
+  } else if constexpr (Isa::lane_factors > 1 && Isa::has_weights && rows == Isa::tile_rows) {
+    Isa::highest_of_rows(scores, config::score_keys, padded, highest);
   } else {
     for (int k = 0; k < padded; k += Isa::lanes) {
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) highest[r] = Isa::higher(highest[r], Isa::load(scores + r * config::score_keys + k));
     }
   }
-  bool far = false;
+  // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
+  const auto above = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::sub(highest[r], Isa::broadcast(scale[r].max)); };
+  Vec most_above = above(0);
   ATTEND_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
-    if (Isa::any_above(Isa::sub(highest[r], Isa::broadcast(scale[r].max)), Isa::broadcast(above_max))) {
-      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
+  for (int r = 1; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
+  if (Isa::any_above(most_above, Isa::broadcast(above_max))) {
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      if (Isa::any_above(above(r), Isa::broadcast(above_max))) {
+        raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
+      }
     }
-    far |= is_far(scale[r].max);
   }
-  for (int r = 0; far && r < rows; ++r) {
+  uint32_t largest = 0;
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) largest = magnitude(scale[r].max) > largest ? magnitude(scale[r].max) : largest;
+  for (int r = 0; largest >= magnitude(near_max) && r < rows; ++r) {
     if (!is_far(scale[r].max)) continue;
     bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
   }

@@ -34,13 +34,6 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   constexpr bool by_lane = takes_four_steps<Isa>(rows, vecs) && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
   if constexpr (Isa::prefetch_ahead > 0 && rows >= 4 && !widens<Number>) prefetch_sums<Isa, rows>(sums, column);
-  if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
-    if (visible[rows - 1] == in_chain && in_chain % 4 == 0 && in_chain > 0) {
-      Isa::value_chain(weights, config::score_keys, value, values.stride, in_chain, sums.data + column, sums.value_dim,
-                       sums.begun);
-      return;
-    }
-  }
   do {
     Vec chain[rows][vecs];
     if constexpr (!by_lane) set_to_zero<Isa>(chain);
@@ -103,6 +96,20 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   } while ((rows == 1 || widens<Number>)&&left > 0);
 }
 
+// The same where an instruction set has a loop of its own for whole chains: one that all rows see whole, or step by step. Apart
+// from the steps, for which a function has to keep its caller's registers.
+template <class Isa, int rows, int vecs>
+ATTEND_NOINLINE void whole_value_tile(const float* weights, const ValueRows<float>& values, const int* visible, Sums sums,
+                                      int column) {
+  const int keys = at_most(visible[0], values.first_chain);
+  if (visible[rows - 1] != keys || keys % 4 != 0 || keys == 0) {
+    return value_tile<Isa, float, rows, vecs>(weights, values, visible, sums, column);
+  }
+  if constexpr (Isa::prefetch_ahead > 0) prefetch_sums<Isa, rows>(sums, column);
+  Isa::value_chain(weights, config::score_keys, values.data + column, values.stride, keys, sums.data + column, sums.value_dim,
+                   sums.begun);
+}
+
 // Vectors of columns of the widest tile.
 template <class Isa, class Number>
 constexpr int value_vecs(int rows) {
@@ -115,7 +122,11 @@ template <class Isa, class Number, int rows, int vecs = value_vecs<Isa, Number>(
 void value_columns(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column, int end) {
   constexpr int wide = vecs * Isa::lanes;
   for (; vecs > 1 ? end - column >= wide : column < end; column += wide) {
-    value_tile<Isa, Number, rows, vecs>(weights, values, visible, sums, column);
+    if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
+      whole_value_tile<Isa, rows, vecs>(weights, values, visible, sums, column);
+    } else {
+      value_tile<Isa, Number, rows, vecs>(weights, values, visible, sums, column);
+    }
   }
   if (vecs == 1 || column == end) return;
   if constexpr (!widens<Number>) {

@@ -12,6 +12,7 @@ import subprocess
 
 import builds
 import disassembly
+import loops
 import measure
 
 PROGRAM = "tests/tiles/whole_tile.cpp"
@@ -58,16 +59,19 @@ def of(backend, compiler, objdump, folder, newest):
 
 
 def instructions_that_ran(machine, functions, blocks):
-    """Each block runs up to its first branch, or to the end of a page."""
+    """Each block runs up to its first branch, or to the end of a page. One that would be too long for the emulator ends where the
+    next one begins, to which no branch leads."""
     code = [instruction for function in functions for instruction in function.instructions]
     place = {instruction.address: i for i, instruction in enumerate(code)}
     ends = re.compile("|".join(pattern.pattern for pattern in (machine.branch, machine.leaves, machine.call)))
-    ran = []
-    for i in (place[address] for address in blocks if address in place):
-        ran.append(code[i])
-        while not ends.fullmatch(code[i].mnemonic) and (code[i].address + 4) % PAGE != 0:
-            i += 1
-            ran.append(code[i])
+    ran, begins = [], [place[address] for address in blocks if address in place]
+    for first, following in zip(begins, begins[1:] + [len(code)]):
+        last = first
+        while not ends.fullmatch(code[last].mnemonic) and (code[last].address + 4) % PAGE != 0:
+            last += 1
+        if first < following <= last and loops.branch_target(machine, code[last]) != code[following].address:
+            last = following - 1
+        ran += code[first : last + 1]
     return ran
 
 
@@ -75,7 +79,7 @@ def middle_tile(ran, functions):
     """From the first scores of a tile to those of the next one."""
     def entries(name):
         return {f.instructions[0].address for f in functions if f.instructions and re.search(r"\b%s<" % name, f.name)}
-    scores, values = entries("score_tile"), entries("value_tile")
+    scores, values = entries("score_tile"), entries("value_tile") | entries("whole_value_tile")
     begins, is_new = [], True
     for i, instruction in enumerate(ran):
         if instruction.address in scores and is_new:
