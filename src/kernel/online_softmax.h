@@ -180,9 +180,9 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   }
   // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
   const auto above = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::sub(highest[r], Isa::broadcast(scale[r].max)); };
-  Vec most_above = above(0);
+  Vec most_above = Isa::zero();  // a number, whatever rows have: higher() passes over a NaN in its second operand only
   ATTEND_UNROLL
-  for (int r = 1; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
+  for (int r = 0; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
   if (Isa::any_above(most_above, Isa::broadcast(above_max))) {
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
