@@ -1,8 +1,9 @@
 // Scores of keys that stay in rows, for all query rows of a block at once: the lanes of a vector are queries, which are packed
 // as panels once, and its factors are keys. Each score is the same sum in the same order as over panels of keys.
 //
-// It is for heads so wide that packing keys takes long beside what few query rows make of them: latents of 576 dimensions under
-// 128 query heads. Scores, which are turned around instead, are fewer.
+// Otherwise keys are packed as panels, which transposes them. Where heads are wide and query rows few, as with latents of 576
+// dimensions under 128 query heads, that takes long beside what the rows make of it. Here the scores are transposed instead:
+// 128 numbers for each key in place of 576.
 #ifndef ATTEND_ATTENTION_KEY_ROWS_H
 #define ATTEND_ATTENTION_KEY_ROWS_H
 
@@ -11,16 +12,17 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Whether so many query rows are whole panels, few beside the dimensions, and have room for their scores where keys would be
-// packed otherwise: turned around, and before that for `score_keys` queries.
+// Whether so many query rows are whole panels and few beside the dimensions. The room where keys would be packed, head_dim
+// floats for each, holds its scores twice: score_keys floats as they are computed, and `rows` floats transposed.
 inline bool keeps_key_rows(int rows, int head_dim) {
   return rows % panel_keys == 0 && rows > panel_keys && rows <= config::score_keys && rows + config::score_keys <= head_dim;
 }
 
 // Scores of keys from ... to - 1, where `from` is a whole number of panels.
-//   queries  panels [rows / 16][head_dim][16], scaled
-//   key_rows key_rows(k, count): keys k ... k + count - 1, at most 16, as floats, [count][head_dim]
-//   scores   [whole panels of `to`][rows + score_keys]: first those of [keys / 16][rows][16], of the last panel's rest any
+//   queries   panels [rows / 16][head_dim][16], scaled
+//   key_rows  key_rows(k, count): keys k ... k + count - 1, at most 16, as floats, [count][head_dim]
+//   scores    [keys / 16][rows][16]. In the last panel, scores of keys from `to` on are those of the key before. Behind them
+//             lie scores as they are computed, [keys][score_keys]
 template <class Isa, class KeyRows>
 ATTEND_NOINLINE void score_key_rows(const float* queries, int rows, int head_dim, KeyRows key_rows, int from, int to,
                                     float* scores) {
@@ -37,7 +39,7 @@ ATTEND_NOINLINE void score_key_rows(const float* queries, int rows, int head_dim
   }
 }
 
-// Those of some query rows, from row r on, as tiles have them: [count][score_keys].
+// Copies the scores of `count` query rows, from row r on, to where a tile has them: [count][score_keys].
 template <class Isa>
 ATTEND_NOINLINE void copy_scores(const float* scores, int rows, int r, int count, int from, int to, float* tile) {
   for (int k = from; k < to; k += panel_keys) {

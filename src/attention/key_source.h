@@ -1,5 +1,5 @@
-// Provides the keys of a block as panels, or in rows where these are so wide, and its values as rows. What already lies so is
-// read in place; the rest is copied to work memory first, as floats.
+// Provides the keys of a block as panels, or as rows where heads are wide and query rows few (key_rows.h), and its values as
+// rows. What already lies so is read in place; the rest is copied to work memory first, as floats.
 #ifndef ATTEND_ATTENTION_KEY_SOURCE_H
 #define ATTEND_ATTENTION_KEY_SOURCE_H
 
@@ -51,9 +51,10 @@ class KeySource {
     const float* value_scales;
   };
 
-  // The keys of a key/value head from now on, for so many rows.
-  void take_head(int head, int rows) {
-    keeps_rows_ = !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
+  // The keys of a key/value head from now on, for so many rows; together: all of these see about the same keys. Rows of keys
+  // are read side by side, and only calls with features have memory to copy others to.
+  void take_head(int head, int rows, bool together) {
+    keeps_rows_ = together && !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
                   keeps_key_rows(rows, problem_.head_dim);
     if (problem_.key.data == nullptr || problem_.value.data == nullptr) return;  // there are no keys
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
@@ -85,7 +86,7 @@ class KeySource {
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
-    made.panels = keeps_rows_ || widened_keys ? panels_in_place(made) : float_panels(made, visibility);
+    made.panels = keeps_rows_ ? no_panels : widened_keys ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = widened_keys ? key_scales : nullptr;
     made.key_scales = widened_keys ? nullptr : key_scales;
     made.values = widened_values || (made.in_place && !gathers && value_format() == core::Format::float32)
@@ -97,15 +98,16 @@ class KeySource {
 
   // Whether keys are read in rows.
   bool keeps_rows() const { return keeps_rows_; }
-  // Work memory of as many floats as the keys of a block: where they are packed, if they are.
+  // Work memory of as many floats as the keys of a block: where they are packed, or what key_rows.h says.
   float* work() const { return panels_; }
 
   // Keys from ... from + count - 1 of a block, at most 16, as floats, [count][head_dim].
   const float* key_rows(const Block& block, int from, int count) const {
     const ptrdiff_t stride = problem_.key.token_stride;
     const int dims = problem_.head_dim;
-    if (!Features::any || (block.in_place && key_format() == core::Format::float32 && stride == dims && origin() == 0)) {
-      return keys_of_head_ + (block.slot + from) * dims;
+    if (!Features::any ||
+        (block.in_place && key_format() == core::Format::float32 && stride == dims && block.key + from >= origin())) {
+      return keys_of_head_ + (block.slot + from - origin()) * dims;
     }
     for (int i = 0; i < count; ++i) {
       const int key = at_least(block.key + from + i, origin());  // keys before do not exist
@@ -145,7 +147,7 @@ class KeySource {
     if (block.finite < 0) {
       const int first = at_least(block.from, visibility.earliest.begin - block.key);
       if (value_format() == core::Format::int8) {
-        block.finite = numbers_are_finite(block.value_scales, block.from, block.to);
+        block.finite = block.value_scales == nullptr || numbers_are_finite(block.value_scales, block.from, block.to);
       } else {
         widen_values(block, visibility);
         const float* const values = static_cast<const float*>(block.values.data);
@@ -156,6 +158,8 @@ class KeySource {
   }
 
  private:
+  static constexpr Panels no_panels = {nullptr, core::Format::float32, nullptr, 0, 0};
+
   static void prefetch_first(const float* data) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) {

@@ -39,7 +39,7 @@ struct RowBlock {
   // Takes other rows, which have seen nothing or go on where their states are.
   ATTEND_NOINLINE void begin(const Rows& next, float query_scale) {
     rows = next;
-    keys.take_head(rows.head, rows.count);
+    keys.take_head(rows.head, rows.count, rows.count <= group || (!Features::any && !problem.causal));
     const typename Isa::Vec scale = Isa::broadcast(query_scale);
     const ptrdiff_t token_stride = problem.query.token_stride, head_stride = problem.query.head_stride;
     const int head_dim = problem.head_dim;

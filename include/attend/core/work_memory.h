@@ -96,7 +96,8 @@ struct WorkExtents {
 
 // The host pipeline's, for a block of query rows: offsets in floats from the beginning, and the end.
 struct HostWorkMemory {
-  ptrdiff_t panels;        // [keys / 16][head_dim][16] packed keys; first: its vectors stay aligned
+  ptrdiff_t panels;        // [keys / 16][head_dim][16] packed keys, or scores (attention/key_rows.h); first: its vectors stay
+                           // aligned
   ptrdiff_t values;        // [keys][value_dim] gathered values
   ptrdiff_t panel_rows;    // [16][head_dim] keys of other formats, as rows of floats, before they are packed
   ptrdiff_t query_rows;    // [rows] what each row is
