@@ -58,14 +58,14 @@ class SoftScale {
 
   ATTEND_ALWAYS_INLINE float times(int number) const {
     uint32_t digits = digits_ * uint32_t(number < 0 ? -number : number), head = head_ ^ (uint32_t(number) & 0x80000000u);
-    if (is_nan()) return bits_to<float>(0x7fc00000u);
+    if (is_nan(head)) return bits_to<float>(0x7fc00000u);
     if (digits == 0) return 0.0f;
     for (; digits >= 2 * unit; digits >>= 1) head += unit;
     return bits_to<float>(head + (digits - unit));
   }
   // What the 16 numbers of a group stand for. Powers of two take an addition, and half of the numbers a sign.
   ATTEND_ALWAYS_INLINE void fill(float* table) const {
-    if (digits_ == 0 || is_nan()) {
+    if (digits_ == 0 || is_nan(head_)) {
       for (int n = 0; n < 16; ++n) table[n] = times(0);
       return;
     }
@@ -84,7 +84,7 @@ class SoftScale {
   }
 
  private:
-  bool is_nan() const { return (head_ & 0x7f800000u) == 0x7f800000u; }  // or infinite, which is as good as NaN
+  static bool is_nan(uint32_t head) { return (head & 0x7f800000u) == 0x7f800000u; }  // or infinite, which is as good as NaN
 
   // The bits of the product with 3, 5 or 7, which has one or two digits more, or two or three.
   template <int number>
@@ -112,7 +112,7 @@ using Int4Scale = SoftScale;
 using Int4Scale = FloatScale;
 #endif
 
-inline Int4Scale int4_scale_of(const Int4Numbers& group) {
+ATTEND_ALWAYS_INLINE Int4Scale int4_scale_of(const Int4Numbers& group) {
 #if ATTEND_SOFT_FLOAT
   return Int4Scale{widen(Half{uint16_t(group.scale)})};
 #else
