@@ -58,7 +58,7 @@ inline float fused_multiply_add(float a, float b, float c) {
 
 struct FloatArithmetic {
 #if ATTEND_SOFT_FLOAT
-  static float add(float a, float b) { return soft_fma(a, 1.0f, b); }
+  ATTEND_ALWAYS_INLINE static float add(float a, float b) { return soft_fma(a, 1.0f, b); }
   static float sub(float a, float b) { return soft_fma(b, -1.0f, a); }
   static float mul(float a, float b) { return soft_fma(a, b, 0.0f); }
   static bool less(float a, float b) { return soft_less(a, b); }

@@ -58,30 +58,33 @@ class SoftScale {
 
   ATTEND_ALWAYS_INLINE float times(int number) const {
     uint32_t digits = digits_ * uint32_t(number < 0 ? -number : number), head = head_ ^ (uint32_t(number) & 0x80000000u);
-    if (is_nan()) return bits_to<float>(0x7fc00000u);
+    if (is_nan(head)) return bits_to<float>(0x7fc00000u);
     if (digits == 0) return 0.0f;
     for (; digits >= 2 * unit; digits >>= 1) head += unit;
     return bits_to<float>(head + (digits - unit));
   }
   // What the 16 numbers of a group stand for. Powers of two take an addition, and half of the numbers a sign.
   ATTEND_ALWAYS_INLINE void fill(float* table) const {
-    if (digits_ == 0 || is_nan()) {
+    if (digits_ == 0 || is_nan(head_)) {
       for (int n = 0; n < 16; ++n) table[n] = times(0);
       return;
     }
-    const uint32_t one = head_ + (digits_ - unit), three = odd<3>(), five = odd<5>(), seven = odd<7>();
+    // In registers, or they are made anew for each number.
+    const uint32_t twice = opaque(unit), minus = opaque(0x80000000u);
     const auto put = [=](int n, uint32_t bits) ATTEND_INLINE_LAMBDA {
       table[8 + n] = bits_to<float>(bits);
-      table[8 - n] = bits_to<float>(bits ^ 0x80000000u);
+      table[8 - n] = bits_to<float>(bits + minus);
+      return bits + twice;
     };
-    table[0] = bits_to<float>((one ^ 0x80000000u) + 3 * unit);
     table[8] = 0.0f;
-    put(1, one), put(2, one + unit), put(3, three), put(4, one + 2 * unit);
-    put(5, five), put(6, three + unit), put(7, seven);
+    table[0] = bits_to<float>(put(4, put(2, put(1, head_ + (digits_ - unit)))) + minus);
+    put(6, put(3, odd<3>()));
+    put(5, odd<5>());
+    put(7, odd<7>());
   }
 
  private:
-  bool is_nan() const { return (head_ & 0x7f800000u) == 0x7f800000u; }  // no scale is infinite
+  static bool is_nan(uint32_t head) { return (head & 0x7f800000u) == 0x7f800000u; }  // or infinite, which is as good as NaN
 
   // The bits of the product with 3, 5 or 7, which has one or two digits more, or two or three.
   template <int number>
@@ -109,6 +112,14 @@ using Int4Scale = SoftScale;
 using Int4Scale = FloatScale;
 #endif
 
+ATTEND_ALWAYS_INLINE Int4Scale int4_scale_of(const Int4Numbers& group) {
+#if ATTEND_SOFT_FLOAT
+  return Int4Scale{widen(Half{uint16_t(group.scale)})};
+#else
+  return Int4Scale{widen(scale_of(group))};
+#endif
+}
+
 // The number in the low or, of chain 1, in the high half of a byte.
 ATTEND_ALWAYS_INLINE float widen_half_byte(uint8_t byte, int chain, const Int4Scale& scale) {
   return scale.times((byte >> 4 * chain & 15) - 8);
@@ -116,7 +127,7 @@ ATTEND_ALWAYS_INLINE float widen_half_byte(uint8_t byte, int chain, const Int4Sc
 
 // One of the two chains of a group, its numbers `stride` floats apart.
 inline void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride) {
-  const Int4Scale scale{widen(scale_of(from))};
+  const Int4Scale scale = int4_scale_of(from);
   const uint8_t* bytes = from.bytes;
   for (int i = 0; i < chain_dims; i += 4, bytes += from.step) {
     for (int byte = 0; byte < 4; ++byte, to += stride) *to = widen_half_byte(bytes[byte], chain, scale);
@@ -133,7 +144,7 @@ ATTEND_NOINLINE void widen_columns(const core::Int4Group* row, int column, int c
     if (!ATTEND_SOFT_FLOAT && width == chain_dims) {  // in software, one by one takes less stack
       Isa::widen_chain(group, chain, to, 1);
     } else {
-      const Int4Scale scale{widen(scale_of(group))};
+      const Int4Scale scale = int4_scale_of(group);
       for (int i = 0; i < width; ++i) to[i] = widen_half_byte(group.bytes[first + i], chain, scale);
     }
     to += width;

@@ -31,10 +31,11 @@ cortex-m4     -Os  flash_options      13568
 cortex-m4     -Os  flash_decode_ring_int8 7168
 cortex-m4     -Os  flash_decode_ring   6656
 cortex-m4     -Os  stack               768
-cortex-m0plus -Os  per_mac_64x32_cache 180
+cortex-m0plus -Os  per_mac_64x32_cache 150
 cortex-m4     -Os  per_mac_64x32_cache 2.3
-cortex-m0plus -O2  per_mac_project_int4 147
-cortex-m0plus -O2  per_mac_project_int4_rows 147
+cortex-m0plus -O2  per_mac_project_packed 126.5
+cortex-m0plus -O2  per_mac_project_int4 126.5
+cortex-m0plus -O2  per_mac_project_int4_rows 126.5
 cortex-m4     -O2  per_mac_64x32_cache 2.3
 cortex-m7     -O2  per_mac_64x32_cache 2.3
 cortex-m33    -O2  per_mac_64x32_cache 2.3

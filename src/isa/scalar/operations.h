@@ -105,9 +105,10 @@ struct Scalar : FloatArithmetic {
     float* const weights = opaque(&memory[0]);  // or the address of each weight is computed from the stack pointer
     for (int o = 0; o < c.outputs; ++o) {
       const float* input = c.input;
+      const core::Int4Group* const row = c.rows + o * c.stride;
       for (int g = 0; g < c.groups; ++g) {
-        const Int4Numbers group = c.panels != nullptr ? numbers_of(c.panels[g], o) : numbers_of(c.rows[o * c.stride + g]);
-        Int4Scale{ATTEND_ISA::widen(scale_of(group))}.fill(weights);
+        const Int4Numbers group = c.panels != nullptr ? numbers_of(c.panels[g], o) : numbers_of(row[g]);
+        int4_scale_of(group).fill(weights);
         const float low = sum_of_group<0>(input, group, weights), high = sum_of_group<1>(input + chain_dims, group, weights);
         c.to[o] = add(g > 0 ? add(c.to[o], low) : low, high);
         input += core::int4_group;
