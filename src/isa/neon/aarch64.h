@@ -49,12 +49,14 @@ struct Neon64 {
                                                 ptrdiff_t /*panel_stride*/, int chains, float* to, ptrdiff_t to_stride,
                                                 bool adds) {
     for (int k = 0; k < panel_keys; k += panel_keys / 2) {
+      query = opaque(query), to = opaque(to);  // or the pointers of all rows are kept for the second time, in a caller's registers
       chains_of_scores(query, stride, panels + k, chains, to + k, to_stride, adds);
     }
   }
   ATTEND_ALWAYS_INLINE static void value_chain(const float* weights, ptrdiff_t stride, const float* values,
                                                ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
     for (int c = 0; c < panel_keys; c += panel_keys / 2) {
+      weights = opaque(weights), values = opaque(values);
       chain_of_values(weights, stride, values + c, value_stride, keys, to + c, to_stride, adds);
     }
   }
