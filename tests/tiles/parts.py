@@ -34,19 +34,19 @@ def of_instructions(machine, body, functions):
 
 def of_chains(machine, body, chains, ends):
     """What lies between two multiply-adds is part of a chain, or its end up to the last store of a vector; then what is no load of
-    a vector stands between chains, as it does before the first of them."""
+    a vector stands between chains, as it does before the first of them and behind the last."""
     parts, gap = [], []
     for instruction in body:
         gap.append(instruction)
         if machine.is_multiply_add(instruction) or machine.is_product_by_lane(instruction):
-            parts += of_gap(machine, gap, chains, ends, is_first=chains not in parts)
+            parts += of_gap(machine, gap, chains, ends, in_chain=chains in parts)
             gap = []
-    return parts + of_gap(machine, gap, chains, ends, is_first=False)
+    return parts + of_gap(machine, gap, chains, ends, in_chain=False)
 
 
-def of_gap(machine, gap, chains, ends, is_first):
+def of_gap(machine, gap, chains, ends, in_chain):
     stores = [i for i, instruction in enumerate(gap) if VECTOR_STORE.match(instruction.text.strip().replace("\t", " "))]
-    if not stores and not is_first:
+    if not stores and in_chain:
         return [chains] * len(gap)
     end = stores[-1] + 1 if stores else 0
     return [ends] * end + [chains if machine.is_vector(instruction) else BETWEEN for instruction in gap[end:]]
