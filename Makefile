@@ -489,11 +489,11 @@ mutants:
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
 
 ## tiles       hot loops of every backend as each compiler makes them: instructions, loads, accesses of the stack, and cycles by models of processors, held to limits
-##               COMPILERS="gcc clang-19" BACKENDS="avx2 neon64"  some;  LOOPS=all  every loop;  LIMITS=write  makes today's figures the limits
+##               COMPILERS="gcc clang-19" BACKENDS="avx2 neon64"  some;  LOOPS=all  every loop;  LOOPS=parts  the parts of whole tiles;  LIMITS=write  makes today's figures the limits
 .PHONY: tiles
 tiles:
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/tiles/tiles.py --compilers "$(COMPILERS)" --backends "$(BACKENDS)" \
-	  $(if $(filter all,$(LOOPS)),--all) $(if $(filter write,$(LIMITS)),--write) $(if $(JOBS),--jobs $(JOBS))
+	  $(if $(filter all,$(LOOPS)),--all) $(if $(filter parts,$(LOOPS)),--parts) $(if $(filter write,$(LIMITS)),--write) $(if $(JOBS),--jobs $(JOBS))
 
 ## digests     print the table of digests as this build computes it, for tests/conformance/digests.inc
 .PHONY: digests

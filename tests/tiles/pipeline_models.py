@@ -5,12 +5,14 @@ mispredicts it. Loads find everything in the first-level cache. The limit of a p
 wait for nothing. A model is a table that somebody wrote: compare what it says with what it said before, and believe it only as far
 as its tables.
 """
+import json
 import re
 import subprocess
 
 ROUNDS = 100
 # Models have no numbers for T32's conditions and the end of a loop that the processor counts; they are left out of the simulation.
 FREE = re.compile(r"it[te]*|le|letp")
+IN_ORDER = ("cortex-a53", "cortex-a55")
 
 
 def cycles(mca, backend, model, bodies, rounds):
@@ -29,6 +31,23 @@ def cycles(mca, backend, model, bodies, rounds):
     of_rounds = [int(total) / rounds for total in totals]
     known = [all(i.mnemonic not in unknown or FREE.fullmatch(i.mnemonic) for i in body) for body in bodies]
     return [total if is_known else None for total, is_known in zip(of_rounds[1:], known)], of_rounds[0] / len(texts[0])
+
+
+def cycles_of_instructions(mca, backend, model, body):
+    """By how many cycles each instruction begins, or where processors change their order ends, after all before it did, in the second
+    of two rounds."""
+    command = [mca, "-mtriple=" + backend.triple, "-mcpu=" + model, *backend.mca_flags, "-iterations=2", "-json", "-timeline",
+               "-timeline-max-iterations=2", "-timeline-max-cycles=0", "-instruction-info=0", "-resource-pressure=0"]
+    done = subprocess.run(command, input="\n".join(body_text(backend, body)) + "\n", capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError("llvm-mca -mcpu=%s: %s" % (model, done.stderr.strip().split("\n")[0]))
+    key = "CycleIssued" if model in IN_ORDER else "CycleRetired"
+    at = [entry[key] for entry in json.loads(done.stdout)["CodeRegions"][0]["TimelineView"]["TimelineInfo"]]
+    taken, last = [], max(at[: len(body)])
+    for cycle in at[len(body) :]:
+        taken.append(max(cycle - last, 0))
+        last = max(cycle, last)
+    return taken
 
 
 def limit_text(backend):

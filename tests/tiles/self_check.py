@@ -3,6 +3,7 @@ import disassembly
 import machines
 import measure
 import names
+import parts
 import whole_tile
 
 
@@ -78,9 +79,16 @@ LOOPS = [
              "bnez a2, 0x0"], [(1, 6, 1)]),
 ]
 
-# Blocks that ran of a function whose third instruction branches back to its second, and whose page ends after its fifth.
-RAN = (["mov x1, x0", "fmla v0.4s, v1.4s, v2.s[0]", "b.ne 0xff0", "nop", "nop", "ret"], [0xFEC, 0xFF0, 0xFF8, 0x1000],
-       [0xFEC, 0xFF0, 0xFF4, 0xFF0, 0xFF4, 0xFF8, 0xFFC, 0x1000])
+# Blocks that ran of a function whose third instruction branches back to its second, and whose page ends after its fifth; and of the
+# same with a block that the emulator cut before its branch, of which it is the second part that ran next.
+TEXTS = ["mov x1, x0", "fmla v0.4s, v1.4s, v2.s[0]", "b.ne 0xff0", "nop", "nop", "ret"]
+RAN = [(TEXTS, [0xFEC, 0xFF0, 0xFF8, 0x1000], [0xFEC, 0xFF0, 0xFF4, 0xFF0, 0xFF4, 0xFF8, 0xFFC, 0x1000]),
+       (TEXTS, [0xFEC, 0xFF4, 0xFF8, 0x1000], [0xFEC, 0xFF0, 0xFF4, 0xFF8, 0xFFC, 0x1000])]
+
+# A chain with its end, another begun, and what stands between: parts of a tile.
+CHAINS = (["mov x1, x0", "ldur q1, [x0]", "fmul v0.4s, v1.4s, v2.s[0]", "add x0, x0, #16", "fmla v0.4s, v1.4s, v2.s[1]",
+           "ldur q3, [x2]", "fadd v0.4s, v0.4s, v3.4s", "st1 {v0.4s, v1.4s}, [x2]", "b.ne 0x0", "ldur q1, [x0]",
+           "fmul v0.4s, v1.4s, v2.s[0]", "ret"], "bcccceeebccb")
 
 NAMES = [
     ("void attend::(anonymous namespace)::score_tile<attend::(anonymous namespace)::Avx2, signed char, 4, 2, 16>(int)", 32,
@@ -105,10 +113,14 @@ def check():
         found = [(loop.multiply_adds, loop.instructions, loop.stack) for loop in measure.loops_of(machine, code(*texts))]
         if found != expected:
             wrong.append("%s: %s instead of %s" % ("; ".join(texts), found, expected))
-    texts, blocks, expected = RAN
-    ran = whole_tile.instructions_that_ran(AARCH64, [code(*texts, first=blocks[0])], blocks)
-    if [instruction.address for instruction in ran] != expected:
-        wrong.append("blocks that ran: %s" % ran)
+    for texts, blocks, expected in RAN:
+        ran = whole_tile.instructions_that_ran(AARCH64, [code(*texts, first=blocks[0])], blocks)
+        if [instruction.address for instruction in ran] != expected:
+            wrong.append("blocks that ran: %s" % ran)
+    texts, expected = CHAINS
+    found = parts.of_chains(AARCH64, code(*texts).instructions, "c", "e")
+    if "".join("b" if part == parts.BETWEEN else part for part in found) != expected:
+        wrong.append("parts of chains: %s" % found)
     for demangled, multiply_adds, expected in NAMES:
         found = names.Name(demangled).loop(multiply_adds, 3)
         if found != expected:

@@ -34,6 +34,8 @@ def show(part, every):
         if loop.is_whole and models:
             row("  share of the processor's limit", [""] * len(COLUMNS)
                 + ["-" if figure is None else "%.1f %%" % (100 * part.peaks[model] / figure) for model, figure in zip(models, cycles)])
+    for name in next(iter(part.parts.values()), {}):
+        row("  cycles: " + name, [""] * len(COLUMNS) + ["%d" % part.parts[model][name] for model in models])
     if len(shown) < len(part.loops):
         print("  and %d more, without an access of the stack" % (len(part.loops) - len(shown)))
 

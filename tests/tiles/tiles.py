@@ -1,6 +1,6 @@
 """Shows the hot loops of each backend as each compiler makes them, and holds them to limits.
 
-    tiles.py [--compilers "gcc clang-19"] [--backends "avx2 neon64"] [--all] [--write] [--jobs 2]
+    tiles.py [--compilers "gcc clang-19"] [--backends "avx2 neon64"] [--all] [--parts] [--write] [--jobs 2]
 
 From the project's top folder; `make tiles` calls this. A compiler that is missing is skipped, with a line that says what to
 install; where CI=true, that is a failure. So it is with llvm-mca, of the version that the limits of cycles are for. All figures go
@@ -16,6 +16,7 @@ import sys
 import builds
 import limits
 import measure
+import parts
 import self_check
 import table
 import whole_tile
@@ -30,11 +31,12 @@ class Part:
     def __init__(self, backend, compiler):
         self.backend, self.compiler = backend, compiler
         self.loops, self.peaks, self.problem, self.absent = [], {}, "", ""
+        self.parts = {}  # of a whole tile: by processor, the cycles of each
 
     def names(self):
         return self.backend.name, self.compiler.name
 
-    def work(self, tools, newest):
+    def work(self, tools, newest, asks_parts):
         try:
             for source in builds.sources_of(self.backend):
                 path = builds.compile_source(self.backend, self.compiler, source, FOLDER, newest)
@@ -43,14 +45,14 @@ class Part:
                     self.peaks = measure.ask_models(tools.mca, self.backend, found)
                 self.loops += found
             measure.mark_tiles(self.loops)
-            self.add_whole_tile(tools, newest)
+            self.add_whole_tile(tools, newest, asks_parts)
             if not self.loops:
                 self.problem = "no hot loop was found"
         except (RuntimeError, OSError, subprocess.SubprocessError) as problem:
             self.problem = str(problem)
         return self
 
-    def add_whole_tile(self, tools, newest):
+    def add_whole_tile(self, tools, newest, asks_parts):
         """Where there is an emulator."""
         if not self.backend.emulator:
             return
@@ -60,6 +62,8 @@ class Part:
         tile = whole_tile.of(self.backend, self.compiler, tools.objdump, FOLDER, newest)
         if tools.mca:
             measure.ask_models(tools.mca, self.backend, [tile], whole_tile.ROUNDS)
+        if tools.mca and asks_parts:
+            self.parts = {model: parts.cycles(tools.mca, self.backend, model, tile.body, tile.parts) for model in self.backend.models}
         self.loops.append(tile)
 
 
@@ -123,6 +127,7 @@ def arguments():
     options.add_argument("--compilers", default="", help="some of gcc, clang-14, clang-19, clang-22")
     options.add_argument("--backends", default="", help="some of the backends")
     options.add_argument("--all", action="store_true", help="print every loop")
+    options.add_argument("--parts", action="store_true", help="print the parts of whole tiles")
     options.add_argument("--write", action="store_true", help="write today's figures as limits instead of judging them")
     options.add_argument("--jobs", type=int, default=os.cpu_count())
     return options.parse_args()
@@ -147,7 +152,7 @@ def main():
         sys.exit("tiles: these rows have no compiler %s. The compilers are gcc %s" % (given.compilers, clangs))
     newest_source = builds.newest_source()
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        parts = list(pool.map(lambda part: part.work(tools, newest_source), parts))
+        parts = list(pool.map(lambda part: part.work(tools, newest_source, given.parts), parts))
     print(table.LEGEND)
     for part in parts:
         table.show(part, given.all)

@@ -14,6 +14,7 @@ import builds
 import disassembly
 import loops
 import measure
+import parts
 
 PROGRAM = "tests/tiles/whole_tile.cpp"
 OTHERS = ("src/call/dispatch.cpp", "src/call/cache.cpp")
@@ -55,6 +56,7 @@ def of(backend, compiler, objdump, folder, newest):
     ran = tile.multiply_adds + sum(backend.machine.is_product_by_lane(instruction) for instruction in body)
     if ran != expected:
         raise RuntimeError("%s: %d multiply-adds ran instead of %d" % (program, ran, expected))
+    tile.parts = parts.of_instructions(backend.machine, body, functions)
     return tile
 
 

@@ -42,6 +42,34 @@ inline float test_score(int i, int max) {
   return i % count == 17 ? -1e30f : i % count == 16 && i > count ? -0x1.8p23f - float(i) : float(max) + relative[i % count];
 }
 
+// Each vector of rows whose last one ends where memory does.
+template <class Isa>
+bool finds_highest_of_rows(float* end) {
+  using Vec = typename Isa::Vec;
+  constexpr int rows = Isa::tile_rows, lanes = Isa::lanes, stride = 85;
+  bool right = true;
+  for (int count = 16; count <= 80; count += 16) {
+    float* const scores = end - (rows - 1) * stride - count;
+    for (int place = 0; place < count; ++place) {  // of the highest score of each row, another in each
+      Vec highest[rows], expected[rows];
+      for (int r = 0; r < rows; ++r) {
+        for (int i = 0; i < count; ++i) scores[r * stride + i] = test_score((i + r) % 48, -7);
+        scores[r * stride + (place + 5 * r) % count] = float(r + 1);
+        highest[r] = expected[r] = Isa::broadcast(float(r % 3) - 8.0f);
+        for (int k = 0; k < count; k += lanes) expected[r] = Isa::higher(expected[r], Isa::load(scores + r * stride + k));
+      }
+      Isa::highest_of_rows(scores, stride, count, highest);
+      for (int r = 0; r < rows; ++r) {
+        float got[lanes], want[lanes];
+        Isa::store(got, highest[r]);
+        Isa::store(want, expected[r]);
+        for (int i = 0; i < lanes; ++i) right = right && are_same(got[i], want[i]);
+      }
+    }
+  }
+  return right;
+}
+
 // Against the polynomial and scale_by_low_bits, a vector at a time.
 template <class Isa>
 bool weighs(float* end) {

@@ -131,12 +131,19 @@ class LoadTest : LaneNumbers<Isa> {
     }
     return right;
   }
+  static bool loads_each_of_four(const float* end) {
+    Vec each[4];
+    Isa::load_each_of_four(end - 4 * lanes, each);
+    bool right = true;
+    for (int v = 0; v < 4; ++v) right = right && is(each[v], [&](int i) { return end[(v - 4) * lanes + i]; });
+    return right;
+  }
 
   static bool widens_four(float* end) {
     void* const behind = end;
     for (int i = 1; i <= 4 * lanes * int(sizeof(float)); ++i) static_cast<uint8_t*>(behind)[-i] = uint8_t(37 * i);
     return loads_four<float>(end) && loads_four<attend::Half>(end) && loads_four<attend::Bfloat>(end) &&
-           loads_four<int8_t>(end);
+           loads_four<int8_t>(end) && loads_each_of_four(end);
   }
 };
 

@@ -74,6 +74,9 @@ class Operations : LaneNumbers<Isa> {
     if (!sums_lanes()) return "sum_lanes";
     if constexpr (Isa::has_weights) {
       if (!weighs<Isa>(end)) return "weights_of_panels";
+      if constexpr (Isa::lane_factors > 1) {
+        if (!finds_highest_of_rows<Isa>(end)) return "highest_of_rows";
+      }
     }
     return nullptr;
   }

@@ -1,8 +1,8 @@
-// Whole chains of six rows and four vectors, and their ends: two vectors at a time, with 12 sums, 6 registers of factors and 8 of
-// vectors. So four steps take 14 loads side by side and 48 multiply-adds, none of which waits for one that began shortly before.
-// Processors that start and end instructions in their order let a load wait for multiply-adds that began earlier, once for
-// each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them beside 24 sums and
-// the factors, and that would be once in 12. To be included where the instruction set is switched on.
+// Whole chains of six rows and four vectors, and their ends: two vectors at a time, with 12 sums, 6 registers of factors and 8
+// of vectors. So four steps take 14 loads side by side and 48 multiply-adds, none of which waits for one that began shortly
+// before. Processors that start and end instructions in their order let a load wait for multiply-adds that began earlier, once
+// for each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them beside 24 sums
+// and the factors, and that would be once in 12. To be included where the instruction set is switched on.
 #pragma once
 
 #include <stddef.h>
