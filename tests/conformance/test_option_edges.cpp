@@ -77,6 +77,28 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
   });
 }
 
+TEST_CASE("options: values of 8 bits without scales have those of 1, also between masked ones") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    std::vector<float> outputs[2];
+    for (const bool scaled : {false, true}) {
+      Small s;
+      std::vector<std::int8_t> bytes(keys * dim, 100);
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::int8_t(i * 37);
+      const std::vector<float> scales(keys, 1.0f);
+      std::vector<std::uint8_t> visible(keys, 1);
+      visible[20] = visible[70] = 0;
+      s.problem.value = {static_cast<const float*>(static_cast<const void*>(bytes.data())), dim, dim};
+      s.options.value_format = core::Format::int8;
+      if (scaled) s.options.value_scales = scales.data();
+      s.options.visible = {visible.data(), 0, keys, 0, keys};
+      core::run(s.problem, s.options);
+      outputs[scaled] = s.output;
+    }
+    CHECK(same_bits(outputs[0], outputs[1]));
+  });
+}
+
 TEST_CASE("options: a NaN shows in the output where a window has its key, and nowhere else") {
   struct Window {
     int left, right, sink_tokens, offset;
