@@ -7,7 +7,7 @@
 #define ATTEND_ISA avx512
 #include "../../src/isa/begin.h"
 
-#include "../../src/isa/x86/whole_chains.h"
+#include "../../src/isa/whole_chains.h"
 #undef ATTEND_WHOLE_CHAINS  // assembly, which would need the processor
 
 #include "avx512_intrinsics.h"

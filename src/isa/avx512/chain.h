@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
+#include "../whole_chains.h"
 #include "../x86/intrinsics.h"
-#include "../x86/whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -8,16 +8,7 @@
 #include <stddef.h>
 
 #include "../../../include/attend/core/config.h"
-
-// Whether these loops are assembly: not where loads are to be checked, nor where the first byte is the high one.
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ATTEND_WHOLE_CHAINS 1
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
-#undef ATTEND_WHOLE_CHAINS
-#endif
-#endif
-#endif
+#include "../whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

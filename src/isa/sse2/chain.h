@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../whole_chains.h"
 #include "../x86/intrinsics.h"
-#include "../x86/whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
