@@ -86,7 +86,7 @@ class KeySource {
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
-    made.panels = keeps_rows_ ? no_panels : widened_keys ? panels_in_place(made) : float_panels(made, visibility);
+    made.panels = keeps_rows_ ? Panels() : widened_keys ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = widened_keys ? key_scales : nullptr;
     made.key_scales = widened_keys ? nullptr : key_scales;
     made.values = widened_values || (made.in_place && !gathers && value_format() == core::Format::float32)
@@ -158,8 +158,6 @@ class KeySource {
   }
 
  private:
-  static constexpr Panels no_panels = {nullptr, core::Format::float32, nullptr, 0, 0};
-
   static void prefetch_first(const float* data) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) {
