@@ -6,38 +6,13 @@
 #include "../../include/attend/core/work_memory.h"
 #include "../kernel/online_softmax.h"
 #include "../kernel/score_few.h"
+#include "../kernel/score_quads.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
 // The most keys of an array that are read where they lie: packing them would take longer than to load them one by one.
 constexpr int few_rows = 2;
-
-// The score of a query and one such key. Where rows can be transposed, the lanes of a vector are chains; the dimensions that
-// are left over go through chains of single floats.
-template <class Isa>
-ATTEND_ALWAYS_INLINE float score_of_row(const float* query, float scale, const float* key, int dims) {
-  int d = 0;
-  float scores[1] = {0.0f};
-  if constexpr (Isa::transposes_rows) {
-    constexpr int at_once = Isa::lanes * chain_dims;
-    for (; dims - d >= at_once; d += at_once) {
-      typename Isa::Vec sums = Isa::zero();
-      for (int t = 0; t < chain_dims; t += 4) {
-        typename Isa::Vec factors[4], numbers[4];
-        Isa::columns_of_rows(query + d + t, chain_dims, factors);
-        Isa::columns_of_rows(key + d + t, chain_dims, numbers);
-        ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) sums = Isa::fma(Isa::mul(factors[i], Isa::broadcast(scale)), numbers[i], sums);
-      }
-      float chains[Isa::lanes];
-      Isa::store(chains, sums);
-      for (int i = 0; i < Isa::lanes; ++i) scores[0] = Scalar::add(scores[0], chains[i]);
-    }
-  }
-  add_chains<Scalar, 4, 1>([=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); }, key, d, dims, scores);
-  return scores[0];
-}
 
 // Stores a head's score: in its lane, or in all of them where it is alone, because a vector that is loaded soon after a part of
 // it was stored waits for the cache.
@@ -52,36 +27,74 @@ ATTEND_ALWAYS_INLINE void store_score(float score, bool alone, float* to) {
 
 // scores[key][i] of the head that is lane i.
 template <class Isa>
-ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int keys, bool alone, float* scores) {
+ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int keys, bool alone, float* scaled,
+                                    float* scores) {
   const float *const query = element(problem.query, 0, head), *const key = element(problem.key, 0, head);
   const float scale = base2_scale(problem.scale);
   const int dims = problem.head_dim;
   if (!problem.key_panels && keys <= few_rows) {
+    const auto factor = [=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); };
     for (int k = 0; k < keys; ++k) {
-      const float* const row = key + k * problem.key.token_stride;
-      store_score<Isa>(score_of_row<Isa>(query, scale, row, dims), alone, scores + k * Isa::lanes);
+      float score[1] = {0.0f};
+      add_chains<Scalar, 4, 1>(factor, key + k * problem.key.token_stride, 0, dims, score);
+      store_score<Isa>(score[0], alone, scores + k * Isa::lanes);
     }
     return;
   }
-  using Vec = typename Isa::Vec;
-  const Vec scales = Isa::broadcast(scale);
-  const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::mul(Isa::broadcast(query[d]), scales); };
-  Vec score[1] = {Isa::zero()};
-  if (problem.key_panels) {
-    add_chains<Isa, 4, panel_keys>(factor, key, 0, dims, score);
-  } else {
+  const float* panel = key;
+  if (!problem.key_panels) {
+    panel = problem.scratch;
     pack_few<Isa>(key, problem.key.token_stride, keys, dims, problem.scratch);
-    add_chains<Isa, 4, few_panel_keys>(factor, problem.scratch, 0, dims, score);
+  }
+  using Vec = typename Isa::Vec;
+  Vec score[1] = {Isa::zero()};
+  const Vec scales = Isa::broadcast(scale);
+  constexpr int side_by_side = Isa::transposes_rows ? 8 : 4;  // where there are registers for it
+  if (dims >= 4 * chain_dims) {                               // of fewer, the first multiply-adds would wait for it
+    multiply_row<Isa>(query, dims, scales, scaled);
+    const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::broadcast(scaled[d]); };
+    if (problem.key_panels) {
+      add_chains<Isa, side_by_side, panel_keys>(factor, panel, 0, dims, score);
+    } else {
+      add_chains<Isa, side_by_side, few_panel_keys>(factor, panel, 0, dims, score);
+    }
+  } else {
+    const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::mul(Isa::broadcast(query[d]), scales); };
+    if (problem.key_panels) {
+      add_chains<Isa, 4, panel_keys>(factor, panel, 0, dims, score);
+    } else {
+      add_chains<Isa, 4, few_panel_keys>(factor, panel, 0, dims, score);
+    }
   }
   float of_keys[Isa::lanes];
   Isa::store(of_keys, score[0]);
   for (int k = 0; k < keys; ++k) store_score<Isa>(of_keys[k], alone, scores + k * Isa::lanes);
 }
 
+// The same for some heads, those from `head` on.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, int heads, int keys, float* scaled,
+                                      float* scores) {
+  const int dims = problem.head_dim;
+  if constexpr (Isa::transposes_rows) {
+    if (!problem.key_panels && keys <= few_rows && dims % chain_dims == 0 && heads * dims >= 2 * quad_dims) {
+      const ptrdiff_t query_stride = heads == 1 ? dims : problem.query.head_stride;
+      const ptrdiff_t key_stride = heads == 1 ? dims : problem.key.head_stride;
+      for (int k = 0; k < keys; ++k) {
+        score_pairs<Isa>(element(problem.query, 0, head), query_stride, element(problem.key, k, head), key_stride, heads, dims,
+                         base2_scale(problem.scale), problem.scratch, scores + k * Isa::lanes);
+        if (heads == 1) store_score<Isa>(scores[k * Isa::lanes], true, scores + k * Isa::lanes);
+      }
+      return;
+    }
+  }
+  for (int i = 0; i < heads; ++i) score_few_keys<Isa>(problem, head + i, keys, heads == 1, scaled, scores + i);
+}
+
 // Replaces scores by weights and gives the denominators of all lanes: those of kernel/online_softmax.h. Not where a score is so
 // far from 0 that it must be brought near it, or no number.
 template <class Isa, int keys>
-ATTEND_ALWAYS_INLINE bool weigh_few_keys(float* scores, float* denominators) {
+ATTEND_NOINLINE bool weigh_few_keys(float* scores, float* denominators) {
   using Vec = typename Isa::Vec;
   Vec numbers[keys], highest = Isa::broadcast(lowest_max);
   ATTEND_UNROLL
@@ -106,17 +119,16 @@ ATTEND_ALWAYS_INLINE bool weigh_few_keys(float* scores, float* denominators) {
   return true;
 }
 
-// output = (the sum of weights[k][0] * values[k], k ascending) / denominator
+// output = (the sum of weights[k][0] * value[k], k ascending) / denominator
 template <class Isa, int keys>
-ATTEND_ALWAYS_INLINE void value_few_keys(const core::Problem& problem, int head, const float* weights, float denominator) {
+ATTEND_NOINLINE void value_few_keys(const core::Problem& problem, const float* value, const float* weights, float denominator,
+                                    float* output) {
   using Vec = typename Isa::Vec;
   const Vec factor = Isa::broadcast(Scalar::reciprocal(denominator));
   Vec weight[keys];
   ATTEND_UNROLL
   for (int k = 0; k < keys; ++k) weight[k] = Isa::broadcast(weights[k * Isa::lanes]);
-  const float* const value = element(problem.value, 0, head);
   const ptrdiff_t stride = problem.value.token_stride;
-  float* const output = element(problem.output, 0, head);
   for_each_vector<Isa>(problem.value_dim, [&](int c, int lanes) ATTEND_INLINE_LAMBDA {
     Vec sum = Isa::zero();
     ATTEND_UNROLL
@@ -129,6 +141,7 @@ ATTEND_ALWAYS_INLINE void value_few_keys(const core::Problem& problem, int head,
 template <class Isa>
 struct FewKeys {
   const core::Problem& problem;
+  float* scaled;
   float* scores;
   int& head;
 
@@ -139,10 +152,12 @@ struct FewKeys {
     for (int heads; head < problem.query_heads; head += heads) {
       heads = at_most(problem.query_heads - head, Isa::lanes);
       if (heads > 1 && heads < Isa::lanes) fill_row<Isa>(0.0f, keys * Isa::lanes, scores);
-      for (int i = 0; i < heads; ++i) score_few_keys<Isa>(problem, head + i, keys, heads == 1, scores + i);
+      score_heads<Isa>(problem, head, heads, keys, scaled, scores);
       float denominators[Isa::lanes];
       if (!weigh_few_keys<Isa, keys>(scores, denominators)) return;
-      for (int i = 0; i < heads; ++i) value_few_keys<Isa, keys>(problem, head + i, scores + i, denominators[i]);
+      for (int i = 0; i < heads; ++i)
+        value_few_keys<Isa, keys>(problem, element(problem.value, 0, head + i), scores + i, denominators[i],
+                                  element(problem.output, 0, head + i));
     }
   }
 };
@@ -150,9 +165,9 @@ struct FewKeys {
 // One token over up to few_panel_keys keys of each head. Returns how many heads it has done: all, or those before scores that
 // it cannot weigh.
 template <class Isa>
-ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, float* scores, int keys) {
+ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, float* scaled, float* scores, int keys) {
   int head = 0;
-  with_rows<FewKeys<Isa>, few_panel_keys>(keys, FewKeys<Isa>{problem, scores, head});
+  with_rows<FewKeys<Isa>, few_panel_keys>(keys, FewKeys<Isa>{problem, scaled, scores, head});
   return head;
 }
 

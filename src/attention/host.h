@@ -7,7 +7,7 @@
 #define ATTEND_ATTENTION_HOST_H
 
 #include "feature_walk.h"
-#include "few_keys.h"
+#include "few_rows.h"
 #include "plain_walk.h"
 
 namespace attend::ATTEND_ISA {
@@ -110,7 +110,8 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
     constexpr int heads_at_once = chain_keys / panel_keys;
-    if (divides && keys <= few_panel_keys) head = run_few_keys<Isa>(problem, problem.scratch + at.scores, keys);
+    if (divides && keys <= few_panel_keys)
+      head = run_few_keys<Isa>(problem, problem.scratch + at.query, problem.scratch + at.scores, keys);
     for (; problem.query_heads - head >= heads_at_once; head += heads_at_once)
       run_one_panel<Isa, heads_at_once>(problem, at, keys, head, divides);
     for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
@@ -145,6 +146,9 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
 template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
   if (is_short_decode(problem)) return run_short_decode<Isa>(problem, divides);
+  if constexpr (Isa::transposes_rows && Isa::lanes > quad_rows) {
+    if (divides && FewRows<Isa>::take(problem) && FewRows<Isa>(problem).run()) return;
+  }
   run_blocks<Isa>(problem, divides);
 }
 

@@ -161,6 +161,11 @@ struct RowOperations {
   using Vec = typename Isa::Vec;
   // to[i] has number i of as many rows as there are lanes, stride floats apart
   void (*columns_of_rows)(const float* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
+  // The same for four rows of each quad, of as many quads as there are fours of lanes
+  void (*columns_of_quads)(const float* const (&quads)[Isa::lanes / 4], int stride, Vec (&to)[4]) = &Isa::columns_of_quads;
+  // to[i] has in each four lanes the number i of r0, r1, r2 and r3 in these lanes
+  void (*columns_of)(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) = &Isa::columns_of;
+  Vec (*broadcast_four)(const float* from) = &Isa::broadcast_four;  // four floats in each four lanes
   // The same of words of four bytes, which may be no floats, from any address on; stride in bytes
   void (*columns_of_words)(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
   // to[16 i + j] = rows[stride j + i], for 16 bytes of 16 rows

@@ -44,7 +44,37 @@ TEST_CASE("one token over one to four keys of wide heads: the defined bits") {
         INFO(std::string(backend), " ", keys, " ", head_dim);
         CHECK(same_bits(instance.one_shot({1, 64}), expected));
         CHECK(same_bits(instance.one_shot(), expected));
+        CHECK(same_bits(instance.heads_apart({1, 64}), expected));
       });
+    }
+  }
+}
+
+TEST_CASE("several tokens over one to four keys: the defined bits") {
+  int number = 0, taken = 0;
+  for (const int head_dim : {1, 16, 31, 32, 33, 63, 64, 65, 96, 128, 140, 200}) {
+    for (int keys = 1; keys <= 4; ++keys) {
+      for (int queries = 2; queries <= 7; ++queries, ++number) {
+        const int kv_heads = 1 + number % 7, group = 1 + number % 3;
+        const Shape shape = {kv_heads * group,
+                             kv_heads,
+                             head_dim,
+                             1 + number % 37,
+                             queries,
+                             keys,
+                             number % 4 > 0,
+                             number % 5 - 1,
+                             0.0f,
+                             number % 6 == 0 ? 200.0f : 1.0f};
+        if (!is_tried(taken)) continue;
+        const Instance instance(shape, std::uint64_t(number), 0);
+        const std::vector<float> expected = instance.defined();
+        for_each_backend([&](const char* backend) {
+          INFO(std::string(backend), " ", instance.text());
+          CHECK(same_bits(instance.one_shot(), expected));
+          CHECK(same_bits(instance.heads_apart({1, 64}), expected));
+        });
+      }
     }
   }
 }

@@ -95,6 +95,20 @@ TEST_CASE("one token of heads side by side over few keys, with scores of very di
   }
 }
 
+TEST_CASE("several tokens over few keys, with scores of very different sizes") {
+  constexpr float sizes[] = {1.0f, 1e-3f, 100.0f, -3e4f, 0x1p21f, 1.0f, 0x1.3p23f, 1e30f, -1e8f, 0.0f, 8.0f};
+  for (std::size_t huge = 0; huge < std::size(sizes); ++huge) {
+    for (const int keys : {2, 3, 4}) {
+      Instance instance({3, 3, 39, 20, 4, keys, keys == 3, 0, 1.0f, 1.0f}, std::uint64_t(keys));
+      for (std::size_t i = 0; i < 4 * 3 * 39; ++i) instance.query[i] *= i / 39 == huge ? sizes[huge] : 1.0f;
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", keys, " ", huge);
+        CHECK(same_bits(instance.one_shot(), instance.defined()));
+      });
+    }
+  }
+}
+
 TEST_CASE("values up to the promised limit, and scores that pass the maximum by the least where floats are 4 apart") {
   for (const float first : {0x1.000002p25f, 0x1.000004p25f, -0x1.000002p25f, -0x1.000004p25f}) {
     std::vector<float> scores(128, first);

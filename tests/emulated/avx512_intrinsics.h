@@ -185,6 +185,7 @@ inline __m512 _mm512_mask_broadcast_f32x4(__m512 from, unsigned mask, __m128 a) 
   }
   return vector_of<__m512>(lanes);
 }
+inline __m512 _mm512_broadcast_f32x4(__m128 a) { return _mm512_mask_broadcast_f32x4(_mm512_setzero_ps(), 0xffff, a); }
 inline __m512 _mm512_shuffle_ps(__m512 a, __m512 b, int which) {
   const auto x = lanes_of<float>(a), y = lanes_of<float>(b);
   LanesOf<float> to;

@@ -92,6 +92,25 @@ class Instance {
     return without_tail(output);
   }
 
+  // The same over keys that lie as [head][token], with other numbers between them. They would be seen, where NaN may only make
+  // a call take its slow way.
+  std::vector<float> heads_apart(Blocks blocks = {}) const {
+    std::vector<float> output = new_output();
+    attend::core::Problem p = arrays(output);
+    p.key.token_stride = s.head_dim + 3;
+    p.key.head_stride = (s.keys + 2) * p.key.token_stride;
+    std::vector<float> keys(std::size_t(s.kv_heads * p.key.head_stride), 1.5f);
+    for (int h = 0; h < s.kv_heads; ++h) {
+      for (int k = 0; k < s.keys; ++k) {
+        const auto from = key.begin() + std::ptrdiff_t(k * s.kv_heads + h) * s.head_dim;
+        std::copy_n(from, s.head_dim, keys.begin() + h * p.key.head_stride + k * p.key.token_stride);
+      }
+    }
+    p.key.data = keys.data();
+    run(p, blocks);
+    return without_tail(output);
+  }
+
   // One part after another, each with scratch of its own.
   std::vector<float> parts(int count, Blocks blocks = {}) const {
     std::vector<float> output = new_output();

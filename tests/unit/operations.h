@@ -56,6 +56,7 @@ class Operations : LaneNumbers<Isa> {
     }
     if (!Transposes::transposes()) return "transpose, transpose_four";
     if constexpr (Isa::transposes_rows) {
+      if (!Transposes::has_columns_of_quads()) return "columns_of_quads";
       if (!Transposes::has_columns_of_rows() || !Transposes::has_columns_of_words(end)) return "columns_of_rows";
       if (!Transposes::template transposes_rows<attend::tested::Half>() ||
           !Transposes::template transposes_rows<attend::tested::Bfloat>() || !Transposes::template transposes_rows<int8_t>())

@@ -54,6 +54,26 @@ class TransposeTest : LaneNumbers<Isa> {
     return right;
   }
 
+  // Quads in any order, and of exactly as many floats; four columns of four rows, and four floats in each four lanes.
+  static bool has_columns_of_quads() {
+    constexpr int stride = 5, quads = lanes / 4, size = 3 * stride + 4;
+    float numbers[quads][size];
+    const float* at[quads];
+    for (int q = 0; q < quads; ++q) {
+      at[q] = numbers[(q + 1) % quads];
+      for (int i = 0; i < size; ++i) numbers[(q + 1) % quads][i] = float(100 * q + i);
+    }
+    Vec columns[4], again[4];
+    Isa::columns_of_quads(at, stride, columns);
+    Isa::columns_of(columns[0], columns[1], columns[2], columns[3], again);
+    bool right = is(Isa::broadcast_four(numbers[0] + 1), [&](int j) { return numbers[0][1 + j % 4]; });
+    for (int i = 0; i < 4; ++i) {
+      right = right && is(columns[i], [=](int j) { return float(100 * (j / 4) + j % 4 * stride + i); }) &&
+              is(again[i], [=](int j) { return float(100 * (j / 4) + i * stride + j % 4); });
+    }
+    return right;
+  }
+
   // Of three bytes more than words from row to row; nothing behind the last row is read.
   static bool has_columns_of_words(float* end) {
     constexpr int stride = 19, count = (lanes - 1) * stride + 16;

@@ -136,17 +136,26 @@ struct Avx512 : X86Lanes {
   }
 
   // 4 x 4 transposes within the quarters of four vectors.
-  template <class Number>
-  ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
-    Vec four[4];
-    load_rows(rows, stride, four);
-    const Vec low01 = _mm512_unpacklo_ps(four[0], four[1]), high01 = _mm512_unpackhi_ps(four[0], four[1]);
-    const Vec low23 = _mm512_unpacklo_ps(four[2], four[3]), high23 = _mm512_unpackhi_ps(four[2], four[3]);
+  ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
+    const Vec low01 = _mm512_unpacklo_ps(r0, r1), high01 = _mm512_unpackhi_ps(r0, r1);
+    const Vec low23 = _mm512_unpacklo_ps(r2, r3), high23 = _mm512_unpackhi_ps(r2, r3);
     to[0] = _mm512_shuffle_ps(low01, low23, 0x44);
     to[1] = _mm512_shuffle_ps(low01, low23, 0xee);
     to[2] = _mm512_shuffle_ps(high01, high23, 0x44);
     to[3] = _mm512_shuffle_ps(high01, high23, 0xee);
   }
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
+    Vec four[4];
+    load_rows(rows, stride, four);
+    columns_of(four[0], four[1], four[2], four[3], to);
+  }
+  ATTEND_ALWAYS_INLINE static void columns_of_quads(const float* const (&quads)[4], int stride, Vec (&to)[4]) {
+    const auto row = [&](ptrdiff_t i)
+                         ATTEND_INLINE_LAMBDA { return four_rows(quads[0] + i, quads[1] + i, quads[2] + i, quads[3] + i); };
+    columns_of(row(0), row(stride), row(2 * stride), row(3 * stride), to);
+  }
+  static Vec broadcast_four(const float* from) { return _mm512_broadcast_f32x4(_mm_loadu_ps(from)); }
 
   // to[16 i + j] = rows[stride j + i] for 16 rows of 16 bytes. Half as many shuffles as by vectors of 256 bits, which one port
   // has to do beside instructions of 512.

@@ -94,6 +94,10 @@ struct Neon : NeonTarget {
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
     columns_of(load(rows), load(rows + stride), load(rows + 2 * stride), load(rows + 3 * stride), to);
   }
+  ATTEND_ALWAYS_INLINE static void columns_of_quads(const float* const (&quads)[1], int stride, Vec (&to)[4]) {
+    columns_of_rows(quads[0], stride, to);
+  }
+  static Vec broadcast_four(const float* from) { return load(from); }
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) {
     const auto words = [=](int j) ATTEND_INLINE_LAMBDA {
       const uint8x16_t bytes = vld1q_u8(rows + j * stride);
