@@ -11,7 +11,8 @@ namespace app {
 CachedAttention::CachedAttention(int layers, int heads, int kv_heads, int head_dim, int capacity)
     : heads_(heads), kv_heads_(kv_heads), head_dim_(head_dim), capacity_(capacity) {
   row_block_ = std::min(attend::core::rows_per_kv_head(heads, kv_heads, 1), attend::config::row_block);
-  key_block_ = std::min(attend::core::whole_chains(capacity), attend::config::key_block);
+  key_block_ = std::min(attend::core::whole_chains(capacity),
+                        row_block_ == 1 ? attend::config::decode_keys : attend::config::score_keys);
   scale_ = attend::default_scale(head_dim);
   scratch_ = aligned_floats(attend::core::scratch_floats(row_block_, key_block_, head_dim, head_dim, capacity, true));
   caches_.resize(static_cast<std::size_t>(layers));

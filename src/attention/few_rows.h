@@ -18,13 +18,16 @@ class FewRows {
            problem.head_dim >= 2 * chain_dims && visible_keys(problem, 0) > 0;
   }
 
+  // Whether it could weigh all scores. Otherwise nothing of the output counts.
+  ATTEND_NOINLINE static bool run(const core::Problem& problem) { return FewRows(problem).run_blocks(); }
+
+ private:
   explicit FewRows(const core::Problem& problem) : problem_(problem), group_(group_of(problem)), scores_(problem.scratch) {
     static_assert(2 * quad_rows * quad_dims + few_panel_keys * Isa::lanes <= chain_keys * 2 * chain_dims,
                   "the smallest key_block has room for its keys, which are not packed here");
   }
 
-  // Whether it could weigh all scores. Otherwise nothing of the output counts.
-  ATTEND_NOINLINE bool run() {
+  bool run_blocks() {
     bool weighed = true;
     for_each_block(problem_, group_, quad_rows, [&](const Rows& rows) {
       if (!weighed) return;
@@ -35,7 +38,6 @@ class FewRows {
     return weighed && (quads_ == 0 || end());
   }
 
- private:
   void score(const Rows& rows, float* scores) const {
     const float *row[quad_rows], *key[quad_rows];
     for_each_row(rows, group_, [&](int r, int token, int head) { row[r] = element(problem_.query, token, head); });

@@ -147,7 +147,7 @@ template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
   if (is_short_decode(problem)) return run_short_decode<Isa>(problem, divides);
   if constexpr (Isa::transposes_rows && Isa::lanes > quad_rows) {
-    if (divides && FewRows<Isa>::take(problem) && FewRows<Isa>(problem).run()) return;
+    if (divides && FewRows<Isa>::take(problem) && FewRows<Isa>::run(problem)) return;
   }
   run_blocks<Isa>(problem, divides);
 }

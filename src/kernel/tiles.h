@@ -176,9 +176,12 @@ struct Tiles {
   ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
                                                Sums sums) {
     const int keys = visible[rows - 1], dims = sums.value_dim;
-    const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
-                         : values.format == core::Format::int4  ? true
-                                                                : takes_all_chains<Isa, Half>(rows, dims);
+    // Narrow tiles go several chains at a time, where these are whole and all rows see them.
+    const bool is_narrow_tile =
+        is_narrow<Isa>(rows, (dims + Isa::lanes - 1) / Isa::lanes) && visible[0] == keys && values.first_chain == chain_keys;
+    const bool at_once = values.format == core::Format::int4      ? true
+                         : values.format != core::Format::float32 ? takes_all_chains<Isa, Half>(rows, dims)
+                                                                  : is_narrow_tile || takes_all_chains<Isa, float>(rows, dims);
     if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
     Values chain = values;
     int in_chain[Isa::tile_rows];
