@@ -25,6 +25,22 @@ ATTEND_ALWAYS_INLINE void store_score(float score, bool alone, float* to) {
   }
 }
 
+// The scores of a query and the keys that are lanes of a panel, `width` floats for each dimension.
+template <class Isa, int width>
+ATTEND_ALWAYS_INLINE void score_few_lanes(const float* query, float scale, const float* panel, int dims,
+                                          [[maybe_unused]] float* scaled, typename Isa::Vec (&score)[1]) {
+  const typename Isa::Vec scales = Isa::broadcast(scale);
+  if constexpr (Isa::lanes > quad_rows) {
+    if (dims >= quad_dims) {  // of fewer, the first multiply-adds would wait for the scaling
+      multiply_row<Isa>(query, dims, scales, scaled);
+      const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::broadcast(scaled[d]); };
+      return add_chains<Isa, 8, width>(factor, panel, 0, dims, score);
+    }
+  }
+  const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::mul(Isa::broadcast(query[d]), scales); };
+  add_chains<Isa, 4, width>(factor, panel, 0, dims, score);
+}
+
 // scores[key][i] of the head that is lane i.
 template <class Isa>
 ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int keys, bool alone, float* scaled,
@@ -41,30 +57,12 @@ ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int 
     }
     return;
   }
-  const float* panel = key;
-  if (!problem.key_panels) {
-    panel = problem.scratch;
-    pack_few<Isa>(key, problem.key.token_stride, keys, dims, problem.scratch);
-  }
-  using Vec = typename Isa::Vec;
-  Vec score[1] = {Isa::zero()};
-  const Vec scales = Isa::broadcast(scale);
-  constexpr int side_by_side = Isa::transposes_rows ? 8 : 4;  // where there are registers for it
-  if (dims >= 4 * chain_dims) {                               // of fewer, the first multiply-adds would wait for it
-    multiply_row<Isa>(query, dims, scales, scaled);
-    const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::broadcast(scaled[d]); };
-    if (problem.key_panels) {
-      add_chains<Isa, side_by_side, panel_keys>(factor, panel, 0, dims, score);
-    } else {
-      add_chains<Isa, side_by_side, few_panel_keys>(factor, panel, 0, dims, score);
-    }
+  typename Isa::Vec score[1] = {Isa::zero()};
+  if (problem.key_panels) {
+    score_few_lanes<Isa, panel_keys>(query, scale, key, dims, scaled, score);
   } else {
-    const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::mul(Isa::broadcast(query[d]), scales); };
-    if (problem.key_panels) {
-      add_chains<Isa, 4, panel_keys>(factor, panel, 0, dims, score);
-    } else {
-      add_chains<Isa, 4, few_panel_keys>(factor, panel, 0, dims, score);
-    }
+    pack_few<Isa>(key, problem.key.token_stride, keys, dims, problem.scratch);
+    score_few_lanes<Isa, few_panel_keys>(query, scale, problem.scratch, dims, scaled, score);
   }
   float of_keys[Isa::lanes];
   Isa::store(of_keys, score[0]);
@@ -94,7 +92,7 @@ ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, in
 // Replaces scores by weights and gives the denominators of all lanes: those of kernel/online_softmax.h. Not where a score is so
 // far from 0 that it must be brought near it, or no number.
 template <class Isa, int keys>
-ATTEND_NOINLINE bool weigh_few_keys(float* scores, float* denominators) {
+ATTEND_ALWAYS_INLINE bool weigh_few_keys(float* scores, float* denominators) {
   using Vec = typename Isa::Vec;
   Vec numbers[keys], highest = Isa::broadcast(lowest_max);
   ATTEND_UNROLL
@@ -121,8 +119,8 @@ ATTEND_NOINLINE bool weigh_few_keys(float* scores, float* denominators) {
 
 // output = (the sum of weights[k][0] * value[k], k ascending) / denominator
 template <class Isa, int keys>
-ATTEND_NOINLINE void value_few_keys(const core::Problem& problem, const float* value, const float* weights, float denominator,
-                                    float* output) {
+ATTEND_ALWAYS_INLINE void value_few_keys(const core::Problem& problem, const float* value, const float* weights,
+                                         float denominator, float* output) {
   using Vec = typename Isa::Vec;
   const Vec factor = Isa::broadcast(Scalar::reciprocal(denominator));
   Vec weight[keys];
@@ -137,6 +135,11 @@ ATTEND_NOINLINE void value_few_keys(const core::Problem& problem, const float* v
   });
 }
 
+// For with_rows: steps for any number of keys.
+struct AnyNumber {
+  static constexpr bool exist(int /*keys*/) { return true; }
+};
+
 // The same for a number of keys that the compiler knows, and as many heads at a time as there are lanes.
 template <class Isa>
 struct FewKeys {
@@ -145,7 +148,6 @@ struct FewKeys {
   float* scores;
   int& head;
 
-  static constexpr bool exist(int /*keys*/) { return true; }
   template <int keys>
   ATTEND_ALWAYS_INLINE void operator()(Constant<keys>) const {
     static_assert(keys * Isa::lanes <= chain_keys, "the smallest key_block has room for the scores");
@@ -167,7 +169,7 @@ struct FewKeys {
 template <class Isa>
 ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, float* scaled, float* scores, int keys) {
   int head = 0;
-  with_rows<FewKeys<Isa>, few_panel_keys>(keys, FewKeys<Isa>{problem, scaled, scores, head});
+  with_rows<AnyNumber, few_panel_keys>(keys, FewKeys<Isa>{problem, scaled, scores, head});
   return head;
 }
 

@@ -57,13 +57,13 @@ class FewRows {
     }
     if (problem_.causal) hide();
     bool weighed = false;
-    with_rows<FewKeys<Isa>, few_panel_keys>(problem_.keys, Weigh{scores_, denominators_, weighed});
+    with_rows<AnyNumber, few_panel_keys>(problem_.keys, Weigh{scores_, denominators_, weighed});
     for (int q = 0; weighed && q < quads_; ++q) {
       const float* const value = element(problem_.value, 0, rows_[q].head);
       for_each_row(rows_[q], group_, [&](int r, int token, int head) {
         const int lane = q * quad_rows + r;
         const Value add = {problem_, value, scores_ + lane, denominators_[lane], element(problem_.output, token, head)};
-        with_rows<FewKeys<Isa>, few_panel_keys>(visible_keys(problem_, token), add);
+        with_rows<AnyNumber, few_panel_keys>(visible_keys(problem_, token), add);
       });
     }
     quads_ = 0;
@@ -92,7 +92,7 @@ class FewRows {
     float* denominators;
     bool& weighed;
     template <int keys>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<keys>) const {
+    ATTEND_NOINLINE void operator()(Constant<keys>) const {
       weighed = weigh_few_keys<Isa, keys>(scores, denominators);
     }
   };
@@ -103,7 +103,7 @@ class FewRows {
     float denominator;
     float* output;
     template <int keys>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<keys>) const {
+    ATTEND_NOINLINE void operator()(Constant<keys>) const {
       value_few_keys<Isa, keys>(problem, value, weights, denominator, output);
     }
   };

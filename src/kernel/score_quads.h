@@ -2,7 +2,8 @@
 // keys as lanes would leave most of a vector empty, and packing them would take longer than their scores.
 //
 // A quad is four chains of one row: 64 dimensions that lie side by side, or fewer and zeros behind them. These add zeros to
-// chains and to scores, which begin as +0, and so change nothing.
+// chains and to scores, which begin as +0, and so change nothing, unless the scale is infinite or no number: then scores are
+// none, which the softmax of few keys leaves to other code.
 #ifndef ATTEND_KERNEL_SCORE_QUADS_H
 #define ATTEND_KERNEL_SCORE_QUADS_H
 
@@ -53,10 +54,10 @@ ATTEND_ALWAYS_INLINE void pack_quads(const float* const (&rows)[quad_rows], type
   }
 }
 
-// Adds to the scores of up to four rows and four keys what a quad of each gives. Lane 4 k + r of the vectors of scores, side by
+// Adds to the scores of four rows and four keys what a quad of each gives. Lane 4 k + r of the vectors of scores, side by
 // side, is that of key k and row r.
 //   queries  as pack_quads stores them
-template <class Isa, int rows>
+template <class Isa>
 ATTEND_ALWAYS_INLINE void add_quads(const float* queries, const float* const (&keys)[quad_rows],
                                     typename Isa::Vec (&scores)[quad_rows / quads_at_once<Isa>]) {
   using Vec = typename Isa::Vec;
@@ -69,7 +70,7 @@ ATTEND_ALWAYS_INLINE void add_quads(const float* queries, const float* const (&k
       ATTEND_UNROLL
       for (int i = 0; i < 4; ++i) {
         ATTEND_UNROLL
-        for (int r = 0; r < rows; ++r) {
+        for (int r = 0; r < quad_rows; ++r) {
           sums[r] = Isa::fma(Isa::broadcast_four(queries + (d + i) * 16 + 4 * r), columns[i], sums[r]);
         }
       }
@@ -96,7 +97,7 @@ ATTEND_NOINLINE void score_quads(const float* const (&rows)[quad_rows], float sc
   for (; dims - d >= quad_dims; d += quad_dims) {
     for (int i = 0; i < quad_rows; ++i) row[i] = rows[i] + d, key[i] = keys[i] + d;
     pack_quads<Isa>(row, scales, queries);
-    add_quads<Isa, quad_rows>(queries, key, sums);
+    add_quads<Isa>(queries, key, sums);
   }
   if (d < dims) {
     const auto copy = [&](const float* const* from, const float** to) ATTEND_INLINE_LAMBDA {
@@ -108,7 +109,7 @@ ATTEND_NOINLINE void score_quads(const float* const (&rows)[quad_rows], float sc
     copy(rows, row);
     pack_quads<Isa>(row, scales, queries);
     copy(keys, key);
-    add_quads<Isa, quad_rows>(queries, key, sums);
+    add_quads<Isa>(queries, key, sums);
   }
   ATTEND_UNROLL
   for (int v = 0; v < quad_rows / quads_at_once<Isa>; ++v) Isa::store(scores + v * Isa::lanes, sums[v]);

@@ -176,13 +176,17 @@ struct Tiles {
   ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
                                                Sums sums) {
     const int keys = visible[rows - 1], dims = sums.value_dim;
-    // Narrow tiles go several chains at a time, where these are whole and all rows see them.
-    const bool is_narrow_tile =
-        is_narrow<Isa>(rows, (dims + Isa::lanes - 1) / Isa::lanes) && visible[0] == keys && values.first_chain == chain_keys;
-    const bool at_once = values.format == core::Format::int4      ? true
-                         : values.format != core::Format::float32 ? takes_all_chains<Isa, Half>(rows, dims)
-                                                                  : is_narrow_tile || takes_all_chains<Isa, float>(rows, dims);
+    const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
+                         : values.format == core::Format::int4  ? true
+                                                                : takes_all_chains<Isa, Half>(rows, dims);
     if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
+    if constexpr (has_narrow_tiles<Isa>) {
+      if (rows == 2 && dims <= Isa::lanes && values.format == core::Format::float32 && visible[0] == keys &&
+          values.first_chain == chain_keys) {
+        return narrow_value_tile<Isa, 2, 1>(weights, {static_cast<const float*>(values.data), values.stride, chain_keys}, keys,
+                                            sums);
+      }
+    }
     Values chain = values;
     int in_chain[Isa::tile_rows];
     for (int k = 0, end; k < keys; k = end) {

@@ -10,11 +10,10 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Whether a tile is one: not where multiply-adds are many instructions, or registers few, as where rows cannot be transposed.
+// Two rows of one vector, or one row of two. Of a single sum, processors run ahead into the next chain by themselves. Not of
+// vectors of four lanes, where values are that narrow seldom.
 template <class Isa>
-constexpr bool is_narrow(int rows, int vecs) {
-  return Isa::transposes_rows && rows * vecs <= 2;
-}
+constexpr bool has_narrow_tiles = Isa::lanes > 4;
 constexpr int narrow_chains = 4;  // at most
 
 // Some chains that all rows see, whole ones but for the last.
@@ -27,7 +26,7 @@ struct NarrowChains {
 };
 
 template <class Isa, int rows, int vecs, int chains>
-ATTEND_NOINLINE void add_value_chains(const NarrowChains& of, Sums sums, int column) {
+ATTEND_NOINLINE void add_value_chains(const NarrowChains& of, Sums sums) {
   typename Isa::Vec chain[chains][rows][vecs];
   const float* at[chains];
   const float* weights = of.weights;
@@ -53,7 +52,7 @@ ATTEND_NOINLINE void add_value_chains(const NarrowChains& of, Sums sums, int col
   }
   ATTEND_UNROLL
   for (int c = 0; c < chains; ++c) {
-    add_chain<Isa>(chain[c], sums, column, columns);
+    add_chain<Isa>(chain[c], sums, 0, columns);
     sums.begun = true;
   }
 }
@@ -61,15 +60,15 @@ ATTEND_NOINLINE void add_value_chains(const NarrowChains& of, Sums sums, int col
 // Chains of `left` keys side by side, at most narrow_chains of them, and more than one. Returns how many keys these were.
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE int add_narrow_chains(const float* weights, const float* value, ptrdiff_t stride, int left, int columns,
-                                           const Sums& sums, int column) {
+                                           const Sums& sums) {
   const int keys = at_most(left, narrow_chains * chain_keys), chains = (keys + chain_keys - 1) / chain_keys;
   const NarrowChains of = {weights, value, stride, keys - (chains - 1) * chain_keys, columns};
   if (chains == 2) {
-    add_value_chains<Isa, rows, vecs, 2>(of, sums, column);
+    add_value_chains<Isa, rows, vecs, 2>(of, sums);
   } else if (chains == 3) {
-    add_value_chains<Isa, rows, vecs, 3>(of, sums, column);
+    add_value_chains<Isa, rows, vecs, 3>(of, sums);
   } else {
-    add_value_chains<Isa, rows, vecs, 4>(of, sums, column);
+    add_value_chains<Isa, rows, vecs, 4>(of, sums);
   }
   return keys;
 }

@@ -111,24 +111,18 @@ ATTEND_NOINLINE void whole_value_tile(const float* weights, const ValueRows<floa
                    sums.begun);
 }
 
-// The same for a narrow tile: chains that all rows see go side by side.
+// The same for a narrow tile of whole chains that all rows see, `left` keys: several side by side. The last may be shorter.
 template <class Isa, int rows, int vecs>
-ATTEND_NOINLINE void narrow_value_tile(const float* weights, ValueRows<float> values, const int* visible, Sums sums,
-                                       int column) {
-  int left = visible[0];
-  if (left > chain_keys && values.first_chain == chain_keys && visible[rows - 1] == left) {
-    const int columns = at_most(sums.value_dim - column, vecs * Isa::lanes);
-    do {
-      const int keys =
-          add_narrow_chains<Isa, rows, vecs>(weights, values.data + column, values.stride, left, columns, sums, column);
-      sums.begun = true;
-      weights += keys, left -= keys, values.data += keys * values.stride;
-    } while (left > chain_keys);
-    if (left == 0) return;
-    const int last[2] = {left, left};  // of as many rows as a narrow tile may have
-    return value_tile<Isa, float, rows, vecs>(weights, values, last, sums, column);
+ATTEND_NOINLINE void narrow_value_tile(const float* weights, ValueRows<float> values, int left, Sums sums) {
+  static_assert(rows * vecs == 2, "");
+  const int columns = at_most(sums.value_dim, vecs * Isa::lanes);
+  while (left > chain_keys) {
+    const int keys = add_narrow_chains<Isa, rows, vecs>(weights, values.data, values.stride, left, columns, sums);
+    sums.begun = true;
+    weights += keys, left -= keys, values.data += keys * values.stride;
   }
-  value_tile<Isa, float, rows, vecs>(weights, values, visible, sums, column);
+  const int last[2] = {left, left};
+  if (left > 0) value_tile<Isa, float, rows, vecs>(weights, values, last, sums, 0);
 }
 
 // Vectors of columns of the widest tile.
@@ -145,8 +139,6 @@ void value_columns(const float* weights, const ValueRows<Number>& values, const 
   for (; vecs > 1 ? end - column >= wide : column < end; column += wide) {
     if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
       whole_value_tile<Isa, rows, vecs>(weights, values, visible, sums, column);
-    } else if constexpr (!widens<Number> && is_narrow<Isa>(rows, vecs)) {
-      narrow_value_tile<Isa, rows, vecs>(weights, values, visible, sums, column);
     } else {
       value_tile<Isa, Number, rows, vecs>(weights, values, visible, sums, column);
     }
