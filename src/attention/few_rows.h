@@ -87,13 +87,17 @@ class FewRows {
   static void copy_four(const float* from, float* to) { __builtin_memcpy(to, from, 4 * sizeof(float)); }
 
   // Steps for a number of keys that the compiler knows.
+  template <int keys>
+  ATTEND_NOINLINE static bool weigh(float* scores, float* denominators) {
+    return weigh_few_keys<Isa, keys>(scores, denominators);
+  }
   struct Weigh {
     float* scores;
     float* denominators;
     bool& weighed;
     template <int keys>
-    ATTEND_NOINLINE void operator()(Constant<keys>) const {
-      weighed = weigh_few_keys<Isa, keys>(scores, denominators);
+    ATTEND_ALWAYS_INLINE void operator()(Constant<keys>) const {
+      weighed = weigh<keys>(scores, denominators);
     }
   };
   struct Value {

@@ -44,8 +44,8 @@ bool all_nan(const std::vector<float>& values) {
 
 TEST_CASE("a causal mask masks later keys and values from every row, whatever they hold") {
   for (const float bad : {not_a_number, infinity, -infinity, 3e38f}) {
-    for (const auto& [tokens, first_bad] :
-         {std::pair{48, 1}, {48, 7}, {48, 16}, {48, 30}, {48, 47}, {4, 1}, {4, 2}, {4, 3}, {2, 1}}) {
+    for (const auto& of : {std::pair{48, 1}, {48, 7}, {48, 16}, {48, 30}, {48, 47}, {4, 1}, {4, 2}, {4, 3}, {2, 1}}) {
+      const int tokens = of.first, first_bad = of.second;
       const Shape s{4, 2, tokens == 48 ? 12 : 40, 13, tokens, tokens, true, 0, 0.0f, 2.0f};
       Instance clean(s, 8), dirty(s, 8);
       for (int j = first_bad; j < s.keys; ++j) {
