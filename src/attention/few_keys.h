@@ -71,7 +71,8 @@ ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int 
 
 // The same for some heads, those from `head` on.
 template <class Isa>
-ATTEND_NOINLINE void score_heads(const core::Problem& problem, int head, int heads, int keys, float* scaled, float* scores) {
+ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, int heads, int keys, float* scaled,
+                                      float* scores) {
   const int dims = problem.head_dim;
   if constexpr (Isa::transposes_rows) {
     if (!problem.key_panels && keys <= few_rows && dims % chain_dims == 0 && heads * dims >= 2 * quad_dims) {

@@ -37,11 +37,6 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   const float* const data = element(problem.value, 0, head);
   const int dims = problem.value_dim;
   const Sums sums = {element(problem.output, 0, head), dims, false};
-  if constexpr (has_narrow_tiles<Isa>) {
-    if (dims == 2 * Isa::lanes && keys > chain_keys) {
-      return narrow_value_tile<Isa, 1, 2>(weights, {data, stride, chain_keys}, keys, sums);
-    }
-  }
   if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
     constexpr int vecs = panel_keys / Isa::lanes;
     const ValueRows<float> values = {data, stride, chain_keys};

@@ -12,6 +12,7 @@
 #include "score_few.h"
 #include "score_tile.h"
 #include "tile_sizes.h"
+#include "value_chains.h"
 #include "value_tile.h"
 
 namespace attend::ATTEND_ISA {
@@ -181,10 +182,9 @@ struct Tiles {
                                                                 : takes_all_chains<Isa, Half>(rows, dims);
     if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
     if constexpr (has_narrow_tiles<Isa>) {
-      if (rows == 2 && dims <= Isa::lanes && values.format == core::Format::float32 && visible[0] == keys &&
+      if (rows == narrow_rows && dims <= Isa::lanes && values.format == core::Format::float32 && visible[0] == keys &&
           values.first_chain == chain_keys) {
-        return narrow_value_tile<Isa, 2, 1>(weights, {static_cast<const float*>(values.data), values.stride, chain_keys}, keys,
-                                            sums);
+        return narrow_value_tile<Isa>(weights, static_cast<const float*>(values.data), values.stride, keys, sums);
       }
     }
     Values chain = values;

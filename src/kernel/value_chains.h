@@ -1,5 +1,5 @@
-// Weighted values of tiles so narrow that the multiply-adds of one chain would wait for each other: several chains go side by
-// side, and their sums are added in the order of keys.
+// Weighted values of two rows and one vector of columns: the multiply-adds of one chain would wait for each other, so both
+// chains of a tile go side by side, and their sums are added in the order of keys.
 #ifndef ATTEND_KERNEL_VALUE_CHAINS_H
 #define ATTEND_KERNEL_VALUE_CHAINS_H
 
@@ -10,67 +10,38 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Two rows of one vector, or one row of two. Of a single sum, processors run ahead into the next chain by themselves. Not of
-// vectors of four lanes, where values are that narrow seldom.
+// Not where vectors have four lanes: values are that narrow seldom. Of one row, processors run ahead into the next chain by
+// themselves.
 template <class Isa>
 constexpr bool has_narrow_tiles = Isa::lanes > 4;
-constexpr int narrow_chains = 4;  // at most
+constexpr int narrow_rows = 2;
 
-// Some chains that all rows see, whole ones but for the last.
-struct NarrowChains {
-  const float* weights;  // [rows][score_keys]
-  const float* value;
-  ptrdiff_t stride;
-  int last;  // keys of the last chain
-  int columns;
-};
-
-template <class Isa, int rows, int vecs, int chains>
-ATTEND_NOINLINE void add_value_chains(const NarrowChains& of, Sums sums) {
-  typename Isa::Vec chain[chains][rows][vecs];
-  const float* at[chains];
-  const float* weights = of.weights;
-  const ptrdiff_t stride = of.stride;
-  const int columns = of.columns;
-  ATTEND_UNROLL
-  for (int c = 0; c < chains; ++c) {
-    set_to_zero<Isa>(chain[c]);
-    at[c] = opaque(of.value + c * (chain_keys * stride));
-  }
-  const auto step = [&](int c) ATTEND_INLINE_LAMBDA {
-    value_step<Isa, float, rows, vecs>(weights + c * chain_keys, at[c], columns, 0, chain[c]);
-    at[c] = opaque(at[c] + stride);
-  };
+// A whole chain of keys and the next one, which may be shorter: `keys` of them, which both rows see.
+//   weights  [2][score_keys]
+//   sums     of no more columns than a vector has
+template <class Isa>
+ATTEND_NOINLINE void narrow_value_tile(const float* weights, const float* value, ptrdiff_t stride, int keys, Sums sums) {
+  static_assert(!has_narrow_tiles<Isa> || config::score_keys == 2 * chain_keys,
+                "a tile of several rows has two chains at most");
+  typename Isa::Vec first[narrow_rows][1], second[narrow_rows][1];
+  set_to_zero<Isa>(first);
+  set_to_zero<Isa>(second);
+  const int columns = sums.value_dim;
+  const float* next = value + chain_keys * stride;
   int k = 0;
-  for (; k < of.last; ++k, ++weights) {
-    ATTEND_UNROLL
-    for (int c = 0; c < chains; ++c) step(c);
+  for (; k < keys - chain_keys; ++k) {
+    value_step<Isa, float, narrow_rows, 1>(weights + k, value, columns, 0, first);
+    value_step<Isa, float, narrow_rows, 1>(weights + chain_keys + k, next, columns, 0, second);
+    value += stride;
+    next += stride;
   }
-  for (; k < chain_keys; ++k, ++weights) {
-    ATTEND_UNROLL
-    for (int c = 0; c < chains - 1; ++c) step(c);
+  for (; k < chain_keys; ++k) {
+    value_step<Isa, float, narrow_rows, 1>(weights + k, value, columns, 0, first);
+    value += stride;
   }
-  ATTEND_UNROLL
-  for (int c = 0; c < chains; ++c) {
-    add_chain<Isa>(chain[c], sums, 0, columns);
-    sums.begun = true;
-  }
-}
-
-// Chains of `left` keys side by side, at most narrow_chains of them, and more than one. Returns how many keys these were.
-template <class Isa, int rows, int vecs>
-ATTEND_ALWAYS_INLINE int add_narrow_chains(const float* weights, const float* value, ptrdiff_t stride, int left, int columns,
-                                           const Sums& sums) {
-  const int keys = at_most(left, narrow_chains * chain_keys), chains = (keys + chain_keys - 1) / chain_keys;
-  const NarrowChains of = {weights, value, stride, keys - (chains - 1) * chain_keys, columns};
-  if (chains == 2) {
-    add_value_chains<Isa, rows, vecs, 2>(of, sums);
-  } else if (chains == 3) {
-    add_value_chains<Isa, rows, vecs, 3>(of, sums);
-  } else {
-    add_value_chains<Isa, rows, vecs, 4>(of, sums);
-  }
-  return keys;
+  add_chain<Isa>(first, sums, 0, columns);
+  sums.begun = true;
+  add_chain<Isa>(second, sums, 0, columns);
 }
 
 }  // namespace

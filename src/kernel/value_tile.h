@@ -9,7 +9,6 @@
 #include "multiply_add.h"
 #include "pack.h"
 #include "tile_sizes.h"
-#include "value_chains.h"
 #include "value_steps.h"
 
 namespace attend::ATTEND_ISA {
@@ -109,20 +108,6 @@ ATTEND_NOINLINE void whole_value_tile(const float* weights, const ValueRows<floa
   if constexpr (Isa::prefetch_ahead > 0) prefetch_sums<Isa, rows>(sums, column);
   Isa::value_chain(weights, config::score_keys, values.data + column, values.stride, keys, sums.data + column, sums.value_dim,
                    sums.begun);
-}
-
-// The same for a narrow tile of whole chains that all rows see, `left` keys: several side by side. The last may be shorter.
-template <class Isa, int rows, int vecs>
-ATTEND_NOINLINE void narrow_value_tile(const float* weights, ValueRows<float> values, int left, Sums sums) {
-  static_assert(rows * vecs == 2, "");
-  const int columns = at_most(sums.value_dim, vecs * Isa::lanes);
-  while (left > chain_keys) {
-    const int keys = add_narrow_chains<Isa, rows, vecs>(weights, values.data, values.stride, left, columns, sums);
-    sums.begun = true;
-    weights += keys, left -= keys, values.data += keys * values.stride;
-  }
-  const int last[2] = {left, left};
-  if (left > 0) value_tile<Isa, float, rows, vecs>(weights, values, last, sums, 0);
 }
 
 // Vectors of columns of the widest tile.
