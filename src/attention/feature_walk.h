@@ -34,6 +34,7 @@ class FeatureWalk {
         row_(static_cast<QueryRow*>(static_cast<void*>(problem.scratch + at.query_rows))) {}
 
   void run(const Rows& rows) {
+    rows_.take(rows);
     rows_.begin(rows, score_mod_.query_scale());
     rows_.for_each_row([&](int r, int token, int head) {
       row_[r] = query_row(problem_, options_, token, head);

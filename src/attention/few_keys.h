@@ -41,22 +41,28 @@ ATTEND_ALWAYS_INLINE void score_few_lanes(const float* query, float scale, const
   add_chains<Isa, 4, width>(factor, panel, 0, dims, score);
 }
 
-// scores[key][i] of the head that is lane i.
+// scores[key][i] of head + i, for keys that are read where they lie.
+template <class Isa>
+ATTEND_NOINLINE void score_few_rows(const core::Problem& problem, int head, int heads, int keys, float* scores) {
+  const float scale = base2_scale(problem.scale);
+  for (int i = 0; i < heads; ++i) {
+    const float *const query = element(problem.query, 0, head + i), *key = element(problem.key, 0, head + i);
+    const auto factor = [=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); };
+    for (int k = 0; k < keys; ++k, key += problem.key.token_stride) {
+      float score[1] = {0.0f};
+      add_chains<Scalar, 4, 1>(factor, key, 0, problem.head_dim, score);
+      store_score<Isa>(score[0], heads == 1, scores + k * Isa::lanes + i);
+    }
+  }
+}
+
+// scores[key][i] of the head that is lane i, for keys that are lanes of a panel.
 template <class Isa>
 ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int keys, bool alone, float* scaled,
                                     float* scores) {
   const float *const query = element(problem.query, 0, head), *const key = element(problem.key, 0, head);
   const float scale = base2_scale(problem.scale);
   const int dims = problem.head_dim;
-  if (!problem.key_panels && keys <= few_rows) {
-    const auto factor = [=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); };
-    for (int k = 0; k < keys; ++k) {
-      float score[1] = {0.0f};
-      add_chains<Scalar, 4, 1>(factor, key + k * problem.key.token_stride, 0, dims, score);
-      store_score<Isa>(score[0], alone, scores + k * Isa::lanes);
-    }
-    return;
-  }
   typename Isa::Vec score[1] = {Isa::zero()};
   if (problem.key_panels) {
     score_few_lanes<Isa, panel_keys>(query, scale, key, dims, scaled, score);
@@ -73,9 +79,13 @@ ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int 
 template <class Isa>
 ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, int heads, int keys, float* scaled,
                                       float* scores) {
-  const int dims = problem.head_dim;
+  if (problem.key_panels || keys > few_rows) {
+    for (int i = 0; i < heads; ++i) score_few_keys<Isa>(problem, head + i, keys, heads == 1, scaled, scores + i);
+    return;
+  }
   if constexpr (Isa::transposes_rows) {
-    if (!problem.key_panels && keys <= few_rows && dims % chain_dims == 0 && heads * dims >= 2 * quad_dims) {
+    const int dims = problem.head_dim;
+    if (dims % chain_dims == 0 && heads * dims >= (heads > 2 ? 1 : 2) * quad_dims) {
       const ptrdiff_t query_stride = heads == 1 ? dims : problem.query.head_stride;
       const ptrdiff_t key_stride = heads == 1 ? dims : problem.key.head_stride;
       for (int k = 0; k < keys; ++k) {
@@ -86,7 +96,7 @@ ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, in
       return;
     }
   }
-  for (int i = 0; i < heads; ++i) score_few_keys<Isa>(problem, head + i, keys, heads == 1, scaled, scores + i);
+  score_few_rows<Isa>(problem, head, heads, keys, scores);
 }
 
 // Replaces scores by weights and gives the denominators of all lanes: those of kernel/online_softmax.h. Not where a score is so
@@ -167,9 +177,11 @@ struct FewKeys {
 // One token over up to few_panel_keys keys of each head. Returns how many heads it has done: all, or those before scores that
 // it cannot weigh.
 template <class Isa>
-ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, float* scaled, float* scores, int keys) {
+ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, int keys) {
+  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
   int head = 0;
-  with_rows<AnyNumber, few_panel_keys>(keys, FewKeys<Isa>{problem, scaled, scores, head});
+  const FewKeys<Isa> run = {problem, problem.scratch + at.query, problem.scratch + at.scores, head};
+  with_rows<AnyNumber, few_panel_keys>(keys, run);
   return head;
 }
 

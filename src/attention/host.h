@@ -101,17 +101,15 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   }
 }
 
+// Heads from `head` on.
 template <class Isa>
-ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides) {
+ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int head, bool divides) {
   const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
   const int keys = visible_keys(problem, 0);
-  int head = 0;
   if (keys == 0) {
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
     constexpr int heads_at_once = chain_keys / panel_keys;
-    if (divides && keys <= few_panel_keys)
-      head = run_few_keys<Isa>(problem, problem.scratch + at.query, problem.scratch + at.scores, keys);
     for (; problem.query_heads - head >= heads_at_once; head += heads_at_once)
       run_one_panel<Isa, heads_at_once>(problem, at, keys, head, divides);
     for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
@@ -145,7 +143,12 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
 // Two functions, so that a call takes the stack of only one.
 template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
-  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, divides);
+  if (is_short_decode(problem)) {
+    const int keys = visible_keys(problem, 0);
+    const int head = divides && keys > 0 && keys <= few_panel_keys ? run_few_keys<Isa>(problem, keys) : 0;
+    if (head < problem.query_heads) run_short_decode<Isa>(problem, head, divides);
+    return;
+  }
   if constexpr (Isa::transposes_rows && Isa::lanes > quad_rows) {
     if (divides && FewRows<Isa>::take(problem) && FewRows<Isa>::run(problem)) return;
   }

@@ -1,6 +1,6 @@
 // The walk of a call without features over its keys on hosts: all rows see them from the first on.
 //
-//   scale the queries
+//   scale the queries (where there is one block of keys: those of a tile, just before its scores)
 //   for each block of keys, ascending, cut at segments:
 //     for each tile of rows:  scores -> weights -> weighted sum of values
 //       after the tile's last block, if there is one segment: divide by the denominators
@@ -29,9 +29,11 @@ class PlainWalk {
 
   // divides: writes the final output; otherwise the sums of one segment (combine.h).
   void run(const Rows& rows, bool divides) {
-    rows_.begin(rows, base2_scale(problem_.scale));
+    rows_.take(rows);
     tiles_finish_ = divides && problem_.keys <= segment_keys;
     const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token);
+    tiles_begin_ = tiles_finish_ && key_end <= key_block_ && !rows_.keys.keeps_rows();
+    if (!tiles_begin_) rows_.begin(rows, base2_scale(problem_.scale));
     one_chain_ = at_most(key_block_, key_end) <= chain_keys;
     const int last_segment = walk_keys(key_end);
     if (!tiles_finish_) end_rows(divides, last_segment);
@@ -85,11 +87,16 @@ class PlainWalk {
   void add_keys(const KeyBlock& block) {
     Tile tile;
     tile.first = rows_.rows.first;
-    for (tile.r = 0; tile.r < rows_.rows.count; tile.r += tile.rows) {
-      const int left = rows_.rows.count - tile.r;
+    for (int r = 0; r < rows_.rows.count; r += tile.rows) {
+      const int left = rows_.rows.count - r;
       tile.rows = one_chain_ ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;
+      tile.r = r;
+      if (tiles_begin_) {
+        tile.r = 0;
+        rows_.begin({rows_.rows.head, tile.first, tile.rows}, base2_scale(problem_.scale));
+      }
       if (one_chain_) {
         with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
       } else {
@@ -153,6 +160,8 @@ class PlainWalk {
   const core::Problem& problem_;
   const int key_block_;
   RowBlock<Isa, NoFeatures> rows_;
+  bool tiles_begin_ = false;   // whether all keys are one block: then each tile scales its queries, in the work memory of the
+                               // first one, which stays in the first-level cache
   bool tiles_finish_ = false;  // whether a tile divides its sums when it has seen its last key
   bool one_chain_ = false;     // whether blocks of keys are of one chain
 };

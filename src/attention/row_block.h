@@ -36,16 +36,20 @@ struct RowBlock {
         scores(problem_.scratch + at.scores),
         queries(problem_.scratch + at.query) {}
 
-  // Takes other rows, which have seen nothing or go on where their states are.
-  ATTEND_NOINLINE void begin(const Rows& next, float query_scale) {
+  // Takes other rows: all that go over the same blocks of keys.
+  void take(const Rows& next) {
     rows = next;
     keys.take_head(rows.head, rows.count, rows.count <= group || (!Features::any && !problem.causal));
+  }
+
+  // Some of them begin, as the first rows in work memory: they have seen nothing, or go on where their states are.
+  ATTEND_NOINLINE void begin(const Rows& some, float query_scale) {
     const typename Isa::Vec scale = Isa::broadcast(query_scale);
     const ptrdiff_t token_stride = problem.query.token_stride, head_stride = problem.query.head_stride;
     const int head_dim = problem.head_dim;
     const bool packs = keys.keeps_rows();
     float* query = queries;
-    for_each_row([&](int r, int token, int head) {
+    ATTEND_ISA::for_each_row(some, group, [&](int r, int token, int head) {
       const int lane = r % panel_keys;
       float* const scaled = packs ? keys.work() + lane * ptrdiff_t(head_dim) : query;
       scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, scaled), head_dim, scale, scaled);

@@ -40,16 +40,23 @@ ATTEND_ALWAYS_INLINE void quad_columns(const float* const* quads, int d, typenam
   Isa::columns_of_quads(at, chain_dims, columns);
 }
 
-// to[d][row][chain] = the quads of four rows, scaled.
+// The quads of four rows, scaled, each as Isa::columns_of brings its chains together: four chains of one dimension lie side by
+// side, those of dimension d of row r at quad_place(d) + r * quad_dims.
+template <class Isa>
+constexpr int quad_place(int d) {
+  return d / Isa::lanes * 4 * Isa::lanes + d % 4 * Isa::lanes + d % Isa::lanes / 4 * 4;
+}
 template <class Isa>
 ATTEND_ALWAYS_INLINE void pack_quads(const float* const (&rows)[quad_rows], typename Isa::Vec scale, float* to) {
-  ATTEND_UNROLL
-  for (int v = 0; v < quad_rows; v += quads_at_once<Isa>) {
-    for (int d = 0; d < chain_dims; d += 4) {
-      typename Isa::Vec columns[4];
-      quad_columns<Isa>(rows + v, d, columns);
+  for (int r = 0; r < quad_rows; ++r) {
+    ATTEND_UNROLL
+    for (int d = 0; d < chain_dims; d += Isa::lanes, to += 4 * Isa::lanes) {
+      typename Isa::Vec chains[4], columns[4];
       ATTEND_UNROLL
-      for (int i = 0; i < 4; ++i) Isa::store(to + (d + i) * 16 + 4 * v, Isa::mul(columns[i], scale));
+      for (int c = 0; c < 4; ++c) chains[c] = Isa::mul(Isa::load(rows[r] + c * chain_dims + d), scale);
+      Isa::columns_of(chains[0], chains[1], chains[2], chains[3], columns);
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) Isa::store(to + i * Isa::lanes, columns[i]);
     }
   }
 }
@@ -71,7 +78,8 @@ ATTEND_ALWAYS_INLINE void add_quads(const float* queries, const float* const (&k
       for (int i = 0; i < 4; ++i) {
         ATTEND_UNROLL
         for (int r = 0; r < quad_rows; ++r) {
-          sums[r] = Isa::fma(Isa::broadcast_four(queries + (d + i) * 16 + 4 * r), columns[i], sums[r]);
+          const float* const factor = queries + quad_place<Isa>(d) + i * Isa::lanes + r * quad_dims;
+          sums[r] = Isa::fma(Isa::broadcast_four(factor), columns[i], sums[r]);
         }
       }
     }
