@@ -46,11 +46,11 @@ template <class Isa>
 ATTEND_NOINLINE void score_few_rows(const core::Problem& problem, int head, int heads, int keys, float* scores) {
   const float scale = base2_scale(problem.scale);
   for (int i = 0; i < heads; ++i) {
-    const float *const query = element(problem.query, 0, head + i), *key = element(problem.key, 0, head + i);
+    const float *const query = element(problem.query, 0, head + i), *const key = element(problem.key, 0, head + i);
     const auto factor = [=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); };
-    for (int k = 0; k < keys; ++k, key += problem.key.token_stride) {
+    for (int k = 0; k < keys; ++k) {
       float score[1] = {0.0f};
-      add_chains<Scalar, 4, 1>(factor, key, 0, problem.head_dim, score);
+      add_chains<Scalar, 4, 1>(factor, key + k * problem.key.token_stride, 0, problem.head_dim, score);
       store_score<Isa>(score[0], heads == 1, scores + k * Isa::lanes + i);
     }
   }
@@ -75,7 +75,19 @@ ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int 
   for (int k = 0; k < keys; ++k) store_score<Isa>(of_keys[k], alone, scores + k * Isa::lanes);
 }
 
-// The same for some heads, those from `head` on.
+// Whether score_pairs is faster than one head after another, for rows of whole chains. Where heads lie side by side, all of
+// them are one row; by itself, a head of less than half of what goes side by side is copied and filled up with zeros.
+template <class Isa>
+ATTEND_ALWAYS_INLINE bool pairs_are_faster(const core::Problem& problem, int heads) {
+  const int dims = problem.head_dim;
+  if (heads == 1) return dims >= 2 * quad_dims;
+  if (problem.query.head_stride != dims || problem.key.head_stride != dims) {
+    return dims >= at_least(quads_at_once<Isa> / 2, 1) * quad_dims;
+  }
+  return heads * dims >= (heads > 3 ? 1 : 2) * quad_dims;
+}
+
+// scores[key][i] of head + i, whichever way is the fastest.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, int heads, int keys, float* scaled,
                                       float* scores) {
@@ -85,7 +97,7 @@ ATTEND_ALWAYS_INLINE void score_heads(const core::Problem& problem, int head, in
   }
   if constexpr (Isa::transposes_rows) {
     const int dims = problem.head_dim;
-    if (dims % chain_dims == 0 && heads * dims >= (heads > 2 ? 1 : 2) * quad_dims) {
+    if (dims % chain_dims == 0 && pairs_are_faster<Isa>(problem, heads)) {
       const ptrdiff_t query_stride = heads == 1 ? dims : problem.query.head_stride;
       const ptrdiff_t key_stride = heads == 1 ? dims : problem.key.head_stride;
       for (int k = 0; k < keys; ++k) {

@@ -101,7 +101,7 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   }
 }
 
-// Heads from `head` on.
+// One token of the heads from `head` on: those before are done.
 template <class Isa>
 ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int head, bool divides) {
   const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);

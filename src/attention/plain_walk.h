@@ -92,11 +92,8 @@ class PlainWalk {
       tile.rows = one_chain_ ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;
-      tile.r = r;
-      if (tiles_begin_) {
-        tile.r = 0;
-        rows_.begin({rows_.rows.head, tile.first, tile.rows}, base2_scale(problem_.scale));
-      }
+      tile.r = tiles_begin_ ? 0 : r;
+      if (tiles_begin_) rows_.begin({rows_.rows.head, tile.first, tile.rows}, base2_scale(problem_.scale));
       if (one_chain_) {
         with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
       } else {

@@ -36,13 +36,14 @@ struct RowBlock {
         scores(problem_.scratch + at.scores),
         queries(problem_.scratch + at.query) {}
 
-  // Takes other rows: all that go over the same blocks of keys.
+  // Takes other rows, before any of them begins.
   void take(const Rows& next) {
     rows = next;
     keys.take_head(rows.head, rows.count, rows.count <= group || (!Features::any && !problem.causal));
   }
 
-  // Some of them begin, as the first rows in work memory: they have seen nothing, or go on where their states are.
+  // All of these rows begin, or some that are done before others begin: the first of them is row 0 of work memory. They have
+  // seen nothing, or go on where their states are.
   ATTEND_NOINLINE void begin(const Rows& some, float query_scale) {
     const typename Isa::Vec scale = Isa::broadcast(query_scale);
     const ptrdiff_t token_stride = problem.query.token_stride, head_stride = problem.query.head_stride;

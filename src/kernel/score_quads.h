@@ -40,12 +40,8 @@ ATTEND_ALWAYS_INLINE void quad_columns(const float* const* quads, int d, typenam
   Isa::columns_of_quads(at, chain_dims, columns);
 }
 
-// The quads of four rows, scaled, each as Isa::columns_of brings its chains together: four chains of one dimension lie side by
-// side, those of dimension d of row r at quad_place(d) + r * quad_dims.
-template <class Isa>
-constexpr int quad_place(int d) {
-  return d / Isa::lanes * 4 * Isa::lanes + d % 4 * Isa::lanes + d % Isa::lanes / 4 * 4;
-}
+// to[row][d / lanes][d % 4][d % lanes / 4][chain] = the quads of four rows, scaled, for dimensions d of a chain and vectors of
+// so many lanes: that is how Isa::columns_of leaves the dimensions of four chains.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void pack_quads(const float* const (&rows)[quad_rows], typename Isa::Vec scale, float* to) {
   for (int r = 0; r < quad_rows; ++r) {
@@ -78,7 +74,8 @@ ATTEND_ALWAYS_INLINE void add_quads(const float* queries, const float* const (&k
       for (int i = 0; i < 4; ++i) {
         ATTEND_UNROLL
         for (int r = 0; r < quad_rows; ++r) {
-          const float* const factor = queries + quad_place<Isa>(d) + i * Isa::lanes + r * quad_dims;
+          const float* const factor =
+              queries + r * quad_dims + d / Isa::lanes * 4 * Isa::lanes + i * Isa::lanes + d % Isa::lanes;
           sums[r] = Isa::fma(Isa::broadcast_four(factor), columns[i], sums[r]);
         }
       }
