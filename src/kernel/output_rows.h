@@ -49,7 +49,7 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, const float* rows, ptrdi
 // to[o] = sum over i of rows[o][i] * input[i] for 16 rows, in chains of chain_dims inputs.
 //   input   [inputs], at least piece_inputs
 //   rows    [16][inputs], `stride` numbers apart
-// Whether lines of rows should be prefetched was measured: src/guide/measured-hosts.md.
+// Whether lines of rows should be prefetched was measured: src/guide/measured-projections.md.
 //
 // Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
