@@ -157,11 +157,6 @@ ATTEND_ALWAYS_INLINE void value_few_keys(const core::Problem& problem, const flo
   });
 }
 
-// For with_rows: steps for any number of keys.
-struct AnyNumber {
-  static constexpr bool exist(int /*keys*/) { return true; }
-};
-
 // The same for a number of keys that the compiler knows, and as many heads at a time as there are lanes.
 template <class Isa>
 struct FewKeys {

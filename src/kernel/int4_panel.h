@@ -18,8 +18,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Vectors of outputs, and groups, whose chains go side by side: some four chains, of which none waits for another. Those of rows,
-// which are gathered meanwhile, take a vector at a time: there are no registers for more.
+// Vectors of outputs, and groups, whose chains go side by side: some four chains, of which none waits for another. Those of
+// rows, which are gathered meanwhile, take a vector at a time: there are no registers for more.
 template <class Isa>
 constexpr int int4_vecs = Isa::lanes == 8 ? 2 : 1;
 template <class Isa>
@@ -135,12 +135,6 @@ ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t st
   }
 }
 
-// Groups that are gathered, and those before them that are computed.
-template <>
-struct RowPanel<core::Int4Group> {
-  alignas(config::alignment) core::Int4Panel panels[2][2];
-};
-
 // The groups of rows. Some are gathered while those before them are computed: a load of scales waits for all of their stores.
 template <class Isa, int groups>
 struct GatheredGroups {
@@ -165,14 +159,14 @@ struct GatheredGroups {
   }
 };
 
+// Outputs of 16 rows, of one token (output_rows.h).
 template <class Isa>
-ATTEND_NOINLINE void output_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs,
-                                 RowPanel<core::Int4Group>& memory, float* to) {
+ATTEND_NOINLINE void output_int4_rows(const OutputRows<core::Int4Group>& of) {
   constexpr int groups = int4_groups<Isa>;
-  static_assert(groups <= 2, "a RowPanel has room for two");
-  GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_group, memory.panels[0], memory.panels[1]};
+  alignas(config::alignment) core::Int4Panel now[groups], later[groups];
+  GatheredGroups<Isa, groups> next = {of.rows, of.row_stride, of.inputs / core::int4_group, now, later};
   next.gather();
-  output_groups<Isa, groups, 1>(input, inputs, next, to);
+  output_groups<Isa, groups, 1>(of.input, of.inputs, next, of.output);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Outputs of a projection of one token, against weights that lie in rows, in any number format: 16 rows at a time are
+// Outputs of a projection of one token or a few, against weights that lie in rows, in any number format: 16 rows at a time are
 // transposed on the way, floats in registers, other formats to a panel in the first-level cache, from which they are widened as
 // they are loaded.
 #ifndef ATTEND_KERNEL_OUTPUT_ROWS_H
@@ -11,6 +11,7 @@
 #include "output_panel.h"
 #include "pack.h"
 #include "tile_sizes.h"
+#include "widen.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -19,90 +20,137 @@ namespace {
 template <class Number>
 constexpr int piece_inputs = 16 / int(sizeof(Number));
 
-// sums += columns c to 3 of 16 rows, times their inputs, but for those before column `begin`, which were added already.
-template <class Isa, int c = 0, int vecs>
-ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[vecs][4], const float* input, int begin,
-                                      typename Isa::Vec (&sums)[vecs]) {
+// What some tokens make of 16 rows. Strides count numbers.
+template <class Number>
+struct OutputRows {
+  const float* input;  // [tokens][inputs], at least piece_inputs
+  ptrdiff_t input_stride;
+  const Number* rows;  // [16][inputs]
+  ptrdiff_t row_stride;
+  int inputs;
+  float* output;  // [tokens][16]
+  ptrdiff_t output_stride;
+};
+
+// sums += columns c to 3 of as many rows as a vector has lanes, times their inputs, but for those before column `begin`, which
+// were added already.
+template <class Isa, int vector, int c = 0, int tokens, int vecs>
+ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], const float* input, ptrdiff_t input_stride,
+                                      int begin, typename Isa::Vec (&sums)[tokens][vecs]) {
   if (c >= begin) {
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) {
+    for (int t = 0; t < tokens; ++t) {
+      const float* const of_token = input + t * input_stride;
       if constexpr (Isa::lane_factors == 4) {
-        sums[v] = Isa::template fma_lane<c>(Isa::load(input), columns[v][c], sums[v]);
+        sums[t][vector] = Isa::template fma_lane<c>(Isa::load(of_token), columns[c], sums[t][vector]);
       } else {
-        sums[v] = Isa::fma(Isa::factor(input[c]), columns[v][c], sums[v]);
+        sums[t][vector] = Isa::fma(Isa::factor(of_token[c]), columns[c], sums[t][vector]);
       }
     }
   }
-  if constexpr (c < 3) add_columns<Isa, c + 1>(columns, input, begin, sums);
+  if constexpr (c < 3) add_columns<Isa, vector, c + 1>(columns, input, input_stride, begin, sums);
 }
 
-// Four columns of 16 rows.
-template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void add_piece(const float* input, const float* rows, ptrdiff_t stride, int begin,
-                                    typename Isa::Vec (&sums)[vecs]) {
-  typename Isa::Vec columns[vecs][4];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::columns_of_rows(rows + v * Isa::lanes * stride, stride, columns[v]);
-  add_columns<Isa>(columns, input, begin, sums);
+// Four columns of 16 rows, transposed a vector at a time.
+template <class Isa, int vector = 0, int tokens, int vecs>
+ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, const float* rows, ptrdiff_t row_stride,
+                                    int begin, typename Isa::Vec (&sums)[tokens][vecs]) {
+  typename Isa::Vec columns[4];
+  Isa::columns_of_rows(rows + vector * Isa::lanes * row_stride, row_stride, columns);
+  add_columns<Isa, vector>(columns, input, input_stride, begin, sums);
+  if constexpr (vector + 1 < vecs) add_piece<Isa, vector + 1>(input, input_stride, rows, row_stride, begin, sums);
 }
 
-// to[o] = sum over i of rows[o][i] * input[i] for 16 rows, in chains of chain_dims inputs.
-//   input   [inputs], at least piece_inputs
-//   rows    [16][inputs], `stride` numbers apart
+// output[t][o] = sum over i of rows[o][i] * input[t][i] for 16 rows and all tokens, in chains of chain_dims inputs.
 // Whether lines of rows should be prefetched was measured: src/guide/measured-projections.md.
 //
 // Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
-template <class Isa>
-ATTEND_NOINLINE void output_rows(const float* input, const float* rows, ptrdiff_t stride, int inputs, float* to) {
+template <class Isa, int tokens>
+ATTEND_NOINLINE void output_rows(const OutputRows<float>& of) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
-  typename Isa::Vec sums[vecs], totals[vecs];
+  const float *input = of.input, *rows = of.rows;
+  const ptrdiff_t input_stride = of.input_stride, row_stride = of.row_stride;
+  typename Isa::Vec total[vecs];  // of a single token; those of several are where the outputs will be
   ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) totals[v] = Isa::broadcast(-0.0f);  // to which adding a chain changes not even a zero's sign
-  for (; inputs > 0; inputs -= chain_dims) {
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) sums[v] = Isa::zero();
+  for (int v = 0; v < vecs; ++v) total[v] = Isa::broadcast(-0.0f);  // to which adding a chain changes not even a zero's sign
+  for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {
+    typename Isa::Vec sums[tokens][vecs];
+    set_to_zero<Isa>(sums);
     int left = at_most(inputs, chain_dims);
     for (; left >= piece; left -= piece, input = opaque(input + piece), rows = opaque(rows + piece)) {
-      add_piece<Isa>(input, rows, stride, 0, sums);
+      add_piece<Isa>(input, input_stride, rows, row_stride, 0, sums);
     }
-    if (left > 0) add_piece<Isa>(input + left - piece, rows + left - piece, stride, piece - left, sums);
+    if (left > 0) {
+      add_piece<Isa>(input + left - piece, input_stride, rows + left - piece, row_stride, piece - left, sums);
+    }
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) totals[v] = Isa::add(totals[v], sums[v]);
+    for (int t = 0; t < tokens; ++t) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) {
+        if constexpr (tokens == 1) {
+          total[v] = Isa::add(total[v], sums[t][v]);
+        } else {
+          float* const to = of.output + t * of.output_stride + v * Isa::lanes;
+          Isa::store(to, inputs == of.inputs ? sums[t][v] : Isa::add(Isa::load(to), sums[t][v]));
+        }
+      }
+    }
   }
   ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(to + v * Isa::lanes, totals[v]);
+  for (int v = 0; tokens == 1 && v < vecs; ++v) Isa::store(of.output + v * Isa::lanes, total[v]);
 }
 
-// As many chains as go side by side at most, as a panel, and a piece before them.
-constexpr int row_chains = 4;
-template <class Number>
-struct RowPanel {
-  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_chains * chain_dims) * panel_keys];
+// The same for a number of tokens that is known at run time.
+template <class Isa>
+struct FloatRows {
+  const OutputRows<float>& of;
+  template <int tokens>
+  ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
+    output_rows<Isa, tokens>(of);
+  }
 };
 
-// Numbers that are widened. The last piece begins before its place, as above: where there are fewer inputs than a piece, before
-// the panel.
+// panel[i][o] = rows[o][i] for 16 rows `stride` numbers apart. The last piece begins before its place, so that nothing behind
+// a row is read; where there are fewer inputs than a piece, before the panel.
 template <class Isa, class Number>
-ATTEND_NOINLINE void output_rows(const float* input, const Number* rows, ptrdiff_t stride, int inputs, RowPanel<Number>& memory,
-                                 float* to) {
-  constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<Number>;
-  constexpr int chains = vecs == 1 || sizeof(Number) == 1 ? row_chains : row_chains / 2, block = chains * chain_dims;
-  Number* const panel = memory.numbers + piece * panel_keys;
-  typename Isa::Vec totals[vecs];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) totals[v] = Isa::zero();
-  bool first = true;
-  for (; inputs > 0; inputs -= block, input += block, rows += block) {
-    const int count = at_most(inputs, block);
-    int i = 0;
-    for (; count - i >= piece; i += piece) Isa::transpose_rows(rows + i, stride, panel + i * panel_keys);
-    if (i < count) Isa::transpose_rows(rows + count - piece, stride, panel + (count - piece) * panel_keys);
-    PanelInputs<Number> at = {input, panel};
-    add_inputs<Isa, Number, false, chains>(at, count, first, totals);
+ATTEND_ALWAYS_INLINE void transpose_block(const Number* rows, ptrdiff_t stride, int inputs, Number* panel) {
+  constexpr int piece = piece_inputs<Number>;
+  int i = 0;
+  for (; inputs - i >= piece; i += piece) Isa::transpose_rows(rows + i, stride, panel + i * panel_keys);
+  if (i < inputs) Isa::transpose_rows(rows + inputs - piece, stride, panel + (inputs - piece) * panel_keys);
+}
+
+// The same 16 rows as a panel of floats, transposed as they are, which is less to do, and then widened.
+//   work  16 * inputs numbers
+template <class Isa, class Number>
+void widen_transposed(const float* rows, ptrdiff_t stride, int inputs, float* work, float* panel) {
+  Number* const numbers = static_cast<Number*>(static_cast<void*>(work));
+  transpose_block<Isa>(numbers_of<Number>(rows), stride, inputs, numbers);
+  widen_numbers<Isa>(numbers, panel_keys * inputs, panel);
+}
+template <class Isa>
+ATTEND_NOINLINE void widen_rows(core::Format format, const float* rows, ptrdiff_t stride, int inputs, float* work,
+                                float* panel) {
+  if (format == core::Format::float16) return widen_transposed<Isa, Half>(rows, stride, inputs, work, panel);
+  if (format == core::Format::bfloat16) return widen_transposed<Isa, Bfloat>(rows, stride, inputs, work, panel);
+  return widen_transposed<Isa, int8_t>(rows, stride, inputs, work, panel);
+}
+
+// Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel.
+template <class Isa, class Number>
+ATTEND_NOINLINE void output_rows(const OutputRows<Number>& of, int tokens) {
+  constexpr int piece = piece_inputs<Number>, block = 8 * chain_dims;
+  alignas(config::alignment) Number memory[(piece + block) * panel_keys];
+  Number* const panel = memory + piece * panel_keys;
+  for (int from = 0; from < of.inputs; from += block) {
+    const int count = at_most(of.inputs - from, block);
+    transpose_block<Isa>(of.rows + from, of.row_stride, count, panel);
+    for (int t = 0; t < tokens; ++t) {
+      output_panel<Isa, Number, false>(of.input + t * of.input_stride + from, panel, count, from > 0,
+                                       of.output + t * of.output_stride);
+    }
   }
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(to + v * Isa::lanes, totals[v]);
 }
 
 }  // namespace

@@ -52,6 +52,11 @@ struct FloatKernels {
   static constexpr bool exist(int rows) { return kernel_rows<Isa, Number>(rows) == rows; }
 };
 
+// Kernels for any number of rows.
+struct AnyNumber {
+  static constexpr bool exist(int /*rows*/) { return true; }
+};
+
 // A number as a type.
 template <int number>
 struct Constant {

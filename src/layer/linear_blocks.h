@@ -11,6 +11,7 @@
 
 #include "../../include/attend/core/linear.h"
 #include "../kernel/int4_panel.h"
+#include "../kernel/output_rows.h"
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
 #include "../kernel/tile_sizes.h"
@@ -70,7 +71,10 @@ class LinearBlocks {
     float* const panels = linear_.work;
     float* const widened = panels + config::linear_outputs * config::linear_inputs;
     float* const gathered = widened + panel_keys * config::linear_inputs;
-    run({config::linear_tokens, config::linear_inputs, config::linear_outputs, gathers() ? gathered : nullptr,
+    // For few tokens panels go through the first-level cache, no more of them than a tile takes.
+    constexpr int few_outputs = at_least(Isa::tile_vecs(Isa::kernel_rows(Isa::tile_rows)) * Isa::lanes, panel_keys);
+    const int outputs = linear_.tokens <= Isa::tile_rows ? few_outputs : config::linear_outputs;
+    run({config::linear_tokens, config::linear_inputs, outputs, gathers() ? gathered : nullptr,
          linear_.panels && is_float() ? nullptr : panels, widened});
   }
 
@@ -158,6 +162,12 @@ class LinearBlocks {
       const float* rows = moved(weights_, o * linear_.weight_stride + block.input, format_);
       ptrdiff_t stride = linear_.weight_stride;
       const int lanes = at_most(output + count - o, panel_keys);
+      if constexpr (Isa::transposes_rows) {
+        if (!is_float() && lanes == panel_keys && block.inputs >= piece_inputs<int8_t>) {
+          widen_rows<Isa>(format_, rows, stride, block.inputs, blocks.widened, panel);
+          continue;
+        }
+      }
       if (!is_float()) {
         for (int i = 0; i < lanes; ++i) {
           widen_row<Isa>(format_, moved(rows, i * stride, format_), block.inputs, blocks.widened + i * block.inputs);
@@ -175,9 +185,16 @@ class LinearBlocks {
     const core::Int4Rows rows = {numbers_of<core::Int4Group>(weights_) + first, linear_.weight_stride / core::int4_group};
     alignas(config::alignment) core::Int4Panel gathered;
     for (int i = 0; i * core::int4_group < block.inputs; ++i, panel += panel_keys * core::int4_group) {
-      if (!linear_.panels) core::pack_int4_group(rows, output, lanes, i, gathered);
+      if (!linear_.panels) gather(rows, output, lanes, i, gathered);
       widen_group<Isa>(linear_.panels ? packed[i] : gathered, panel);
     }
+  }
+
+  static void gather(const core::Int4Rows& rows, int output, int lanes, int group, core::Int4Panel& to) {
+    if constexpr (Isa::transposes_rows) {
+      if (lanes == panel_keys) return gather_group<Isa>(rows[output] + group, rows.stride, to);
+    }
+    core::pack_int4_group(rows, output, lanes, group, to);
   }
 
   void run_block(const Blocks& blocks, const Block& block, int output, int count) const {

@@ -2,6 +2,7 @@
 //
 //   one token:   weights that a cache holds: for each panel or 16 rows of outputs, chains side by side (kernel/output_panel.h,
 //                output_rows.h); others: panels side by side (linear_blocks.h)
+//   a few:       16 rows of outputs likewise; over panels, blocks
 //   several:     blocks (linear_blocks.h)
 #ifndef ATTEND_LAYER_LINEAR_HOST_H
 #define ATTEND_LAYER_LINEAR_HOST_H
@@ -25,8 +26,9 @@ class HostLinear {
   void run() const {
     if (linear_.tokens == 0) return;
     if constexpr (Isa::transposes_rows) {
-      if (linear_.tokens == 1 && !linear_.panels && linear_.outputs >= panel_keys && linear_.inputs >= piece_inputs<Number>) {
-        return run_token_over_rows();
+      if (linear_.tokens <= row_tokens && !linear_.panels && linear_.outputs >= panel_keys &&
+          linear_.inputs >= piece_inputs<Number>) {
+        return run_over_rows();
       }
     }
     if (linear_.tokens == 1 && linear_.panels) {
@@ -81,20 +83,29 @@ class HostLinear {
     }
   }
 
-  // One token over rows. The last 16 may have some of those before them, which come out as they did then.
-  ATTEND_NOINLINE void run_token_over_rows() const {
-    [[maybe_unused]] RowPanel<Number> panel;
-    const ptrdiff_t stride = linear_.weight_stride / group_inputs<Number>;
+  // The most tokens that go over rows as they lie: of floats as many as have their sums in registers; of other formats as many
+  // as take less time to widen 16 rows for each of them than once for all.
+  static constexpr int row_tokens = in_groups<Number> ? 1 : widens<Number> ? 3 : 8 * Isa::lanes / panel_keys;
+
+  // The last 16 rows may have some of those before them, which come out as they did then.
+  ATTEND_NOINLINE void run_over_rows() const {
+    OutputRows<Number> of = {
+        linear_.input,  linear_.input_stride, weights_, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
+        linear_.output, linear_.output_stride};
     for (int o = 0; o < linear_.outputs; o += panel_keys) {
       const int first = at_most(o, linear_.outputs - panel_keys);
-      const Number* const rows = weights_ + first * stride;
-      float* const to = linear_.output + first;
-      if constexpr (widens<Number>) {
-        output_rows<Isa>(linear_.input, rows, stride, linear_.inputs, panel, to);
+      of.rows = weights_ + first * of.row_stride;
+      of.output = linear_.output + first;
+      if constexpr (in_groups<Number>) {
+        output_int4_rows<Isa>(of);
+      } else if constexpr (widens<Number>) {
+        output_rows<Isa>(of, linear_.tokens);
       } else {
-        output_rows<Isa>(linear_.input, rows, stride, linear_.inputs, to);
+        with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows<Isa>{of});
       }
-      end_projection<Isa>(linear_, to, first, panel_keys);
+      for (int t = 0; t < linear_.tokens; ++t) {
+        end_projection<Isa>(linear_, of.output + t * of.output_stride, first, panel_keys);
+      }
     }
   }
 

@@ -45,6 +45,8 @@ TEST_CASE("projections of long and many inputs, outputs and tokens have the bits
       {1, 1, 1, Format::float32, false},     {1, 1, 40, Format::float32, true},     {25, 257, 65, Format::bfloat16, false},
       {1, 1120, 130, Format::int4, true},    {1, 96, 16, Format::int4, false},      {7, 608, 33, Format::int4, true},
       {30, 288, 100, Format::int4, false},   {1, 32, 15, Format::int4, false},      {4, 64, 16, Format::int4, true},
+      {2, 300, 33, Format::float16, true},   {3, 259, 40, Format::int8, false},     {3, 140, 50, Format::bfloat16, true},
+      {8, 90, 50, Format::float32, true},
   };
   for_each_backend([&](const char* backend) {
     std::uint64_t seed = 1000;
