@@ -58,6 +58,7 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
   typename Isa::Vec columns[4];
   Isa::columns_of_rows(rows + vector * Isa::lanes * row_stride, row_stride, columns);
   add_columns<Isa, vector>(columns, input, input_stride, begin, sums);
+  if constexpr (tokens > 2) input = opaque(input);  // loaded again for the next vector, or they take the registers of sums
   if constexpr (vector + 1 < vecs) add_piece<Isa, vector + 1>(input, input_stride, rows, row_stride, begin, sums);
 }
 
