@@ -91,15 +91,15 @@ uninstall:
 	@sh src/install.sh uninstall "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
 
 ## package     what others vendor or install, in build/packages: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel, with clang and lld an npm package (URL= of the project, for descriptions and links)
+CLANG ?= clang++
+WASM_LINKS := $(shell command -v $(firstword $(CLANG)) >/dev/null 2>&1 && command -v wasm-ld >/dev/null 2>&1 && echo yes)
 .PHONY: package
 package: lib $(if $(WASM_LINKS),wasm)
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" $(if $(WASM_LINKS),--wasm $(WASM_BUILD)) build/packages
 
 ## wasm        the library as WebAssembly with vectors, in WASM_BUILD= (build/wasm), as the npm package has it: attend.wasm, and attend-small.wasm for floats alone (needs clang and lld; CLANG=)
-CLANG ?= clang++
 WASM_BUILD ?= build/wasm
 NPM_BUILD ?= build/npm
-WASM_LINKS := $(shell command -v $(firstword $(CLANG)) >/dev/null 2>&1 && command -v wasm-ld >/dev/null 2>&1 && echo yes)
 WASM := $(CLANG) --target=wasm32 -msimd128 -mbulk-memory
 WASM_SOURCES := $(wildcard src/*/*.cpp) bench/package/npm/wasm/memory.cpp
 .PHONY: wasm
@@ -144,18 +144,18 @@ site:
 ##               QUANTISED=1  computes attention and projections in integers of 8 bits
 ##               TARGET=cortex-m0plus  the same in integers on an emulated board without floats, with the instructions it took
 ##               TARGET=rv32imafc or rv32imac  README's first program on an emulated RISC-V board: there is no C++ library for the others
-export PROMPT
-# As it was given, dollar signs too.
+# As they were given, dollar signs too.
+export ATTEND_PROMPT := $(value PROMPT)
 export ATTEND_SENTENCE := $(value SENTENCE)
 RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(LIST),--list) $(if $(HEATMAP),--heatmap build) $(if $(QUANTISED),--arithmetic integer) \
   $(if $(EXAMPLE),--example "$(EXAMPLE)") $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") \
-  $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
+  $(if $(value PROMPT),--prompt "$$ATTEND_PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
 # On a board: household commands, or a story where PROMPT= or STEPS= asks for one.
 # In integers where QUANTISED=1 asks for it, and on the smallest board.
-BOARD_COUNTS = $(if $(PROMPT)$(STEPS),,$(QUANTISED)$(filter cortex-m0plus m0plus,$(TARGET)))
-BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(BOARD_COUNTS),household_count,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household))))
-BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
+BOARD_COUNTS = $(if $(value PROMPT)$(STEPS),,$(QUANTISED)$(filter cortex-m0plus m0plus,$(TARGET)))
+BOARD_PROGRAM = $(if $(value PROMPT)$(STEPS),story,$(if $(BOARD_COUNTS),household_count,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household))))
+BOARD_ARGUMENTS = $(if $(value PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(value PROMPT),"$$ATTEND_PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
 EXPORTED_EXAMPLES := gestures keywords anomaly
 EXPORTED := $(filter $(EXPORTED_EXAMPLES),$(EXAMPLE))
 ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(LIST)$(filter-out $(EXPORTED),$(EXAMPLE))),)

@@ -49,6 +49,17 @@ for mistake in 'links none.md' 'links #another' 'names make nonsense' 'names src
   if grep -q "^FAIL.*$mistake" "$build/found"; then ok "a mistake in a page is found: $mistake"; else fail "a mistake in a page is found" "$mistake"; fi
 done
 
+# What pages tell to type: `make package` makes WebAssembly before it packs it, and what is said to a model arrives as it was typed.
+if command -v clang++ >/dev/null 2>&1 && command -v wasm-ld >/dev/null 2>&1; then
+  nothing_in "$(make -n -j1 package CXX="$cxx" BUILD="$2" WASM_BUILD="$build/wasm" 2>&1 | grep -qF "$build/wasm/attend.wasm" ||
+    echo "it is not made")" "make package makes attend.wasm on a clean clone"
+fi
+printf 'arguments:\n\t@printf "%%s\\n" $(RUN_OPTIONS)\n' >"$build/arguments.mk"
+typed='It cost $5, "she" said to $(HOME)'
+printf '%s\n' --model a.gguf --prompt "$typed" >"$build/expected"
+make -j1 -f Makefile -f "$build/arguments.mk" arguments MODEL=a.gguf PROMPT="$typed" >"$build/output" 2>&1
+nothing_in "$(diff "$build/expected" "$build/output" | head -n 5)" "make run takes PROMPT= as it was typed"
+
 counted text
 counted sources "$build/sources"
 
