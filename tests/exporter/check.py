@@ -273,6 +273,7 @@ def check_refusals(arguments):
     refuse('a mask that is computed before scaling', 'neither constant nor', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)), b.input('m', 1, 1, 4, 4)), numpy.float32(2))), b.input('v', 1, 2, 4, 4))))
     refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
     refuse('a batch of two', 'one item of a batch', lambda b: b.output(b.attention(*(b.input(n, 2, 2, 4, 4) for n in 'qkv'), 1.0)))
+    refuse('a reversed array', 'a step of -1; expected at least 1, or a Gather', one('Slice', numpy.array([-1]), numpy.array([-9]), numpy.array([1]), numpy.array([-1])))
     refuse('softmax along another axis', 'put a Transpose before it', one('Softmax', axis=1))
     refuse('samples of another shape', 'expected [\'samples\', 4, 8]', one('Relu'), samples=numpy.zeros((3, 4, 9), 'float32'))
     refuse('samples of another type', 'samples of input "x" are int64', one('Relu'), samples=numpy.zeros((3, 4, 8), 'int64'))

@@ -154,6 +154,17 @@ def grouped(tokens=11, width=48, heads=6, kv_heads=2):
     return b.model()
 
 
+def repeated_keys(tokens=7, heads=4, each=8):
+    """Keys that two heads share, where each head has values of its own."""
+    b, width = Builder(), heads * each
+    x = b.input('x', 1, tokens, width)
+    query, value = (b.heads(b.linear(x, width, width), tokens, heads, each) for _ in range(2))
+    key = b('Unsqueeze', b.heads(b.linear(x, width, width // 2), tokens, heads // 2, each), numpy.array([2]))
+    key = b('Reshape', b('Expand', key, numpy.array([1, heads // 2, 2, tokens, each])), numpy.array([1, heads, tokens, each]))
+    b.output(b.joined(b.attention(query, b('Transpose', key, perm=[0, 1, 3, 2]), value, each ** -0.5), tokens, width))
+    return b.model()
+
+
 def cross(queries=5, keys=12, width=20, heads=2):
     """Cross attention of three-dimensional arrays, as torch.nn.MultiheadAttention, with its weights as a second output."""
     b, each = Builder(), width // heads
@@ -244,12 +255,15 @@ def sensor(samples=64, channels=6, width=32, heads=4, classes=8):
 
 def front_end():
     """Groups, pools, edges, slices; the decision."""
-    b = Builder()
+    b, zero = Builder(), onnx.helper.make_tensor('zero', onnx.TensorProto.INT64, [1], [0])
     x = b.input('x', 1, 4, 20)
     x = b('LeakyRelu', b('Conv', x, b.normal(8, 4, 3), b.normal(8), pads=[1, 1]), alpha=0.1)
     x = b('MaxPool', x, kernel_shape=[3], strides=[2], pads=[1, 1])
     x = b('Clip', b('Conv', x, b.normal(8, 2, 3), pads=[1, 1], group=4), numpy.float32(0), numpy.float32(6))
-    x = b('AveragePool', b('Pad', x, numpy.array([0, 0, 1, 0, 0, 1])), kernel_shape=[2], strides=[2])
+    pads = b('Reshape', b('Concat', numpy.array([1, 1]), b('ConstantOfShape', numpy.array([4]), value=zero), axis=0), numpy.array([-1, 2]))
+    pads = b('Slice', pads, numpy.array([-1]), numpy.array([-2**63 + 1]), numpy.array([0]), numpy.array([-1]))  # as PyTorch reverses them
+    pads = b('Cast', b('Reshape', b('Transpose', pads, perm=[1, 0]), numpy.array([-1])), to=7)
+    x = b('AveragePool', b('Pad', x, pads), kernel_shape=[2], strides=[2])
     x = b('Slice', x, numpy.array([1]), numpy.array([6]), numpy.array([2]), numpy.array([2]))
     x = b('Gemm', b('Flatten', x), b.normal(24, 5), b.normal(5))
     b.output(x)
@@ -419,7 +433,7 @@ def far_apart():
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
-    'grouped': grouped, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
+    'grouped': grouped, 'repeated_keys': repeated_keys, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
     'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
     'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'apart_joined': apart_joined, 'two_outputs': two_outputs, 'columns': columns, 'rotary_node': rotary,

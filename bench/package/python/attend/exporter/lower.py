@@ -195,7 +195,8 @@ class Lowering(Nodes):
         if settings['transposed'] is not None:
             key = self._moved(key, lambda array: array.transpose(settings['transposed']))
         key = self._moved(key, lambda array: numpy.swapaxes(array, -1, -2))
-        key, value = self._without_repetition(key), self._without_repetition(value)
+        pair = self._without_repetition(key), self._without_repetition(value)
+        key, value = pair if math.prod(pair[0].shape[:-2]) == math.prod(pair[1].shape[:-2]) else (key, value)
         return self._attention(node, query, key, value, settings['scale'], settings['bias'], mask)
 
     def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any, mask: Optional[View] = None) -> View:
@@ -244,6 +245,8 @@ class Lowering(Nodes):
         elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes['to'] in (1, 10, 11, 16, 6, 7)):
             x = self._view(node, node.inputs[0])
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
+            if node.kind == 'Slice' and len(others) > 3 and others[3] is not None and min(others[3], default=1) < 1:
+                raise ExportError(f'{node}: a step of {min(others[3])}; expected at least 1, or a Gather with constant indices')
             if node.kind == 'Cast' and x.type == 'int32' and node.attributes['to'] in (1, 10, 11, 16):
                 numbers = self._dense(x)
                 numbers.buffer.scale = Scale(1.0)
