@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -161,6 +162,12 @@ def check_published(arguments):
             outputs.append(program.run([numpy.arange(tokens) % 40])[0])
         error = abs(outputs[0] - outputs[1]).max() / abs(outputs[0]).max()
         checks.ok(f'{name} from a GGUF file: as from its published files', error <= BOUND, f'{error}')
+    gguf, path = (arguments.folder / 'published/llama.gguf').read_bytes(), arguments.folder / 'changed.gguf'
+    for what, text, old, new in (('positions scaled in another way', 'scaled by "yarn  "', b'linear', b'yarn  '), ('a part of heads that turns', 'dimension_count is 4; expected', struct.pack('<II', 4, 6), struct.pack('<II', 4, 4)),
+                                 ('a value that is there twice', 'two values of "llama.feed_forward', b'rope.scaling.factor', b'feed_forward_length'), ('an array that is there twice', 'two arrays of one', b'blk.1', b'blk.0'),
+                                 ('an array that no Llama has', 'the folder with config.json', b'ffn_gate', b'ffn_late')):
+        path.write_bytes(gguf.replace(old, new))
+        checks.refused(f'a GGUF file with {what}', text, lambda: export(path, arguments.folder / 'none', name='none', tokens=tokens))
     # Blocks of 8 and of 4 bits, as the files define them.
     array = numpy.random.default_rng(7).standard_normal((3, 64)).astype('float32')
     data, expected = q8(array)
@@ -181,6 +188,7 @@ def check_published(arguments):
         checks.refused(what, text, attempt)
     (folder / 'model.safetensors').write_bytes(data)
     for what, text, changed in (('another architecture', 'expected one of llama', config.replace('gpt2', 'rwkv')), ('no JSON', 'this is no JSON', config[:20]),
+                                ('scores scaled by layers', 'expected a scale of 1 / sqrt', config.replace('{', '{"scale_attn_by_inverse_layer_idx": true, ', 1)),
                                 ('fewer layers than weights', 'weights are not of a model', config.replace('"n_layer": 2', '"n_layer": 1'))):
         (folder / 'config.json').write_text(changed)
         checks.refused(what, text, attempt)

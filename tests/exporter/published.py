@@ -211,10 +211,11 @@ def as_gguf(folder):
                     'gpt2.attention.layer_norm_epsilon': 1e-5, 'tokenizer.ggml.tokens': ['a', 'bc']}
         if kind == 'qwen3':  # without what a Llama does not have
             weights = {name: array for name, array in weights.items() if not re.search('bias|[qk]_norm', name)}
-            config.update(model_type='llama', head_dim=None, rope_scaling=None, num_attention_heads=4)
+            config.update(model_type='llama', head_dim=None, rope_scaling={'rope_type': 'linear', 'factor': 4.0}, num_attention_heads=4)
             settings = {'general.architecture': 'llama', 'llama.embedding_length': 24, 'llama.block_count': 2, 'llama.feed_forward_length': 56,
                         'llama.attention.head_count': 4, 'llama.attention.head_count_kv': 2, 'llama.attention.layer_norm_rms_epsilon': 1e-6,
-                        'llama.rope.freq_base': 50000.0}
+                        'llama.rope.freq_base': 50000.0, 'llama.rope.scaling.type': 'linear', 'llama.rope.scaling.factor': 4.0,
+                        'llama.rope.dimension_count': 6}
             square = lambda name: name.endswith(('q_proj.weight', 'k_proj.weight', 'v_proj.weight', 'o_proj.weight'))
             weights = {name: normal(12 if 'k_proj' in name or 'v_proj' in name else 24, 24) if square(name) else array for name, array in weights.items()}
             (folder / 'llama').mkdir(exist_ok=True)

@@ -144,6 +144,8 @@ def llama(m: Maker) -> Graph:
 
 def gpt2(m: Maker) -> Graph:
     width, heads, epsilon = m.setting('n_embd'), m.setting('n_head'), m.setting('layer_norm_epsilon', default=1e-5)
+    if m.config.get('scale_attn_weights', True) is not True or m.config.get('scale_attn_by_inverse_layer_idx'):
+        raise ExportError('config.json has "scale_attn_weights": false or "scale_attn_by_inverse_layer_idx": true; expected a scale of 1 / sqrt(width of a head)')
     m.prefix = 'transformer.' if any(name.startswith('transformer.') for name in m.weights) else ''
     table, positions = m.weight('wte.weight', None, width), m.weight('wpe.weight', None, width)
     if m.tokens > len(positions):

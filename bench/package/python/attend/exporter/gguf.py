@@ -62,8 +62,12 @@ def read_gguf(path: pathlib.Path) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         settings = {}
         for _ in range(items):
             name = reader.text()
+            if name in settings:
+                raise ValueError(f'two values of "{name}"')
             settings[name] = reader.value(reader.take('I'))
         entries = [_entry(reader) for _ in range(tensors)]
+        if len({entry[0] for entry in entries}) < len(entries):
+            raise ValueError('two arrays of one name')
         alignment = settings.get('general.alignment', ALIGNMENT)
         begin = -(-reader.at // alignment) * alignment
         arrays = {name: _array(reader.data, begin + offset, shape, kind) for name, shape, kind, offset in entries}
@@ -81,6 +85,8 @@ def _entry(reader: Reader) -> Tuple[str, List[int], int, int]:
 
 
 def _array(data: bytes, begin: int, shape: List[int], kind: int) -> Any:
+    if kind not in BLOCKS:
+        raise ValueError(f'an array of type {kind}')
     numbers, size = BLOCKS[kind]
     count = int(numpy.prod(shape, dtype=object))
     length = count // numbers * size
@@ -98,6 +104,15 @@ def _array(data: bytes, begin: int, shape: List[int], kind: int) -> Any:
     return (scales * (numpy.concatenate([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], 1).astype('float32') - 8)).reshape(shape)
 
 
+def _linear_factor(settings: Dict[str, Any]) -> float:
+    """By how much positions turn more slowly than in the original model. Without a type of scaling it is linear."""
+    kind = settings.get('llama.rope.scaling.type', 'linear')
+    if kind not in ('none', 'linear'):
+        raise ValueError(f'rotary positions that are scaled by "{kind}"; expected "none" or "linear", or the folder with config.json that the file was made of')
+    factors = [settings.get(name) for name in ('llama.rope.scaling.factor', 'llama.rope.scale_linear')] if kind == 'linear' else []
+    return next((factor for factor in factors if factor), 1.0)
+
+
 def _published(settings: Dict[str, Any], arrays: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     kind = settings['general.architecture']
     of = lambda name: settings[f'{kind}.{name}']
@@ -106,7 +121,11 @@ def _published(settings: Dict[str, Any], arrays: Dict[str, Any]) -> Tuple[Dict[s
                   'num_hidden_layers': of('block_count'), 'num_attention_heads': of('attention.head_count'),
                   'num_key_value_heads': settings.get('llama.attention.head_count_kv', of('attention.head_count')),
                   'rms_norm_eps': of('attention.layer_norm_rms_epsilon'), 'rope_theta': settings.get('llama.rope.freq_base', 10000.0),
-                  'rope_pairs': 'neighbours'}
+                  'rope_pairs': 'neighbours', 'rope_scaling': {'rope_type': 'linear', 'factor': _linear_factor(settings)}}
+        each = of('embedding_length') // of('attention.head_count')
+        for name in ('llama.attention.key_length', 'llama.attention.value_length', 'llama.rope.dimension_count'):
+            if settings.get(name, each) != each:
+                raise ValueError(f'{name} is {settings[name]}; expected embedding_length / head_count, which is {each}')
     elif kind == 'gpt2':
         config = {'model_type': 'gpt2', 'n_embd': of('embedding_length'), 'n_layer': of('block_count'), 'n_head': of('attention.head_count'),
                   'layer_norm_epsilon': of('attention.layer_norm_epsilon')}
@@ -117,7 +136,8 @@ def _published(settings: Dict[str, Any], arrays: Dict[str, Any]) -> Tuple[Dict[s
         stem, _, end = name.rpartition('.')
         found = [re.sub(f'^{pattern}$', published, stem) for pattern, published in (LLAMA if kind == 'llama' else GPT2).items() if re.fullmatch(pattern, stem)]
         if not found:
-            raise ValueError(f'the array "{name}"')
+            raise ValueError(f'the array "{name}", which this exporter does not read; the folder with config.json and model.safetensors that the '
+                             'file was made of may say the same otherwise')
         is_transposed = kind == 'gpt2' and '.h.' in found[0] and array.ndim == 2
         weights[f'{found[0]}.{end}'] = numpy.ascontiguousarray(array.T) if is_transposed else array
     return config, weights
