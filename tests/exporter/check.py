@@ -294,6 +294,12 @@ def check_refusals(arguments):
         y = b('Add', x, b.self_attention(x, 8, 8, 2, causal(8)))
         b.output(b('Mul', y, b('Transpose', y, perm=[0, 2, 1])))
     refuse('a decoder that mixes tokens, as many as a token has numbers', 'moves elements between tokens', mixing, decoder=True)
+    all_of = lambda compute: lambda b: b.output(compute(b, b.self_attention(b.input('x', 1, 8, 8), 8, 8, 2, causal(8))))
+    refuse('a decoder that projects all tokens at once, to as many numbers', '(projection, 64 to 8) of a decoder: it looks at several tokens',
+           all_of(lambda b, y: b.linear(b('Flatten', y), 64, 8)), decoder=True)
+    refuse('a decoder that normalises all tokens at once', 'normalisation of 64) of a decoder: it looks at several tokens',
+           all_of(lambda b, y: b('LayerNormalization', y, *[numpy.ones((8, 8), 'float32')] * 2, axis=-2)), decoder=True, opset=17)
+    refuse('a decoder with a softmax of all tokens', '(softmax of 64) of a decoder: it looks at several tokens', all_of(lambda b, y: b('Softmax', b('Flatten', y))), decoder=True)
     refuse('a text that goes on after its end', 'only after the end of a text', lambda b: b.output(b('Gather', b.normal(9, 4), b.input('ids', 1, 3, kind=onnx.TensorProto.INT64))),
            samples=numpy.array([[1, -1, 2]]))
     refuse('a chunk of none', 'expected 1 or more tokens', one('Relu'), chunk=0)

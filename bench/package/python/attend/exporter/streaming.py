@@ -153,6 +153,10 @@ class Streaming:
 
     def alone(self, step: Any) -> Step:
         made, views = copy.copy(step), step.reads + [step.writes]
+        width = step.weight.shape[1] if isinstance(step, (Linear, IntegerLinear)) else step.reads[0].shape[-1] if isinstance(step, (Softmax, ArgMax)) else \
+            getattr(step, 'width', 1)
+        if step.reads and step.reads[0].count // self.tokens % width:  # its rows are longer than a token
+            self.refuse(step, 'it looks at several tokens')
         arrays = [each for name in ('operands', 'source', 'a', 'b') for each in self.listed(getattr(step, name, None)) if isinstance(each, numpy.ndarray)]
         side_by_side = all(view.is_whole() and view.shape == step.writes.shape for view in views) and \
             all(array.size in (1, step.writes.count) for array in arrays)
