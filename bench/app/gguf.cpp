@@ -188,7 +188,8 @@ std::int64_t GgufFile::whole_number(const std::string& key, std::int64_t least, 
   const bool too_large = !is_signed && bits >> 63 != 0;
   const std::int64_t number = number_of<std::int64_t>(is_signed ? (bits ^ sign) - sign : bits);
   if (too_large || number < least || number > most) {
-    file_.fail(key + " within " + std::to_string(least) + " to " + std::to_string(most), std::to_string(number));
+    file_.fail(key + " within " + std::to_string(least) + " to " + std::to_string(most),
+               too_large ? std::to_string(bits) : std::to_string(number));
   }
   return number;
 }

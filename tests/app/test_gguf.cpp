@@ -274,6 +274,8 @@ TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is r
   check(added([&](GgufWriter& file) { file.array("more", 9, 1); }), "numbers or texts as more");
   check(added([&](GgufWriter& file) { file.array("more", 4, std::uint64_t(1) << 60); }), "elements of an array");
   check(added([&](GgufWriter& file) { file.whole("tokenizer.ggml.eos_token_id", small_vocabulary); }), "eos_token_id within");
+  check(added([&](GgufWriter& file) { file.large("llama.attention.key_length", std::uint64_t(1) << 63); }),
+        "to 16777216, found 9223372036854775808");
   check(added([&](GgufWriter& file) { file.whole("llama.rope.freq_base", 10000); }), "one llama.rope.freq_base");
 }
 

@@ -141,6 +141,12 @@ def keys_elsewhere(numpy, draw):
     numbers = attend.project(numpy.eye(64, dtype=numpy.float32), rounded).T.copy().reshape(2, 40, 64)
     floats.append(numbers, numbers)
     same('a cache of 4 bits', attend.attention(wide, four_bits, causal=True), attend.attention(wide, floats, causal=True))
+    for which, dims in (('head_dim', (48, 64)), ('value_dim', (64, 48))):
+        try:
+            attend.Cache(2, dims[0], 64, value_dim=dims[1], key_format='int4', value_format='int4')
+            check(False, f'a {which} of 48 in int4: taken')
+        except attend.AttendError as refusal:
+            check(f'{which} is 48; expected a multiple of 32' in str(refusal), f'a {which} of 48 in int4: {refusal}')
     check(four_bits.nbytes < floats.nbytes / 6, '18 bytes for 32 numbers')
     check(abs(four_bits.nbytes - 2 * 2 * 64 * 64 / 32 * 18) < 100, '18 bytes for 32 numbers')
 

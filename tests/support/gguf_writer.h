@@ -130,6 +130,7 @@ inline std::vector<float> read_back(app::NumberKind kind, const std::string& byt
 class GgufWriter {
  public:
   void whole(const std::string& key, std::uint32_t number) { put(key, 4), put_number(values_, number, 4); }
+  void large(const std::string& key, std::uint64_t number) { put(key, 10), put_number(values_, number, 8); }
   void real(const std::string& key, float number) { put(key, 6), put_number(values_, bits_of(number), 4); }
   void truth(const std::string& key, bool value) { put(key, 7), put_number(values_, value, 1); }
   void text(const std::string& key, const std::string& text) { put(key, 8), put_text(values_, text); }

@@ -39,6 +39,9 @@ class Cache:
         shape.max_tokens = whole('max_tokens', max_tokens)
         shape.key_format, shape.value_format = _format(key_format), _format(value_format)
         shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
+        for name, format, width in (('head_dim', key_format, shape.head_dim), ('value_dim', value_format, shape.value_dim)):
+            if format == 'int4' and width % 32:
+                raise AttendError(f'{name} is {width}; expected a multiple of 32, because int4 has a scale for each 32 numbers')
         self.integers = truth('integers', integers)
         shape.integers = int(self.integers)
         require(shared.attend_cache_check(ctypes.byref(shape)))

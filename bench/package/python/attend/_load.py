@@ -17,7 +17,7 @@ class Exported:
     name          that of its namespace
     inputs, outputs   of run(): name, code of the type and shape, without axes of one element
     is_decoder    whether it has append() and clear()
-    memory_bytes  what run() takes on a device; token_memory_bytes: what append() takes, caches and all (0 where there is none)
+    memory_bytes  what run() takes on this machine; token_memory_bytes: what append() takes, caches and all (0 where there is none)
     """
 
     def __init__(self, folder: pathlib.Path):

@@ -12,6 +12,10 @@ from .graph import MOST_ELEMENTS, Graph, Node
 # Operators of others that mean what ours of the same name do.
 OTHERS = (('com.microsoft', 'Gelu'), ('com.microsoft', 'SimplifiedLayerNormalization'))
 
+# Of ONNX's elements, which the package has a table of in other places from version to version. 0: not said.
+TYPES = {0: 'float32', 1: 'float32', 2: 'uint8', 3: 'int8', 4: 'uint16', 5: 'int16', 6: 'int32', 7: 'int64', 9: 'bool', 10: 'float16', 11: 'float64',
+         12: 'uint32', 13: 'uint64', 16: 'float32'}
+
 
 def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Graph:
     """shapes: of inputs whose file leaves dimensions open. An open first dimension is 1, a batch of one."""
@@ -42,8 +46,7 @@ def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Gr
             raise ExportError(f'--shape names "{name}", which is no input: the model has {", ".join(inputs)}')
     read = Graph(nodes, inputs, outputs, constants, opset)
     for each in given:
-        element = onnx.mapping.TENSOR_TYPE_TO_NP_TYPE.get(each.type.tensor_type.elem_type) if hasattr(onnx, 'mapping') else None
-        read.types[each.name] = numpy.dtype(element if element is not None else 'float32')
+        read.types[each.name] = numpy.dtype(TYPES.get(each.type.tensor_type.elem_type, 'object'))
     return read
 
 
