@@ -165,6 +165,7 @@ endif
 ifneq ($(EXPORTED),)
 ifeq ($(TARGET),)
 run: $(BUILD)/$(EXPORTED)
+	@mkdir -p build
 	@$< bench/exported/$(EXPORTED)/held_out.bin build/$(EXPORTED).svg $(if $(FILE),"$(FILE)")
 	@echo "drawn to build/$(EXPORTED).svg"
 else

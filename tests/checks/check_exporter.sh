@@ -159,6 +159,11 @@ else
   # Keywords from sound: those that are spoken in the recording, and the same bits of front end, model and likelihoods on boards.
   succeeds "keywords of a recording" make -j1 run EXAMPLE=keywords FILE=bench/exported/keywords/keywords.wav CXX="$cxx" BUILD="$2"
   nothing_in "$(awk '/ s  / { said = said " " $3 } END { if (said != " yes louder stop left go off") print "it heard" said }' "$build/log")" "it hears them in order"
+  # What it cannot read or write it says.
+  nothing_in "$("$2/keywords" none "$build/none.svg" "$build" 2>&1 | grep -v "^keywords: $build is no WAV file")" "a folder is no sound"
+  nothing_in "$(for name in gestures keywords anomaly; do
+    "$2/$name" bench/exported/$name/held_out.bin "$build/none/none.svg" 2>&1 | grep -q "^$name: $build/none/none.svg cannot be written" || echo "$name"
+  done)" "a picture that cannot be written is told"
   hosted_keywords() {
     "$cxx" -std=c++17 -O2 -Iinclude tests/firmware/keywords_main.cpp tests/firmware/hosted.cpp bench/exported/keywords/model/model.cpp "$2" \
       -o "$build/keywords" && "$build/keywords" >"$build/keywords.txt"

@@ -98,6 +98,9 @@ int main(int argc, char** argv) {
     std::printf("machine %d: the score of its fault is above that of the machine when it is well in %.1f %% of pairs\n", m + 1, 100 * separations[m]);
   }
   std::printf("in integers of 8 bits, with %zu bytes of memory\n", anomaly::token_memory_bytes + sizeof anomaly::caches);
-  std::ofstream(argv[2]) << picture(scores, separations);
+  if (!(std::ofstream(argv[2]) << picture(scores, separations) << std::flush)) {
+    std::fprintf(stderr, "anomaly: %s cannot be written\n", argv[2]);
+    return 1;
+  }
   return least >= 0.95 ? 0 : 1;
 }

@@ -74,6 +74,9 @@ int main(int argc, char** argv) {
     std::printf("\n");
   }
   std::printf("%d of %d held-out gestures, in integers of 8 bits, with %zu bytes of memory\n", right, count, gestures::memory_bytes);
-  std::ofstream(argv[2]) << picture(confusion, right, count);
+  if (!(std::ofstream(argv[2]) << picture(confusion, right, count) << std::flush)) {
+    std::fprintf(stderr, "gestures: %s cannot be written\n", argv[2]);
+    return 1;
+  }
   return right * 100 >= count * 95 ? 0 : 1;
 }

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,19 @@ Listener listener;
 
 std::vector<unsigned char> bytes_of(const char* path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::vector<unsigned char> bytes;
+  char part[4096];
+  do {  // a folder opens, and then cannot be read
+    file.read(part, sizeof part);
+    bytes.insert(bytes.end(), part, part + file.gcount());
+  } while (file);
+  return bytes;
+}
+
+bool is_written(std::ofstream& picture, const char* path) {
+  picture.close();
+  if (!picture) std::fprintf(stderr, "keywords: %s cannot be written\n", path);
+  return bool(picture);
 }
 
 // ---- Held-out voices: clips of 1.3 seconds, of each voice every keyword three times and six other words.
@@ -98,7 +109,7 @@ int try_voices(const char* path, const char* picture) {
     }
   }
   svg << "</svg>\n";
-  return understood >= 4 ? 0 : 1;
+  return is_written(svg, picture) && understood >= 4 ? 0 : 1;
 }
 
 // ---- A file.
@@ -163,7 +174,7 @@ std::vector<double> rests_on(const std::vector<std::vector<int8_t>>& frames, con
   return parts;
 }
 
-void draw(const char* path, const std::vector<std::vector<int8_t>>& frames, const std::vector<Found>& found) {
+bool draw(const char* path, const std::vector<std::vector<int8_t>>& frames, const std::vector<Found>& found) {
   constexpr int wide = 4, high = 9, left = 20, top = 70, shades = 12;
   const int width = int(frames.size()) * wide;
   std::ofstream svg(path);
@@ -193,7 +204,7 @@ void draw(const char* path, const std::vector<std::vector<int8_t>>& frames, cons
         << "\" stroke=\"#b03030\"/>\n<text x=\"" << x << "\" y=\"" << top - 12 << "\" text-anchor=\"middle\" fill=\"#b03030\">"
         << names[word.kind] << "</text>\n";
     const std::vector<double> parts = rests_on(frames, word);
-    if (parts.empty()) return;
+    if (parts.empty()) return false;
     const double most = std::max(1e-9, *std::max_element(parts.begin(), parts.end()));
     for (size_t i = 0; i < parts.size(); ++i) {
       const double tall = 40 * parts[i] / most;
@@ -209,6 +220,7 @@ void draw(const char* path, const std::vector<std::vector<int8_t>>& frames, cons
         << "\" font-size=\"11\">" << second << " s</text>\n";
   }
   svg << "</svg>\n";
+  return is_written(svg, path);
 }
 
 int listen_to(const char* path, const char* picture) {
@@ -239,8 +251,7 @@ int listen_to(const char* path, const char* picture) {
   for (const Found& word : found)
     std::printf("%6.2f s  %-8s %3.0f %%\n", (word.token + 1) * token_seconds, names[word.kind], 100 * double(word.likelihood));
   std::printf("%zu keywords in %.1f seconds\n", found.size(), double(samples.size()) / keywords::sample_rate);
-  draw(picture, frames, found);
-  return 0;
+  return draw(picture, frames, found) ? 0 : 1;
 }
 
 }  // namespace
