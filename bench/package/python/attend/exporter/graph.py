@@ -5,9 +5,7 @@ from typing import Any, Dict, List, Optional
 import numpy
 
 from .errors import ExportError
-from .operators import OPERATORS, Elements
-
-MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
+from .operators import MOST_ELEMENTS, OPERATORS, Elements
 
 
 class Node:

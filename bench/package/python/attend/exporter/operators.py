@@ -9,6 +9,8 @@ import numpy
 
 from . import rotary_node
 
+MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
+
 
 def Elements(array: Any) -> Any:
     """Floats as float64."""
@@ -122,6 +124,9 @@ def _attention(node: Any, opset: int, query: Any, key: Any, value: Any, mask: An
     if any(each is not None for each in past) or len(node.outputs) > 1 or node.attributes.get('softcap'):
         raise ValueError('past keys and values, a soft cap or further outputs; expected none of these')
     q, k, v = heads_of(node, query, 'q_num_heads'), heads_of(node, key, 'kv_num_heads'), heads_of(node, value, 'kv_num_heads')
+    scores = q.shape[1] * q.shape[2] * k.shape[2]
+    if scores > MOST_ELEMENTS:
+        raise ValueError(f'{scores} scores, more than {MOST_ELEMENTS}; expected fewer tokens')
     k, v = (numpy.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
     scores = q @ numpy.swapaxes(k, 2, 3) * node.attributes.get('scale', q.shape[3] ** -0.5)
     y = _softmax(scores + attention_mask(node, mask, q.shape[2], k.shape[2]), -1) @ v
