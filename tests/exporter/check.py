@@ -288,6 +288,10 @@ def check_refusals(arguments):
     refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
     refuse('a batch of two', 'one item of a batch', lambda b: b.output(b.attention(*(b.input(n, 2, 2, 4, 4) for n in 'qkv'), 1.0)))
     refuse('a reversed array', 'a step of -1; expected at least 1, or a Gather', one('Slice', numpy.array([-1]), numpy.array([-9]), numpy.array([1]), numpy.array([-1])))
+    much = numpy.array([1 << 20, 1 << 10])
+    for kind, operation in (('ConstantOfShape', lambda b: b('ConstantOfShape', much)), ('Tile', lambda b: b('Tile', b.input('y', 1, 1), much)), ('Expand', lambda b: b('Expand', b.input('y', 1, 1), much)),
+                            ('Pad', lambda b: b('Pad', b.input('y', 1, 1), numpy.array([1 << 20, 1 << 10, 0, 0]))), ('Range', lambda b: b('Range', *map(numpy.array, (0, 1 << 30, 1))))):
+        refuse(f'a {kind} that asks for more than any memory has', 'elements; expected at most 268435456', lambda b: b.output(b('Add', b.input('x', 1, 1), operation(b))))
     refuse('softmax along another axis', 'put a Transpose before it', one('Softmax', axis=1))
     refuse('samples of another shape', 'expected [\'samples\', 4, 8]', one('Relu'), samples=numpy.zeros((3, 4, 9), 'float32'))
     refuse('samples of another type', 'samples of input "x" are int64', one('Relu'), samples=numpy.zeros((3, 4, 8), 'int64'))

@@ -12,6 +12,14 @@ from . import rotary_node
 MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
 
 
+def bounded(sizes: Any) -> Any:
+    """Sizes that a file asks for, before anything is allocated."""
+    sizes = [int(size) for size in sizes]
+    if math.prod(sizes) > MOST_ELEMENTS:
+        raise ValueError(f'{math.prod(sizes)} elements; expected at most {MOST_ELEMENTS}')
+    return sizes
+
+
 def Elements(array: Any) -> Any:
     """Floats as float64."""
     array = numpy.asarray(array)
@@ -267,7 +275,12 @@ def _cast(node: Any, opset: int, x: Any) -> Any:
 
 def _constant_of_shape(node: Any, opset: int, shape: Any) -> Any:
     value = node.attributes.get('value', numpy.zeros(1, numpy.float32))
-    return numpy.full([int(size) for size in shape], value.reshape(-1)[0])
+    return numpy.full(bounded(shape), value.reshape(-1)[0])
+
+
+def _range(node: Any, opset: int, start: Any, end: Any, step: Any) -> Any:
+    bounded([(end - start) / step])
+    return numpy.arange(start, end, step)
 
 
 def _arg_max(node: Any, opset: int, x: Any) -> Any:
@@ -292,7 +305,9 @@ def pads(node: Any, x: Any, given: Any = None) -> Any:
 
 def _pad(node: Any, opset: int, x: Any, given: Any = None, value: Any = None) -> Any:
     fill = node.attributes.get('value', 0.0) if value is None else float(numpy.asarray(value).reshape(-1)[0])
-    return numpy.pad(x, pads(node, x, given), constant_values=fill)
+    sizes = pads(node, x, given)
+    bounded(size + sum(edges) for size, edges in zip(x.shape, sizes))
+    return numpy.pad(x, sizes, constant_values=fill)
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -332,10 +347,10 @@ OPERATORS: Dict[str, Callable[..., Any]] = {
     'Squeeze': _squeeze, 'Unsqueeze': _unsqueeze, 'Slice': lambda node, opset, x, *given: x[slices(node, x, *given)],
     'Split': _split, 'Pad': _pad, 'Gather': _gather, 'Concat': lambda node, opset, *x: numpy.concatenate(x, node.attributes['axis']),
     'Expand': lambda node, opset, x, shape: numpy.broadcast_to(
-        x, numpy.broadcast_shapes(x.shape, [int(size) for size in shape])),
-    'Tile': lambda node, opset, x, repeats: numpy.tile(x, [int(count) for count in repeats]),
+        x, bounded(numpy.broadcast_shapes(x.shape, [int(size) for size in shape]))),
+    'Tile': lambda node, opset, x, repeats: numpy.tile(x, bounded([x.size, *repeats])[1:]),
     'Shape': lambda node, opset, x: numpy.array(x.shape[node.attributes.get('start', 0):node.attributes.get('end')], numpy.int64),
     'Size': lambda node, opset, x: numpy.array(x.size, numpy.int64),
     'Constant': lambda node, opset: node.attributes['value'], 'ConstantOfShape': _constant_of_shape,
-    'Range': lambda node, opset, start, end, step: numpy.arange(start, end, step),
+    'Range': _range,
 }
