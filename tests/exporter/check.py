@@ -333,6 +333,7 @@ def check_refusals(arguments):
     checks.refused('a file that is not there', 'there is no such file', lambda: export(arguments.folder / 'none.onnx', folder))
     (arguments.folder / 'other').mkdir(exist_ok=True)
     (arguments.folder / 'other/notes.txt').write_text('mine')
+    checks.refused('a folder below a file', 'notes.txt/out cannot be written', lambda: export(arguments.folder / 'encoder_float32.onnx', arguments.folder / 'other/notes.txt/out'))
     checks.refused('a folder of something else', 'was not made by this command', lambda: export(arguments.folder / 'encoder_float32.onnx', arguments.folder / 'other'))
 
 

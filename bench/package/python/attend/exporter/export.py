@@ -115,6 +115,8 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
             for source in ('model', 'self_test'):
                 for place in (folder, folder / f'arduino/{name}'):
                     (place / f'{source}{other}').unlink(missing_ok=True)
+    except OSError as error:  # those of shutil have a list of more
+        raise ExportError(f'{folder} cannot be written: {error}') from None
     finally:
         shutil.rmtree(temporary)
     return report
