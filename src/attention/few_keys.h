@@ -14,6 +14,11 @@ namespace {
 // The most keys of an array that are read where they lie: packing them would take longer than to load them one by one.
 constexpr int few_rows = 2;
 
+// What the work memory of a call without features depends on, for so many rows at a time.
+ATTEND_ALWAYS_INLINE core::WorkExtents plain_extents(const core::Problem& problem, int rows) {
+  return {rows, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels};
+}
+
 // Stores a head's score: in its lane, or in all of them where it is alone, because a vector that is loaded soon after a part of
 // it was stored waits for the cache.
 template <class Isa>
@@ -185,7 +190,7 @@ struct FewKeys {
 // it cannot weigh.
 template <class Isa>
 ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, int keys) {
-  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
+  const core::HostWorkMemory at(plain_extents(problem, 1), false);
   int head = 0;
   const FewKeys<Isa> run = {problem, problem.scratch + at.query, problem.scratch + at.scores, head};
   with_rows<AnyNumber, few_panel_keys>(keys, run);

@@ -101,11 +101,10 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   }
 }
 
-// One token of the heads from `head` on: those before are done.
+// One token of the heads from `head` on, which sees so many keys: the heads before are done.
 template <class Isa>
-ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int head, bool divides) {
-  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
-  const int keys = visible_keys(problem, 0);
+ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, int head, bool divides) {
+  const core::HostWorkMemory at(plain_extents(problem, 1), false);
   if (keys == 0) {
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
@@ -134,8 +133,7 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int head, bo
 
 template <class Isa>
 ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
-  const core::HostWorkMemory memory(
-      {problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
+  const core::HostWorkMemory memory(plain_extents(problem, problem.row_block), false);
   PlainWalk<Isa> walk(problem, memory);
   for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows, divides); });
 }
@@ -146,7 +144,7 @@ void run_problem(const core::Problem& problem, bool divides) {
   if (is_short_decode(problem)) {
     const int keys = visible_keys(problem, 0);
     const int head = divides && keys > 0 && keys <= few_panel_keys ? run_few_keys<Isa>(problem, keys) : 0;
-    if (head < problem.query_heads) run_short_decode<Isa>(problem, head, divides);
+    if (head < problem.query_heads) run_short_decode<Isa>(problem, keys, head, divides);
     return;
   }
   if constexpr (Isa::transposes_rows && Isa::lanes > quad_rows) {
