@@ -32,15 +32,6 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
-template <class Isa, bool packs = Isa::packs>
-struct HasTiles {
-  static constexpr bool value = Isa::has_tiles;
-};
-template <class Isa>
-struct HasTiles<Isa, false> {
-  static constexpr bool value = false;
-};
-
 // Where the work memory of a call is. Scores are at its beginning on embedded processors, which keep states on the stack.
 struct IntegerWork {
   int rows;
@@ -69,10 +60,12 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    if constexpr (HasTiles<Isa>::value) {
-      // Blocks of fewer rows, of which the first one has most, take none.
-      if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
-        return with_tiles<typename Isa::Tiles>(Isa::attention_shapes(), [this] { run_blocks(); });
+    if constexpr (Isa::packs) {
+      if constexpr (Isa::has_tiles) {
+        // Blocks of fewer rows, of which the first one has most, take none.
+        if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
+          return with_tiles<typename Isa::Tiles>(Isa::attention_shapes(), [this] { run_blocks(); });
+        }
       }
     }
     run_blocks();
@@ -136,10 +129,7 @@ class IntegerPipeline {
     }
   }
 
-  // The kernels of an instruction set, for every number of rows of a tile.
-  struct Kernels {
-    static constexpr bool exist(int /*rows*/) { return true; }
-  };
+  // The kernels of an instruction set, of which there are some for every number of rows of a tile.
   struct ScoreKernels {
     template <int rows, class... Arguments>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
@@ -177,7 +167,7 @@ class IntegerPipeline {
       for (int i = 0; i < rows; ++i) tiles_.add_keys_to_row(at[i], i, key, end, states_[i], sums(i));
       return;
     }
-    with_rows<Kernels, Isa::tile_rows>(rows, HostTile{tiles_}, at, r, key, end, states_ + r, sums(r));
+    with_rows<AnyNumber, Isa::tile_rows>(rows, HostTile{tiles_}, at, r, key, end, states_ + r, sums(r));
   }
 
   // The same on embedded processors, where only kernels are.
@@ -208,8 +198,8 @@ class IntegerPipeline {
     if (any == 0) return;
     const IntegerChunk source =
         keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(problem_, memory().chunk));
-    with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
-                                       tile);
+    with_rows<AnyNumber, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
+                                         tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     static_assert(Isa::tile_rows <= 2, "IntegerSums has room for so many");
     IntegerSums of_rows;
@@ -223,7 +213,7 @@ class IntegerPipeline {
       merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, of_rows.merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
-    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
+    with_rows<AnyNumber, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
   }
 
   // A segment ends, and the next one of which a row sees something is another.

@@ -62,11 +62,6 @@ class IntegerKeys {
     if constexpr (has_options) return options_.states.data != nullptr;
     return false;
   }
-  bool is_partial() const {
-    if constexpr (has_options) return options_.partial;
-    return false;
-  }
-
   // The keys that a block goes over, from the first that its first row sees to the last that its last one does. A call into
   // states goes over all of its own: the open segment of a state must end where segments do, whatever is seen then.
   int begin(int token) const {

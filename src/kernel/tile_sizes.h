@@ -52,9 +52,9 @@ struct FloatKernels {
   static constexpr bool exist(int rows) { return kernel_rows<Isa, Number>(rows) == rows; }
 };
 
-// Kernels for any number of rows.
+// The same of kernels that there are for every number.
 struct AnyNumber {
-  static constexpr bool exist(int /*rows*/) { return true; }
+  static constexpr bool exist(int /*number*/) { return true; }
 };
 
 // A number as a type.

@@ -73,7 +73,7 @@ class HostIntegerLinear {
       for (int k = 0; k < tokens; k += Isa::tile_rows) {
         const int count = at_most(tokens - k, Isa::tile_rows);
         const int8_t* const input = linear_.input + (t + k) * linear_.input_stride + i;
-        with_rows<Kernels, Isa::tile_rows>(count, Multiply{*this}, Operands{input, linear_.input_stride, rows, i, dims}, k);
+        with_rows<AnyNumber, Isa::tile_rows>(count, Multiply{*this}, Operands{input, linear_.input_stride, rows, i, dims}, k);
       }
     }
     for (int c = 0; c < chunks(); ++c) end(t, tokens, c);
@@ -84,9 +84,6 @@ class HostIntegerLinear {
     ptrdiff_t stride;     // to the next one
     const int8_t* rows;   // of weights, from this block's first input on
     int first, inputs;    // of the block
-  };
-  struct Kernels {
-    static constexpr bool exist(int /*rows*/) { return true; }
   };
   struct Multiply {
     HostIntegerLinear& linear;
