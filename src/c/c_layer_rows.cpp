@@ -44,12 +44,6 @@ static_assert(int(Activation::silu) == ATTEND_SILU && int(Activation::gelu) == A
                   int(Activation::erf) == ATTEND_ERF && int(Activation::relu) == ATTEND_RELU,
               "the numbers of the C header are the core's");
 
-// That of these which has the number.
-template <Activation... activations>
-void activate_by(int number, const float* x, const float* by, int count, float* y) {
-  ((number == int(activations) ? core::activate<activations>(x, by, count, y) : void()), ...);
-}
-
 // ---- Additive attention: attention of one head whose scores are given as a bias.
 
 // Requires the fields that would change or show other scores as they were initialised.
@@ -134,8 +128,10 @@ attend_status attend_activate(int activation, const float* x, const float* by, p
   check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
   check_numbers(check, x, by, count, y);
   if (check.failed()) return check.status();
-  activate_by<Activation::relu, Activation::silu, Activation::gelu, Activation::gelu_tanh, Activation::sigmoid,
-              Activation::tanh, Activation::exp, Activation::erf>(activation, x, by, int(count), y);
+#define ATTEND_ACTIVATION(name) \
+  if (activation == int(Activation::name)) core::activate<Activation::name>(x, by, int(count), y);
+  ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
+#undef ATTEND_ACTIVATION
   return ATTEND_OK;
 }
 

@@ -6,15 +6,8 @@ namespace attend {
 namespace core {
 namespace {
 
-template <class Backend>
-struct RunOptions {
-  static constexpr auto function = &Backend::run_options;
-};
-
-template <class Backend>
-struct CombineOptions {
-  static constexpr auto function = &Backend::combine_options;
-};
+ATTEND_OPERATION(RunOptions, run_options)
+ATTEND_OPERATION(CombineOptions, combine_options)
 
 }  // namespace
 

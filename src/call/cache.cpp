@@ -36,18 +36,11 @@ void put_row<core::Format::int4>(const float* from, int count, const Place& plac
 }
 
 void put_row_of(core::Format format, const float* from, int count, const Place& place) {
-  switch (format) {
-    case core::Format::float32:
-      return put_row<core::Format::float32>(from, count, place);
-    case core::Format::float16:
-      return put_row<core::Format::float16>(from, count, place);
-    case core::Format::bfloat16:
-      return put_row<core::Format::bfloat16>(from, count, place);
-    case core::Format::int8:
-      return put_row<core::Format::int8>(from, count, place);
-    case core::Format::int4:
-      return put_row<core::Format::int4>(from, count, place);
-  }
+#define ATTEND_FORMAT_CASE(name) \
+  case core::Format::name:       \
+    return put_row<core::Format::name>(from, count, place);
+  switch (format) { ATTEND_EACH_FORMAT(ATTEND_FORMAT_CASE) }
+#undef ATTEND_FORMAT_CASE
 }
 
 // A token's keys and values.
@@ -98,11 +91,10 @@ void store_cache(const FormatCache& cache, int position, int count, Tensor<const
                [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); });
 }
 
-template void store_cache<Format::float32>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::float16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::bfloat16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::int8>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::int4>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+#define ATTEND_STORE_CACHE(format) \
+  template void store_cache<Format::format>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+ATTEND_EACH_FORMAT(ATTEND_STORE_CACHE)
+#undef ATTEND_STORE_CACHE
 
 void store(const Cache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
   for (int token = position; token < position + count; ++token) {

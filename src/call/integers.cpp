@@ -5,15 +5,8 @@ namespace attend {
 namespace core {
 namespace {
 
-template <class Backend>
-struct RunIntegers {
-  static constexpr auto function = &Backend::run_integers;
-};
-
-template <class Backend>
-struct RunIntegerOptions {
-  static constexpr auto function = &Backend::run_integer_options;
-};
+ATTEND_OPERATION(RunIntegers, run_integers)
+ATTEND_OPERATION(RunIntegerOptions, run_integer_options)
 
 }  // namespace
 

@@ -7,57 +7,33 @@ namespace core {
 namespace {
 
 template <Format format>
-struct Projection {
-  template <class Backend>
-  struct Operation {
-    static constexpr auto function = format == Format::float16    ? &Backend::project_float16
-                                     : format == Format::bfloat16 ? &Backend::project_bfloat16
-                                     : format == Format::int8     ? &Backend::project_int8
-                                     : format == Format::int4     ? &Backend::project_int4
-                                                                  : &Backend::project_float32;
+struct Projection;
+#define ATTEND_PROJECTION(format)                 \
+  template <>                                     \
+  struct Projection<Format::format> {             \
+    ATTEND_OPERATION(Operation, project_##format) \
   };
-};
+ATTEND_EACH_FORMAT(ATTEND_PROJECTION)
+#undef ATTEND_PROJECTION
 
 #if !ATTEND_EMBEDDED
-template <class Backend>
-struct RunIntegerLinear {
-  static constexpr auto function = &Backend::run_integer_linear;
-};
-template <class Backend>
-struct RunIntegerSum {
-  static constexpr auto function = &Backend::run_integer_sum;
-};
+ATTEND_OPERATION(RunIntegerLinear, run_integer_linear)
+ATTEND_OPERATION(RunIntegerSum, run_integer_sum)
 #endif
 
-template <class Backend>
-struct RmsNorm {
-  static constexpr auto function = &Backend::rms_norm;
-};
-
-template <class Backend>
-struct LayerNorm {
-  static constexpr auto function = &Backend::layer_norm;
-};
-
-template <class Backend>
-struct Add {
-  static constexpr auto function = &Backend::add;
-};
+ATTEND_OPERATION(RmsNorm, rms_norm)
+ATTEND_OPERATION(LayerNorm, layer_norm)
+ATTEND_OPERATION(Add, add)
 
 template <Activation activation>
-struct Activate {
-  template <class Backend>
-  struct Operation {
-    static constexpr auto function = activation == Activation::relu        ? &Backend::relu
-                                     : activation == Activation::silu      ? &Backend::silu
-                                     : activation == Activation::gelu      ? &Backend::gelu
-                                     : activation == Activation::gelu_tanh ? &Backend::gelu_tanh
-                                     : activation == Activation::sigmoid   ? &Backend::sigmoid
-                                     : activation == Activation::tanh      ? &Backend::tanh
-                                     : activation == Activation::exp       ? &Backend::exp
-                                                                           : &Backend::erf;
+struct Activate;
+#define ATTEND_ACTIVATION(name)       \
+  template <>                         \
+  struct Activate<Activation::name> { \
+    ATTEND_OPERATION(Operation, name) \
   };
-};
+ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
+#undef ATTEND_ACTIVATION
 
 }  // namespace
 
@@ -91,16 +67,11 @@ void run_linear_part(const Linear& linear, int part, int parts) {
   run_linear<format>(of_part);
 }
 
-template void run_linear<Format::float32>(const Linear&);
-template void run_linear<Format::float16>(const Linear&);
-template void run_linear<Format::bfloat16>(const Linear&);
-template void run_linear<Format::int8>(const Linear&);
-template void run_linear<Format::int4>(const Linear&);
-template void run_linear_part<Format::float32>(const Linear&, int, int);
-template void run_linear_part<Format::float16>(const Linear&, int, int);
-template void run_linear_part<Format::bfloat16>(const Linear&, int, int);
-template void run_linear_part<Format::int8>(const Linear&, int, int);
-template void run_linear_part<Format::int4>(const Linear&, int, int);
+#define ATTEND_LINEAR(format)                              \
+  template void run_linear<Format::format>(const Linear&); \
+  template void run_linear_part<Format::format>(const Linear&, int, int);
+ATTEND_EACH_FORMAT(ATTEND_LINEAR)
+#undef ATTEND_LINEAR
 
 #if !ATTEND_EMBEDDED
 template <class Output>
@@ -197,14 +168,9 @@ void activate(const float* from, const float* by, int count, float* to) {
   ActiveRowBackend::call<Activate<activation>::template Operation>(from, by, count, to);
 }
 
-template void activate<Activation::relu>(const float*, const float*, int, float*);
-template void activate<Activation::silu>(const float*, const float*, int, float*);
-template void activate<Activation::gelu>(const float*, const float*, int, float*);
-template void activate<Activation::gelu_tanh>(const float*, const float*, int, float*);
-template void activate<Activation::sigmoid>(const float*, const float*, int, float*);
-template void activate<Activation::tanh>(const float*, const float*, int, float*);
-template void activate<Activation::exp>(const float*, const float*, int, float*);
-template void activate<Activation::erf>(const float*, const float*, int, float*);
+#define ATTEND_ACTIVATION(name) template void activate<Activation::name>(const float*, const float*, int, float*);
+ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
+#undef ATTEND_ACTIVATION
 
 }  // namespace core
 }  // namespace attend

@@ -5,15 +5,8 @@ namespace attend {
 namespace core {
 namespace {
 
-template <class Backend>
-struct RotaryAngles {
-  static constexpr auto function = &Backend::rotary_angles;
-};
-
-template <class Backend>
-struct Rotate {
-  static constexpr auto function = &Backend::rotate;
-};
+ATTEND_OPERATION(RotaryAngles, rotary_angles)
+ATTEND_OPERATION(Rotate, rotate)
 
 // Pairs whose angles are computed at a time: those of a token up to angles.end(pair, end), at angles.position(token, pair).
 template <class Angles>

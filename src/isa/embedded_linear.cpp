@@ -30,26 +30,13 @@ void run_known_linear(const Linear& linear) {
   isa::EmbeddedLinear<isa::EmbeddedIsa, isa::NumberOf<format>, isa::KnownLinear<panels, one_token>>(linear).run();
 }
 
-template void run_known_linear<Format::float32, false, false>(const Linear&);
-template void run_known_linear<Format::float32, false, true>(const Linear&);
-template void run_known_linear<Format::float32, true, false>(const Linear&);
-template void run_known_linear<Format::float32, true, true>(const Linear&);
-template void run_known_linear<Format::float16, false, false>(const Linear&);
-template void run_known_linear<Format::float16, false, true>(const Linear&);
-template void run_known_linear<Format::float16, true, false>(const Linear&);
-template void run_known_linear<Format::float16, true, true>(const Linear&);
-template void run_known_linear<Format::bfloat16, false, false>(const Linear&);
-template void run_known_linear<Format::bfloat16, false, true>(const Linear&);
-template void run_known_linear<Format::bfloat16, true, false>(const Linear&);
-template void run_known_linear<Format::bfloat16, true, true>(const Linear&);
-template void run_known_linear<Format::int8, false, false>(const Linear&);
-template void run_known_linear<Format::int8, false, true>(const Linear&);
-template void run_known_linear<Format::int8, true, false>(const Linear&);
-template void run_known_linear<Format::int8, true, true>(const Linear&);
-template void run_known_linear<Format::int4, false, false>(const Linear&);
-template void run_known_linear<Format::int4, false, true>(const Linear&);
-template void run_known_linear<Format::int4, true, false>(const Linear&);
-template void run_known_linear<Format::int4, true, true>(const Linear&);
+#define ATTEND_KNOWN_LINEAR(format)                                            \
+  template void run_known_linear<Format::format, false, false>(const Linear&); \
+  template void run_known_linear<Format::format, false, true>(const Linear&);  \
+  template void run_known_linear<Format::format, true, false>(const Linear&);  \
+  template void run_known_linear<Format::format, true, true>(const Linear&);
+ATTEND_EACH_FORMAT(ATTEND_KNOWN_LINEAR)
+#undef ATTEND_KNOWN_LINEAR
 
 }  // namespace attend::core
 

@@ -31,16 +31,11 @@ void run_cache(const Problem& problem, const Options& options) {
   isa::EmbeddedPipeline<isa::EmbeddedIsa, isa::CacheFeatures<format, one_row>>(problem, options).template run<true>();
 }
 
-template void run_cache<Format::float32, false>(const Problem&, const Options&);
-template void run_cache<Format::float32, true>(const Problem&, const Options&);
-template void run_cache<Format::float16, false>(const Problem&, const Options&);
-template void run_cache<Format::float16, true>(const Problem&, const Options&);
-template void run_cache<Format::bfloat16, false>(const Problem&, const Options&);
-template void run_cache<Format::bfloat16, true>(const Problem&, const Options&);
-template void run_cache<Format::int8, false>(const Problem&, const Options&);
-template void run_cache<Format::int8, true>(const Problem&, const Options&);
-template void run_cache<Format::int4, false>(const Problem&, const Options&);
-template void run_cache<Format::int4, true>(const Problem&, const Options&);
+#define ATTEND_RUN_CACHE(format)                                                  \
+  template void run_cache<Format::format, false>(const Problem&, const Options&); \
+  template void run_cache<Format::format, true>(const Problem&, const Options&);
+ATTEND_EACH_FORMAT(ATTEND_RUN_CACHE)
+#undef ATTEND_RUN_CACHE
 
 }  // namespace attend::core
 

@@ -15,13 +15,7 @@ static void combine_options(const core::Problem& problem, const core::Options& o
 static void run_integers(const core::IntegerProblem& problem);
 static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options);
 
-// Projections, by the format of the weights.
-static void project_float32(const core::Linear& linear);
-static void project_float16(const core::Linear& linear);
-static void project_bfloat16(const core::Linear& linear);
-static void project_int8(const core::Linear& linear);
-static void project_int4(const core::Linear& linear);
-// In integers: outputs of 1, 2 or 4 bytes. Hosts only; of embedded processors see isa/embedded_integers.cpp.
+// Projections in integers: outputs of 1, 2 or 4 bytes. Hosts only; of embedded processors see isa/embedded_integers.cpp.
 static void run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool panels);
 // types: integer_sum_types of a, b and the output.
 static void run_integer_sum(const core::IntegerSum& sum, int types);
@@ -31,11 +25,11 @@ static void layer_norm(const core::Normalisation& normalisation);
 static void add(const float* x, float factor, int count, float* y);
 static void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
 static void rotate(const core::Rotation& rotation);
-static void relu(const float* from, const float* by, int count, float* to);
-static void silu(const float* from, const float* by, int count, float* to);
-static void gelu(const float* from, const float* by, int count, float* to);
-static void gelu_tanh(const float* from, const float* by, int count, float* to);
-static void sigmoid(const float* from, const float* by, int count, float* to);
-static void tanh(const float* from, const float* by, int count, float* to);
-static void exp(const float* from, const float* by, int count, float* to);
-static void erf(const float* from, const float* by, int count, float* to);
+
+// Activations, by their names, and projections, by the format of the weights.
+#define ATTEND_ENTRY_POINT(activation) static void activation(const float* from, const float* by, int count, float* to);
+ATTEND_EACH_ACTIVATION(ATTEND_ENTRY_POINT)
+#undef ATTEND_ENTRY_POINT
+#define ATTEND_ENTRY_POINT(format) static void project_##format(const core::Linear& linear);
+ATTEND_EACH_FORMAT(ATTEND_ENTRY_POINT)
+#undef ATTEND_ENTRY_POINT

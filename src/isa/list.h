@@ -44,6 +44,11 @@
 #endif
 #endif
 
+// Calls a macro with the name of each activation, and of each number format.
+#define ATTEND_EACH_ACTIVATION(call) \
+  call(relu) call(silu) call(gelu) call(gelu_tanh) call(sigmoid) call(tanh) call(exp) call(erf)
+#define ATTEND_EACH_FORMAT(call) call(float32) call(float16) call(bfloat16) call(int8) call(int4)
+
 namespace attend {
 
 // A source whose namespace has no Backend finds this one, which is in no list: the assertion about lists then says what to do.
@@ -300,6 +305,12 @@ struct Active<BackendList<First, Others...>, index> {
     functions[index()](arguments...);
   }
 };
+// Name: the operation that is an entry point of each backend.
+#define ATTEND_OPERATION(Name, entry_point)                 \
+  template <class Backend>                                  \
+  struct Name {                                             \
+    static constexpr auto function = &Backend::entry_point; \
+  };
 using ActiveBackend = Active<Backends, active_index>;
 using ActiveOptionBackend = Active<OptionBackends, active_index>;
 using ActiveLinearBackend = Active<LinearBackends, active_index>;

@@ -21,36 +21,11 @@ void Backend::rotary_angles(const uint64_t* turns, int pairs, int position, floa
 
 void Backend::rotate(const core::Rotation& rotation) { rotate_token<RowIsa>(rotation); }
 
-void Backend::relu(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::relu>(from, by, count, to);
-}
-
-void Backend::silu(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::silu>(from, by, count, to);
-}
-
-void Backend::gelu(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::gelu>(from, by, count, to);
-}
-
-void Backend::gelu_tanh(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::gelu_tanh>(from, by, count, to);
-}
-
-void Backend::sigmoid(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::sigmoid>(from, by, count, to);
-}
-
-void Backend::tanh(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::tanh>(from, by, count, to);
-}
-
-void Backend::exp(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::exp>(from, by, count, to);
-}
-
-void Backend::erf(const float* from, const float* by, int count, float* to) {
-  activate_row<RowIsa, Activation::erf>(from, by, count, to);
-}
+#define ATTEND_ACTIVATION(name)                                                  \
+  void Backend::name(const float* from, const float* by, int count, float* to) { \
+    activate_row<RowIsa, Activation::name>(from, by, count, to);                 \
+  }
+ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
+#undef ATTEND_ACTIVATION
 
 }  // namespace attend::ATTEND_ISA

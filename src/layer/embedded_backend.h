@@ -4,14 +4,11 @@
 
 namespace attend::ATTEND_ISA {
 
-void Backend::project_float32(const core::Linear& linear) { EmbeddedLinear<Isa, float>(linear).run(); }
-
-void Backend::project_float16(const core::Linear& linear) { EmbeddedLinear<Isa, Half>(linear).run(); }
-
-void Backend::project_bfloat16(const core::Linear& linear) { EmbeddedLinear<Isa, Bfloat>(linear).run(); }
-
-void Backend::project_int8(const core::Linear& linear) { EmbeddedLinear<Isa, int8_t>(linear).run(); }
-
-void Backend::project_int4(const core::Linear& linear) { EmbeddedLinear<Isa, core::Int4Group>(linear).run(); }
+#define ATTEND_PROJECTION(format)                                      \
+  void Backend::project_##format(const core::Linear& linear) {         \
+    EmbeddedLinear<Isa, NumberOf<core::Format::format>>(linear).run(); \
+  }
+ATTEND_EACH_FORMAT(ATTEND_PROJECTION)
+#undef ATTEND_PROJECTION
 
 }  // namespace attend::ATTEND_ISA

@@ -5,14 +5,9 @@
 
 namespace attend::ATTEND_ISA {
 
-void Backend::project_float32(const core::Linear& linear) { HostLinear<Isa, core::Format::float32>(linear).run(); }
-
-void Backend::project_float16(const core::Linear& linear) { HostLinear<Isa, core::Format::float16>(linear).run(); }
-
-void Backend::project_bfloat16(const core::Linear& linear) { HostLinear<Isa, core::Format::bfloat16>(linear).run(); }
-
-void Backend::project_int8(const core::Linear& linear) { HostLinear<Isa, core::Format::int8>(linear).run(); }
-
-void Backend::project_int4(const core::Linear& linear) { HostLinear<Isa, core::Format::int4>(linear).run(); }
+#define ATTEND_PROJECTION(format) \
+  void Backend::project_##format(const core::Linear& linear) { HostLinear<Isa, core::Format::format>(linear).run(); }
+ATTEND_EACH_FORMAT(ATTEND_PROJECTION)
+#undef ATTEND_PROJECTION
 
 }  // namespace attend::ATTEND_ISA
