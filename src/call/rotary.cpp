@@ -19,7 +19,7 @@ ATTEND_ALWAYS_INLINE void rotate_tokens(const Rotation& rotation, const Turns& t
     block.cosines = cosines, block.sines = sines;
     for (int pair = 0; pair < rotation.pairs; pair += block.pairs) {
       block.first = rotation.first + token * token_stride + pair * (rotation.partner == 1 ? 2 : 1);
-      block.pairs = angles.end(pair, pair + smaller_of(rotation.pairs - pair, pair_limit)) - pair;
+      block.pairs = angles.end(pair, pair + detail::smaller(rotation.pairs - pair, pair_limit)) - pair;
       rotary_angles({turns.turns + pair, turns.factor}, block.pairs, angles.position(token, pair), cosines, sines);
       rotate(block);
     }

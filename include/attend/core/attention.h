@@ -93,11 +93,12 @@ constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { ret
 // Floats of scratch for Problem::row_block = row_block. On embedded processors nothing is copied, and sums beside those in the
 // output exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  return size_t(config::embedded
-                    ? EmbeddedMemory{smaller_of(row_block, config::tile_rows), scaled_in_advance(row_block, key_panels)}.end(
-                          head_dim, value_dim, segment_levels(keys))
-                    : HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels}, false)
-                          .end({row_block, key_block, head_dim, value_dim, !key_panels}, segment_levels(keys)));
+  return size_t(
+      config::embedded
+          ? EmbeddedMemory{detail::smaller(row_block, config::tile_rows), scaled_in_advance(row_block, key_panels)}.end(
+                head_dim, value_dim, segment_levels(keys))
+          : HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels}, false)
+                .end({row_block, key_block, head_dim, value_dim, !key_panels}, segment_levels(keys)));
 }
 
 // Computes the whole problem with the active backend.

@@ -204,8 +204,8 @@ inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) ==
 
 namespace detail {
 
-constexpr int smaller(int a, int b) { return a < b ? a : b; }
-constexpr int larger(int a, int b) { return a > b ? a : b; }
+__attribute__((always_inline)) constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__attribute__((always_inline)) constexpr int larger(int a, int b) { return a > b ? a : b; }
 
 }  // namespace detail
 }  // namespace attend

@@ -12,7 +12,6 @@
 namespace attend {
 namespace core {
 
-__attribute__((always_inline)) constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
 __attribute__((always_inline)) constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
 // The numbers at the beginning of a state: of its nodes, its owner's, and in floats its running maximum.
@@ -63,15 +62,15 @@ struct EmbeddedOptionMemory {
   ptrdiff_t states, chain, scores, queries, numbers, nodes;
 
   __attribute__((always_inline)) constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
-      : states(ptrdiff_t(smaller_of(row_block, most_rows)) * row_floats),
-        chain(states + smaller_of(row_block, most_rows) * state_floats(value_dim)),
+      : states(ptrdiff_t(detail::smaller(row_block, most_rows)) * row_floats),
+        chain(states + detail::smaller(row_block, most_rows) * state_floats(value_dim)),
         scores(chain + value_dim),
-        queries(scores + ptrdiff_t(smaller_of(row_block, most_rows)) * chain_keys),
-        numbers(queries + smaller_of(row_block, most_rows) * ptrdiff_t(head_dim)),
+        queries(scores + ptrdiff_t(detail::smaller(row_block, most_rows)) * chain_keys),
+        numbers(queries + detail::smaller(row_block, most_rows) * ptrdiff_t(head_dim)),
         nodes(numbers + most_numbers(row_block, head_dim)) {}
 
   __attribute__((always_inline)) constexpr ptrdiff_t end(int row_block, int value_dim, int levels) const {
-    return nodes + smaller_of(row_block, most_rows) * (ptrdiff_t(value_dim) + 2) * levels;
+    return nodes + detail::smaller(row_block, most_rows) * (ptrdiff_t(value_dim) + 2) * levels;
   }
 
   __attribute__((always_inline)) static constexpr ptrdiff_t state_floats(int value_dim) {
