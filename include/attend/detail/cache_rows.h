@@ -149,7 +149,8 @@ class PlainRows {
 // Keys or values in another format: their numbers and, if the format has any, their scales.
 template <class Format, size_t rows, size_t width>
 struct FormatRows {
-  alignas(config::alignment) typename FormatOf<Format>::Number numbers[rows * width];
+  static constexpr size_t row = Same<Format, int4>::value ? (width + core::int4_group - 1) / core::int4_group : width;
+  alignas(config::alignment) typename FormatOf<Format>::Number numbers[rows * row];
   float* scales() { return nullptr; }
   const float* scales() const { return nullptr; }
   constexpr FormatRows() : numbers{} {}
@@ -161,14 +162,6 @@ struct FormatRows<int8, rows, width> {
   float* scales() { return factors; }
   const float* scales() const { return factors; }
   constexpr FormatRows() : numbers{}, factors{} {}
-};
-
-template <size_t rows, size_t width>
-struct FormatRows<int4, rows, width> {
-  alignas(config::alignment) core::Int4Group numbers[rows * ((width + core::int4_group - 1) / core::int4_group)];
-  float* scales() { return nullptr; }
-  const float* scales() const { return nullptr; }
-  constexpr FormatRows() : numbers{} {}
 };
 
 // Numbers of any formats, in the layout of core::FormatCache, in a ring or not.
