@@ -6,24 +6,19 @@
 #include "scalar/integers.h"
 #if defined(__ARM_FEATURE_MVE)
 #include "helium/integers.h"
+#define ATTEND_EMBEDDED_INTEGER IntegerHelium
 #elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
     defined(__ARM_FEATURE_UNALIGNED)
 #include "dsp/integers.h"
+#define ATTEND_EMBEDDED_INTEGER IntegerDsp
+#else
+#define ATTEND_EMBEDDED_INTEGER IntegerScalar
 #endif
 
 namespace attend::ATTEND_ISA {
-namespace {
+using EmbeddedInteger = ATTEND_EMBEDDED_INTEGER;
+}
 
-#if defined(__ARM_FEATURE_MVE)
-using EmbeddedInteger = IntegerHelium;
-#elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
-    defined(__ARM_FEATURE_UNALIGNED)
-using EmbeddedInteger = IntegerDsp;
-#else
-using EmbeddedInteger = IntegerScalar;
-#endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
+#undef ATTEND_EMBEDDED_INTEGER
 
 #endif
