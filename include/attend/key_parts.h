@@ -55,11 +55,11 @@ namespace detail {
 // The mark of a problem, alone or with its options, in partials. The number of units determines their segments.
 template <class Problem, class... CoreOptions>
 uint32_t mark_of(const Problem& problem, const CoreOptions&... options) {
-  uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
-  hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
+  uint32_t hash = core::hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
+  hash = core::hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
   CallSettings settings = settings_of(problem, options...);
   settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse | CallSettings::lse_base2);  // only finish() looks at it
-  for (const uint32_t word : settings.words) hash = hash_with(hash, word);
+  for (const uint32_t word : settings.words) hash = core::hash_with(hash, word);
   return hash | 1u;  // not that of memory that is zero
 }
 

@@ -8,7 +8,8 @@ namespace attend::c_surface {
 namespace {
 
 constexpr uint32_t cache_magic = 0x32437441;  // "AtC2": panels of keys
-constexpr size_t head_bytes = (sizeof(attend_cache) + config::alignment - 1) / config::alignment * config::alignment;
+constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment - 1) / config::alignment * config::alignment; }
+constexpr size_t head_bytes = aligned_bytes(sizeof(attend_cache));
 
 uint32_t check_of(const attend_cache& cache) {
   const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,   cache.max_tokens, cache.key_format,
@@ -22,8 +23,6 @@ int capacity(const attend_cache& cache) {
 }
 
 core::Format format(int32_t number) { return core::Format(number); }
-
-constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment - 1) / config::alignment * config::alignment; }
 
 // Bytes of a cache whose extents are within their limits; 0 when there cannot be so many.
 size_t cache_bytes(const attend_cache& cache) {
@@ -50,19 +49,12 @@ size_t cache_bytes(const attend_cache& cache) {
 constexpr int32_t integer_format = config::integer_panels ? integer_panels : integer_rows;
 constexpr int panel_limit = ATTEND_MAX_TOKENS / panel_keys + 1;
 
-constexpr bool is_cache_format(int format) {
-  return (format >= ATTEND_FLOAT32 && format <= ATTEND_INT8) || format == ATTEND_INT4;
-}
-
-// Whether rows of a width are whole groups of a format.
-constexpr bool is_whole(ptrdiff_t width, int format) { return format != ATTEND_INT4 || width % ATTEND_INT4_INPUTS == 0; }
-
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
 bool is_possible(const attend_cache& cache) {
   const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
   return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
-         ((is_cache_format(cache.key_format) && is_cache_format(cache.value_format) &&
+         ((is_stored_format(cache.key_format) && is_stored_format(cache.value_format) &&
            is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
          within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
@@ -77,8 +69,8 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
-  check.require(is_cache_format(shape->key_format), ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT);
-  check.require(is_cache_format(shape->value_format), ATTEND_UNKNOWN, ATTEND_ARG_VALUE_FORMAT);
+  check.require(is_stored_format(shape->key_format), ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT);
+  check.require(is_stored_format(shape->value_format), ATTEND_UNKNOWN, ATTEND_ARG_VALUE_FORMAT);
   check.require(is_whole(shape->head_dim, shape->key_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
   check.require(is_whole(shape->value_dim, shape->value_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);

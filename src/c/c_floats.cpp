@@ -116,7 +116,6 @@ const attend_arithmetic float_arithmetic = {
     run_options_row,
     core::state_head + panel_keys,  // state_numbers
     2,
-    false,
     begin_state,
     skip_keys,
     merge_state,

@@ -97,17 +97,16 @@ int64_t most_seen(const Call& call, const attend_problem& problem) {
 }
 
 void check_rest(Call& call, const attend_problem& problem) {
-  const auto left = [&](bool is_unset, attend_argument argument) { call.require(is_unset, ATTEND_CONFLICT, argument); };
-  left(has_usual_scale(problem), ATTEND_ARG_SCALE);
-  left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
-  left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
-  left(bias_stage_of(problem) == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
-  left(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
-  left(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
-  left(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
-  left(problem.lse.data == nullptr, ATTEND_ARG_LSE);
-  left(lse_base_of(problem) == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
-  left(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
+  call.left_out(has_usual_scale(problem), ATTEND_ARG_SCALE);
+  call.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  call.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  call.left_out(bias_stage_of(problem) == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
+  call.left_out(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
+  call.left_out(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
+  call.left_out(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
+  call.left_out(problem.lse.data == nullptr, ATTEND_ARG_LSE);
+  call.left_out(lse_base_of(problem) == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
+  call.left_out(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
   call.require(most_seen(call, problem) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
   call.require(problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
   const int step = problem.states != nullptr ? integer_chunk : segment_keys;
@@ -263,7 +262,6 @@ constexpr attend_arithmetic integer_arithmetic = {
     run_options_row,
     4,  // state_numbers
     1,
-    true,
     begin_state,
     skip_keys,
     merge_state,

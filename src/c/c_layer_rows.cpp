@@ -48,15 +48,14 @@ static_assert(int(Activation::silu) == ATTEND_SILU && int(Activation::gelu) == A
 
 // Requires the fields that would change or show other scores as they were initialised.
 void check_left_to_additive(Check& check, const attend_problem& problem) {
-  const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
   const int stage = problem.scores.stage;
   check_one_sequence(check, problem);
-  left(has_usual_scale(problem), ATTEND_ARG_SCALE);
-  left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
-  left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
-  left(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES_STAGE);
-  left(problem.query_heads == 1, ATTEND_ARG_QUERY_HEADS);
-  left(has_no_lists(problem), ATTEND_ARG_RANGES);
+  check.left_out(has_usual_scale(problem), ATTEND_ARG_SCALE);
+  check.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  check.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  check.left_out(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES_STAGE);
+  check.left_out(problem.query_heads == 1, ATTEND_ARG_QUERY_HEADS);
+  check.left_out(has_no_lists(problem), ATTEND_ARG_RANGES);
 }
 
 // Where the work memory has what beside that of attention, in floats: scores [queries][keys], then sums of some keys.

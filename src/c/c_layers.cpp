@@ -85,10 +85,10 @@ void check_layer(Memory& check, const attend_layer& layer, const core::Problem& 
 // Requires the fields that a problem leaves to the layer as they were initialised.
 void check_left_out(Check& check, const attend_problem& problem) {
   check_one_sequence(check, problem);
-  check.require(is_default(problem.query), ATTEND_CONFLICT, ATTEND_ARG_QUERY);
-  check.require(is_default(problem.key), ATTEND_CONFLICT, ATTEND_ARG_KEY);
-  check.require(is_default(problem.value), ATTEND_CONFLICT, ATTEND_ARG_VALUE);
-  check.require(is_default(problem.output), ATTEND_CONFLICT, ATTEND_ARG_OUTPUT);
+  check.left_out(is_default(problem.query), ATTEND_ARG_QUERY);
+  check.left_out(is_default(problem.key), ATTEND_ARG_KEY);
+  check.left_out(is_default(problem.value), ATTEND_ARG_VALUE);
+  check.left_out(is_default(problem.output), ATTEND_ARG_OUTPUT);
 }
 
 // A call of a layer, as it is being checked.

@@ -12,11 +12,8 @@ bool is_packed(const attend_weights& weights) {
   return weights.layout == ATTEND_PANELS || weights.layout == ATTEND_INTEGER_PANELS;
 }
 
-// A format of weights that are computed in floats.
-bool is_weight_format(int format) { return (format >= ATTEND_FLOAT32 && format <= ATTEND_INT8) || format == ATTEND_INT4; }
-
-// What an output's weights are made of: how many bytes; and the size, in bits, that their address must be a multiple of. Rows of
-// ATTEND_INT4 are bytes, and its panels words of 32 bits.
+// What an output's weights are made of: how many bytes; and the size, in bits, that their address must be a multiple of. Rows
+// of ATTEND_INT4 are bytes, and its panels words of 32 bits.
 uint64_t row_bytes(int format, ptrdiff_t inputs) {
   return format == ATTEND_INT4 ? uint64_t(inputs) / ATTEND_INT4_INPUTS * ATTEND_INT4_BYTES
                                : uint64_t(inputs) * core::format_bytes(core_format(format));
@@ -52,7 +49,7 @@ Range check_numbers(Check& check, const attend_weights& weights) {
 
 // Inputs of ATTEND_INT4 are whole groups.
 void check_groups(Check& check, const attend_weights& weights, int format) {
-  check.require(format != ATTEND_INT4 || weights.inputs % ATTEND_INT4_INPUTS == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_INPUTS);
+  check.require(is_whole(weights.inputs, format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_INPUTS);
 }
 
 struct IntegerRows {
@@ -133,7 +130,7 @@ struct ConvertWeights {
 void check_weights(Memory& check, const attend_weights& weights) {
   check.within(weights.outputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_OUTPUTS);
   check.within(weights.inputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_INPUTS);
-  check.require(is_weight_format(weights.format), ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_FORMAT);
+  check.require(is_stored_format(weights.format), ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_FORMAT);
   check.format(weights.layout, ATTEND_ROWS, ATTEND_INTEGER_PANELS, ATTEND_ARG_WEIGHTS_LAYOUT);
   if (check.failed()) return;
   const bool integers = is_integer(weights), scaled = weights.format == ATTEND_INT8 && !integers;
@@ -239,7 +236,7 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   Memory check;
   const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   const Range to = check.structs(converted, 1, ATTEND_ARG_CONVERTED);
-  check.require(format != ATTEND_FLOAT32 && is_weight_format(format), ATTEND_UNKNOWN, ATTEND_ARG_FORMAT);
+  check.require(format != ATTEND_FLOAT32 && is_stored_format(format), ATTEND_UNKNOWN, ATTEND_ARG_FORMAT);
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
   const bool scaled = format == ATTEND_INT8;

@@ -102,16 +102,15 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
 void check_documents(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_documents given = documents_of(problem);
   if (given.boundaries == nullptr) return call.require(given.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_DOCUMENTS_COUNT);
-  const auto without = [&](bool is_unset, attend_argument argument) { call.require(is_unset, ATTEND_CONFLICT, argument); };
-  without(call.batch <= 1, ATTEND_ARG_BATCH);
-  without(problem.cache == nullptr, ATTEND_ARG_CACHE);
-  without(problem.pages.table == nullptr, ATTEND_ARG_PAGES);
-  without(problem.key_lengths == nullptr, ATTEND_ARG_KEY_LENGTHS);
-  without(problem.states == nullptr, ATTEND_ARG_STATES);
-  without(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
-  without(problem.offset == ATTEND_DEFAULT_OFFSET, ATTEND_ARG_OFFSET);
-  without(!call.queries_last, ATTEND_ARG_OPTIONS);
-  without(!shows_masked(problem), ATTEND_ARG_SCORES_STAGE);
+  call.left_out(call.batch <= 1, ATTEND_ARG_BATCH);
+  call.left_out(problem.cache == nullptr, ATTEND_ARG_CACHE);
+  call.left_out(problem.pages.table == nullptr, ATTEND_ARG_PAGES);
+  call.left_out(problem.key_lengths == nullptr, ATTEND_ARG_KEY_LENGTHS);
+  call.left_out(problem.states == nullptr, ATTEND_ARG_STATES);
+  call.left_out(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
+  call.left_out(problem.offset == ATTEND_DEFAULT_OFFSET, ATTEND_ARG_OFFSET);
+  call.left_out(!call.queries_last, ATTEND_ARG_OPTIONS);
+  call.left_out(!shows_masked(problem), ATTEND_ARG_SCORES_STAGE);
   call.within(given.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS_COUNT);
   if (call.failed()) return;
   call.read(call.array(given.boundaries, given.count + 1, 8 * int(sizeof(int32_t)), ATTEND_ARG_DOCUMENTS_BOUNDARIES));
@@ -142,8 +141,7 @@ void check_lse(Call& call, const attend_problem& problem, CallOptions& options) 
 
 // The first key of a batch row that any query's window shows; sink tokens lie before.
 ptrdiff_t first_seen(const Call& call, const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
-  const bool shows_masked = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
-  if (shows_masked || options.first.left < 0) return 0;
+  if (shows_masked(problem) || options.first.left < 0) return 0;
   return (call.queries_last ? keys - call.first.queries : call.first.offset) - options.first.left;
 }
 

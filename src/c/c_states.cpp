@@ -50,7 +50,7 @@ ptrdiff_t numbers_of_states(const Call& call) {
 }
 ptrdiff_t state_memory_numbers(const Call& call) {
   ptrdiff_t numbers = numbers_of_states(call);
-  const ptrdiff_t others = head_floats + (call.arithmetic->finish_takes_numbers ? call.first.value_dim : 0);
+  const ptrdiff_t others = head_floats + (call.arithmetic->integers ? call.first.value_dim : 0);
   return __builtin_add_overflow(numbers, others, &numbers) ? PTRDIFF_MAX : numbers;
 }
 

@@ -69,6 +69,8 @@ class Check {
   void require(bool right, attend_error error, attend_argument argument) {
     if (!right && !failed()) status_ = int(error) | int(argument) << 8;
   }
+  // What the call leaves as it was initialised.
+  void left_out(bool is_unset, attend_argument argument) { require(is_unset, ATTEND_CONFLICT, argument); }
   void within(ptrdiff_t number, ptrdiff_t low, ptrdiff_t high, attend_argument argument) {
     require(number >= low && number <= high, ATTEND_OUT_OF_RANGE, argument);
   }

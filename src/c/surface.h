@@ -9,6 +9,7 @@
 #include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
 #include "../../include/attend/core/ranges.h"
+#include "../../include/attend/core/saved.h"
 #include "../../include/attend/detail/layer_blocks.h"
 
 // In memory: a head, then keys and values as core::Cache, core::FormatCache or core::IntegerPanels has them, and scales. No
@@ -47,9 +48,8 @@ struct attend_arithmetic {
   void (*run_row)(const attend::c_surface::Call& call, const attend::core::Problem& row,
                   const attend::core::RangedOptions& options, const attend::c_surface::Parts& cut);
   // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, then those of nodes;
-  // behind all states value_dim numbers for finish_rows, if it takes some.
+  // behind all states, of integers, value_dim numbers for finish_rows.
   int state_numbers, state_widths;
-  bool finish_takes_numbers;
   void (*begin_state)(float* state, int value_dim);
   // Goes on without keys from one to another: a batch row that has ended.
   void (*skip_keys)(float* state, int value_dim, int from, int to);
@@ -79,12 +79,15 @@ static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::
               "the numbers of the C header are the core's");
 static_assert(sizeof(attend_cache) == 48 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
 
-// The check sum of a head, with its magic number. It changes whenever one field does, since each step can be undone.
+// A format of caches or weights that are computed in floats; whether rows of a width are whole groups of it.
+constexpr bool is_stored_format(int format) {
+  return (format >= ATTEND_FLOAT32 && format <= ATTEND_INT8) || format == ATTEND_INT4;
+}
+constexpr bool is_whole(ptrdiff_t width, int format) { return format != ATTEND_INT4 || width % ATTEND_INT4_INPUTS == 0; }
+
+// The check sum of a head, with its magic number.
 inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
-  for (int i = 0; i < count; ++i) {
-    sum = (sum ^ uint32_t(fields[i])) * 0x9e3779b1u;
-    sum ^= sum >> 15;
-  }
+  for (int i = 0; i < count; ++i) sum = core::hash_with(sum, uint32_t(fields[i]));
   return sum;
 }
 
@@ -232,18 +235,17 @@ inline void read_same(Memory& check, Range read, Range written) {
 
 // Requires the fields that problems of one sequence, of floats in arrays or of a layer, leave as they were initialised.
 inline void check_one_sequence(Check& check, const attend_problem& problem) {
-  const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
   const auto floats = [](int format) { return format == ATTEND_DEFAULT_FORMAT || format == ATTEND_FLOAT32; };
-  left(floats(problem.query_format), ATTEND_ARG_QUERY_FORMAT);
-  left(floats(problem.key_format), ATTEND_ARG_KEY_FORMAT);
-  left(floats(problem.value_format), ATTEND_ARG_VALUE_FORMAT);
-  left(floats(problem.output_format), ATTEND_ARG_OUTPUT_FORMAT);
-  left(problem.arithmetic == &float_arithmetic, ATTEND_ARG_ARITHMETIC);
-  left(problem.batch == ATTEND_DEFAULT_BATCH || problem.batch == 1, ATTEND_ARG_BATCH);
-  left(problem.cache == nullptr, ATTEND_ARG_CACHE);
-  left(problem.pages.table == nullptr, ATTEND_ARG_PAGES);
-  left(problem.states == nullptr, ATTEND_ARG_STATES);
-  left(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
+  check.left_out(floats(problem.query_format), ATTEND_ARG_QUERY_FORMAT);
+  check.left_out(floats(problem.key_format), ATTEND_ARG_KEY_FORMAT);
+  check.left_out(floats(problem.value_format), ATTEND_ARG_VALUE_FORMAT);
+  check.left_out(floats(problem.output_format), ATTEND_ARG_OUTPUT_FORMAT);
+  check.left_out(problem.arithmetic == &float_arithmetic, ATTEND_ARG_ARITHMETIC);
+  check.left_out(problem.batch == ATTEND_DEFAULT_BATCH || problem.batch == 1, ATTEND_ARG_BATCH);
+  check.left_out(problem.cache == nullptr, ATTEND_ARG_CACHE);
+  check.left_out(problem.pages.table == nullptr, ATTEND_ARG_PAGES);
+  check.left_out(problem.states == nullptr, ATTEND_ARG_STATES);
+  check.left_out(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
 }
 
 // Weights, all of which are compared with what is written; and those of floats.

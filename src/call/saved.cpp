@@ -18,13 +18,11 @@ uint32_t word_at(const uint8_t* from) {
   return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
 }
 
-// Of all words but the sum itself. It changes whenever one of them does, since each step can be undone.
+// Of all words but the sum itself.
 uint32_t check_of(const uint8_t* bytes, size_t words) {
   uint32_t sum = saved_magic;
   for (size_t i = 0; i < words; ++i) {
-    if (i == check_word) continue;
-    sum = (sum ^ word_at(bytes + 4 * i)) * 0x9e3779b1u;
-    sum ^= sum >> 15;
+    if (i != check_word) sum = hash_with(sum, word_at(bytes + 4 * i));
   }
   return sum;
 }

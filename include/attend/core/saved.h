@@ -46,6 +46,12 @@ constexpr size_t saved_words(bool integers, ptrdiff_t rows, int value_dim, int n
 
 enum class Loaded { ok, damaged, other_bits };
 
+// A hash or check sum with another word in it. Each step can be undone, so that another word always makes another one.
+inline uint32_t hash_with(uint32_t hash, uint32_t word) {
+  hash = (hash ^ word) * 0x9e3779b1u;
+  return hash ^ hash >> 15;
+}
+
 // Writes states, [batch][queries][query_heads] of state_floats(value_dim, room) or as many integers side by side; bytes has
 // room for saved_words. Of the head batch ... next_key and settings must be set, the rest is.
 void save(SavedHead& head, const float* states, int room, uint8_t* bytes);

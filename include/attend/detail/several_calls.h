@@ -2,6 +2,7 @@
 // result would be of none of them; and how a state or partials are filled.
 #pragma once
 
+#include "../core/saved.h"
 #include "integer_calls.h"
 
 namespace attend {
@@ -28,16 +29,10 @@ struct CallSettings {
   uint32_t words[count];
 };
 
-// Each step loses nothing: another word makes another hash.
-inline uint32_t hash_with(uint32_t hash, uint32_t word) {
-  hash = (hash ^ word) * 0x9e3779b1u;
-  return hash ^ hash >> 15;
-}
-
 // 0 where there are none.
 inline uint32_t hash_of_heads(const float* numbers, int heads) {
   uint32_t hash = 0;
-  for (int head = 0; numbers != nullptr && head < heads; ++head) hash = hash_with(hash + 1, bits_of(numbers[head]));
+  for (int head = 0; numbers != nullptr && head < heads; ++head) hash = core::hash_with(hash + 1, bits_of(numbers[head]));
   return hash;
 }
 
@@ -50,7 +45,7 @@ uint32_t hash_of_queries(const Problem& problem) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
       const auto* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
-      for (int i = 0; i < problem.head_dim; ++i) hash = hash_with(hash, word_of(numbers[i]));
+      for (int i = 0; i < problem.head_dim; ++i) hash = core::hash_with(hash, word_of(numbers[i]));
     }
   }
   return hash;
@@ -76,7 +71,7 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
 inline uint32_t hash_of_scales(const core::ScoreScale* scales, int stride, int heads) {
   uint32_t hash = 0;
   for (int head = 0; head < heads; ++head, scales += stride) {
-    hash = hash_with(hash_with(hash, scales->factor), uint32_t(scales->right));
+    hash = core::hash_with(core::hash_with(hash, scales->factor), uint32_t(scales->right));
   }
   return hash;
 }
