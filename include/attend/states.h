@@ -58,18 +58,14 @@ class State {
 namespace detail {
 
 template <class Shape, int tokens, int nodes>
-constexpr bool is_state_type(const State<Shape, tokens, nodes>*) {
+constexpr bool is_state_of(const State<Shape, tokens, nodes>*) {
   return true;
 }
 template <class Shape, int tokens>
-constexpr bool is_state_type(const void*) {
+constexpr bool is_state_of(const void*) {
   return false;
 }
 // Whether it is a State of so many tokens, with room for any number of nodes.
-template <class StateArray, class Shape, int tokens>
-constexpr bool is_state_of() {
-  return is_state_type<Shape, tokens>(null_of<StateArray>());
-}
 
 // The rest of accumulate: query and state are of this shape. rows: those of a cache or of arrays, of which there are `held`.
 template <class Shape, int tokens, int nodes, class Rows, class Work, class... More>
@@ -172,7 +168,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_cache = !Same<Shape, void>::value;
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
-  constexpr bool is_state = is_query && is_state_of<StateArray, Shape, tokens>();
+  constexpr bool is_state = is_query && is_state_of<Shape, tokens>(null_of<StateArray>());
   static_assert(is_cache,
                 "attend: accumulate takes an attend::KvCache, RingCache or PagedCache second, or an attend::Key and an "
                 "attend::Value second and third");
@@ -201,7 +197,7 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value;
   constexpr bool is_value = is_query && is_value_of<ValueArray, Shape, keys>;
-  constexpr bool is_state = is_value && is_state_of<StateArray, Shape, tokens>();
+  constexpr bool is_state = is_value && is_state_of<Shape, tokens>(null_of<StateArray>());
   static_assert(is_query, "attend: accumulate takes an attend::Query of the key's shape first");
   static_assert(is_value || !is_query,
                 "attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, or "

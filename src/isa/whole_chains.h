@@ -1,5 +1,5 @@
-// Whether loops of whole chains are assembly: not where loads are to be checked, nor where there are eight registers, nor on
-// AArch64 where the first byte is the high one.
+// What an instruction set has where it has no loops of its own. And whether loops of whole chains are assembly: not where loads
+// are to be checked, nor where there are eight registers, nor on AArch64 where the first byte is the high one.
 #pragma once
 
 #if (defined(__x86_64__) || (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) && \
@@ -11,3 +11,16 @@
 #endif
 #endif
 #endif
+
+namespace attend {
+
+// contract.h says what each of them means. What an instruction set has after all, it names anew.
+struct NoLoops {
+  static constexpr int lane_factors = 1;
+  static constexpr int chain_rows = 0, chain_vecs = 0;
+  static constexpr bool chains_values = false, ends_chains = false;
+  __attribute__((always_inline)) static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
+  static constexpr bool has_weights = false, transposes_rows = false;
+};
+
+}  // namespace attend

@@ -27,21 +27,14 @@ struct Avx2 : X86Lanes {
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
-  static constexpr int lane_factors = 1;
 #ifdef ATTEND_WHOLE_CHAINS
   static constexpr int chain_rows = 6, chain_vecs = 2;
-  static constexpr bool chains_values = false, ends_chains = false;
   static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t /*vector_stride*/,
                     int /*steps*/, Vec (&sums)[6][2]) {
     chain_of_six(factors, factor_stride, vectors, sums);
     return true;
   }
-#else
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
 #endif
-  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
-  static constexpr bool has_weights = false;
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }

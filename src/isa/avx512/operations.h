@@ -29,7 +29,6 @@ struct Avx512 : X86Lanes {
     return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
   }
   static constexpr int prefetch_ahead = 0;  // of values, for one row
-  static constexpr int lane_factors = 1;
 #ifdef ATTEND_WHOLE_CHAINS
   static constexpr int chain_rows = 6, chain_vecs = 4;
   static constexpr bool chains_values = true, ends_chains = true;
@@ -41,12 +40,7 @@ struct Avx512 : X86Lanes {
                                                ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
     chain_of_values(weights, stride, values, value_stride, keys, to, to_stride, adds);
   }
-#else
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
 #endif
-  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
-  static constexpr bool has_weights = false;
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }

@@ -14,7 +14,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Neon64 : Neon64Rows {
+struct Neon64 : Neon64Rows, NoLoops {
   // Tiles: 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
   // 6, 4, 3, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
@@ -46,11 +46,7 @@ struct Neon64 : Neon64Rows {
       chain_of_values(weights, stride, values + c, value_stride, keys, to + c, to_stride, adds);
     }
   }
-#else
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
 #endif
-  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
 
   // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and
   // spills sums of the largest tile. It keeps assembly where it is.

@@ -10,6 +10,7 @@
 #include "../../numerics/exp2.h"
 #include "../../numerics/float_rules.h"
 #include "../../numerics/formats.h"
+#include "../whole_chains.h"
 
 // Compilers take four bytes for each line of assembly as its length, by which they choose where constants lie near enough. What
 // macros and repetitions expand to is longer by less than 96 lines, so that many are added that do nothing.
@@ -44,7 +45,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Neon32 {
+struct Neon32 : NoLoops {
   using Vec = float32x4_t;
 
   // Tiles: 2 x 4 sums, or 1 x 8; the other 8 registers hold 4 factors of each row, a factor of each repeated, and 4 vectors.
@@ -55,8 +56,7 @@ struct Neon32 {
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
 
-  static constexpr int lane_factors = 1;
-  static constexpr bool transposes_rows = false;  // the transpose of a panel takes all registers
+  // Rows are not transposed for projections: the transpose of a panel takes all registers.
 
   // Of four rows of four floats: to[i] has column i.
   ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
@@ -66,8 +66,6 @@ struct Neon32 {
     to[2] = vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0]));
     to[3] = vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1]));
   }
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int rows, int vecs) { return vecs >= 4 && rows * vecs <= 8; }
 
   // Compilers spill where a tile and what it is multiplied by take all 16 registers, and GCC 12 has no function that loads two

@@ -12,11 +12,12 @@
 #include <stdint.h>
 
 #include "../../numerics/formats.h"
+#include "../whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Rvv {
+struct Rvv : NoLoops {
 #if defined(__riscv_v_fixed_vlen)
   static constexpr int register_bits = __riscv_v_fixed_vlen;
 #else
@@ -36,11 +37,6 @@ struct Rvv {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
-  static constexpr int lane_factors = 1;
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
-  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
-  static constexpr bool has_weights = false;
 
   static Vec zero() { return Vec{}; }
   static Vec broadcast(float a) { return Vec(Repeated(a)); }
@@ -92,8 +88,6 @@ struct Rvv {
         place > at ? Words(words) << (place > at ? place - at : 0) : Words(words) >> (place < at ? at - place : 0);
     return Vec((bits & (15u << place)) | (uint32_t(150 - place) << 23));
   }
-
-  static constexpr bool transposes_rows = false;
 
   static constexpr int transposed = lanes;
   static void transpose(const float* const* rows, int column, float* to) {

@@ -9,12 +9,13 @@
 #include "../../numerics/arithmetic.h"
 #include "../../numerics/exp2.h"
 #include "../../numerics/formats.h"
+#include "../whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
 template <class Target>
-struct Unfused : Target {
+struct Unfused : Target, NoLoops {
   using typename Target::Doubles;
   using typename Target::Vec;
   using Words = uint32_t __attribute__((vector_size(16)));
@@ -34,12 +35,6 @@ struct Unfused : Target {
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
   static constexpr int prefetch_ahead = 0;
-  static constexpr int lane_factors = 1;
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
-  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
-  static constexpr bool has_weights = false;
-  static constexpr bool transposes_rows = false;
   static constexpr int transposed = 4, columns_of_four = 4;
 
   static Vec zero() { return Vec{}; }

@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../whole_chains.h"
 #include "intrinsics.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct X86Lanes {
+struct X86Lanes : NoLoops {
   static constexpr int tile_rows = 12;
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
 
