@@ -79,30 +79,6 @@ struct ProjectionEnd {
   }
 };
 
-// What the weights of rows are relative to, their weights, and how these are added, one row after the other.
-template <class Isa, int rows>
-ATTEND_ALWAYS_INLINE void references_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-  for (int r = 0; r < rows; ++r) {
-    to.largest[r] = Isa::largest(tile[r]);
-    const Reference reference = reference_of(to.largest[r], scales[r]);
-    to.exponent[r] = reference.exponent;
-    to.fractions[r] = twice(reference.fraction);
-  }
-}
-template <class Isa, int rows>
-ATTEND_ALWAYS_INLINE void weights_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
-  for (int r = 0; r < rows; ++r) by.sum[r] = Isa::weights(tile, r, by.largest[r], scales[r], by.fractions[r] & 0xffffu);
-}
-template <int rows>
-ATTEND_ALWAYS_INLINE void merge_by_rows(const RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
-  for (int r = 0; r < rows; ++r) to.set(r, merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]));
-}
-
-// merge_inlined<8> of eight chunks of one row, one after the other.
-inline void merge_chunks_one_by_one(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
-  for (int i = 0; i < 8; ++i) to.set(i, merge_inlined<8>(state, weights.exponent[i], weights.sum[i]));
-}
-
 }  // namespace
 }  // namespace attend::ATTEND_ISA
 

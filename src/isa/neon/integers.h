@@ -71,20 +71,26 @@ struct IntegerNeon : IntegerNeonProducts {
     return vget_lane_u32(vpadd_u32(two, two), 0);
   }
 
+  // What the weights of rows are relative to, their weights, and how these are added, one row after the other.
   template <int rows>
   static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-    references_by_rows<IntegerNeon, rows>(tile, scales, to);
+    for (int r = 0; r < rows; ++r) {
+      to.largest[r] = largest(tile[r]);
+      const Reference reference = reference_of(to.largest[r], scales[r]);
+      to.exponent[r] = reference.exponent;
+      to.fractions[r] = twice(reference.fraction);
+    }
   }
   template <int rows>
   static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
-    weights_by_rows<IntegerNeon, rows>(tile, scales, by);
+    for (int r = 0; r < rows; ++r) by.sum[r] = weights(tile, r, by.largest[r], scales[r], by.fractions[r] & 0xffffu);
   }
   template <int rows>
   static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
-    merge_by_rows<rows>(weights, states, to);
+    for (int r = 0; r < rows; ++r) to.set(r, merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]));
   }
   static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
-    merge_chunks_one_by_one(weights, state, to);
+    for (int i = 0; i < 8; ++i) to.set(i, merge_inlined<8>(state, weights.exponent[i], weights.sum[i]));
   }
 
   // As values, of one row and where the values lie.
