@@ -142,18 +142,6 @@ unsigned choice() {
 
 int backend_of(unsigned choice) { return int(choice % 16) - 1; }
 
-int integer_choice() {
-  const unsigned number = choice(), known = number % answer / 16;
-  if (known != 0) return int(known) - 1;
-  const unsigned kernels = integer_kernels(core::IntegerBackends(), backend_of(number));
-  unsigned expected = choice();  // unless another backend is taken meanwhile
-  if (expected % answer == number % answer) {
-    const unsigned with_kernels = expected + 16 * (1 + kernels);
-    __atomic_compare_exchange_n(&chosen, &expected, with_kernels, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  }
-  return int(kernels);
-}
-
 const Entry& active() { return backends[backend_of(choice())]; }
 
 void choose(const Entry& backend) {
@@ -190,7 +178,17 @@ bool use_backend(const char* name) {
 
 int core::active_index() { return int(&active() - backends); }
 #if ATTEND_X86
-int core::active_integer_index() { return integer_choice(); }
+int core::active_integer_index() {
+  const unsigned number = choice(), known = number % answer / 16;
+  if (known != 0) return int(known) - 1;
+  const unsigned kernels = integer_kernels(core::IntegerBackends(), backend_of(number));
+  unsigned expected = choice();  // unless another backend is taken meanwhile
+  if (expected % answer == number % answer) {
+    const unsigned with_kernels = expected + 16 * (1 + kernels);
+    __atomic_compare_exchange_n(&chosen, &expected, with_kernels, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  return int(kernels);
+}
 #endif
 void core::run(const Problem& problem) { active().run(problem); }
 void core::sum_segment(const Problem& problem) { active().sum_segment(problem); }

@@ -65,7 +65,7 @@ struct HostIntegerTiles {
   void (*references)(Tile tile, const RowScales& scales, RowWeights& to) = &Isa::template references<rows>;
   // Scores to weights, relative to these, in their place, and their sums.
   void (*weights)(Tile tile, const RowScales& scales, RowWeights& by) = &Isa::template weights<rows>;
-  // merge_inlined<8> of each row; room behind `rows` up to 8 may be written.
+  // merge_scaled by 8 of each row; room behind `rows` up to 8 may be written.
   void (*merge)(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) = &Isa::template merge<rows>;
   // Adds weighted values of 32 packed keys to sums[r * width + c], as on embedded processors.
   void (*values)(Tile tile, const int16_t* values, int width, const RowMerges& merges,
@@ -92,7 +92,7 @@ struct HostIntegerOperations : IntegerOperations<Isa> {
                           int32_t* scores) = &Isa::scores_in_place;
   void (*values_in_place)(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
                           int32_t* sums) = &Isa::values_in_place;
-  // merge_inlined<8> of eight chunks of one row, one after the other.
+  // merge_scaled by 8 of eight chunks of one row, one after the other.
   void (*merge_chunks)(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) = &Isa::merge_chunks;
   // integer_output of outputs k ... k + 7 of each token of a projection.
   void (*eight_outputs)(const ProjectionEnd& of, int k, int8_t* to, ptrdiff_t to_stride) = &Isa::template eight_outputs<int8_t>;

@@ -1,6 +1,7 @@
 // The entry points of normalisation, activations and rotary positions of an instruction set. Before this its source includes
 // its operations and names them `RowIsa`.
 #include "../isa/list.h"
+#include "../numerics/turns.h"
 #include "activations.h"
 #include "normalisation.h"
 #include "rotary.h"
@@ -16,7 +17,10 @@ void Backend::add(const float* x, float factor, int count, float* y) {
 }
 
 void Backend::rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
-  fill_angles(turns, pairs, position, cosines, sines);
+  for (int i = 0; i < pairs; ++i) {
+    const CosineAndSine both = cosine_and_sine(turns[i] * uint64_t(position));
+    cosines[i] = both.cosine, sines[i] = both.sine;
+  }
 }
 
 void Backend::rotate(const core::Rotation& rotation) { rotate_token<RowIsa>(rotation); }

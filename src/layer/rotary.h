@@ -9,7 +9,6 @@
 #include "../../include/attend/core/layer.h"
 #include "../isa/scalar/operations.h"
 #include "../kernel/vectors.h"
-#include "../numerics/turns.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -36,13 +35,6 @@ void rotate_token(const core::Rotation& r) {
         rotate_vectors<Isa>(x + i, x + i + r.partner, r.cosines + i, r.sines + i, step_size);
       });
     }
-  }
-}
-
-inline void fill_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
-  for (int i = 0; i < pairs; ++i) {
-    const CosineAndSine both = cosine_and_sine(turns[i] * uint64_t(position));
-    cosines[i] = both.cosine, sines[i] = both.sine;
   }
 }
 

@@ -96,11 +96,6 @@ ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerSoftmaxState& state, int32_t expo
   return {old, added + scaled, int32_t((1u << (added + scaled)) >> 1)};
 }
 
-template <int scaled>
-ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator) {
-  return merge_scaled(state, exponent, denominator, scaled);
-}
-
 inline ATTEND_NOINLINE void merge_called(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled,
                                          Merge& merge) {
   merge = merge_scaled(state, exponent, denominator, scaled);
@@ -109,7 +104,7 @@ inline ATTEND_NOINLINE void merge_called(IntegerSoftmaxState& state, int32_t exp
 template <int scaled>
 void merge(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, Merge& merge) {
   if constexpr (code_is_small) return merge_called(state, exponent, denominator, scaled, merge);
-  merge = merge_inlined<scaled>(state, exponent, denominator);
+  merge = merge_scaled(state, exponent, denominator, scaled);
 }
 
 constexpr Merge adds_nothing = {0, 30, 1 << 29};

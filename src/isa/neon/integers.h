@@ -87,10 +87,10 @@ struct IntegerNeon : IntegerNeonProducts {
   }
   template <int rows>
   static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
-    for (int r = 0; r < rows; ++r) to.set(r, merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]));
+    for (int r = 0; r < rows; ++r) to.set(r, merge_scaled(states[r], weights.exponent[r], weights.sum[r], 8));
   }
   static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
-    for (int i = 0; i < 8; ++i) to.set(i, merge_inlined<8>(state, weights.exponent[i], weights.sum[i]));
+    for (int i = 0; i < 8; ++i) to.set(i, merge_scaled(state, weights.exponent[i], weights.sum[i], 8));
   }
 
   // As values, of one row and where the values lie.

@@ -87,7 +87,7 @@ class RowsInPlace {
 struct IntegerX86 {
   static constexpr bool packs = true, has_tiles = false;
 
-  // merge_inlined<8>, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
+  // merge_scaled by 8, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
   // taken for them. Work memory has room for eight.
   template <int rows>
   static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
@@ -105,7 +105,7 @@ struct IntegerX86 {
     store(states + 4, _mm256_permute2x128_si256(low, high, 0x31));
   }
 
-  // merge_inlined<8> of eight chunks of one row, one after the other.
+  // merge_scaled by 8 of eight chunks of one row, one after the other.
   static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
     const __m256i exponent = load(weights.exponent);
     const __m256i lowest = _mm256_set1_epi32(state.exponent);
