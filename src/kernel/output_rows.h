@@ -32,14 +32,14 @@ struct OutputRows {
   ptrdiff_t output_stride;
 };
 
-// sums += columns c to 3 of as many rows as a vector has lanes, times their inputs, but for those before column `begin`, which
-// were added already.
-template <class Isa, int vector, int c = 0, int tokens, int vecs>
+// sums += columns c to 3 of as many rows as a vector has lanes, times the inputs of `count` tokens, but for those before column
+// `begin`, which were added already.
+template <class Isa, int vector, int count, int c = 0, int vecs>
 ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], const float* input, ptrdiff_t input_stride,
-                                      int begin, typename Isa::Vec (&sums)[tokens][vecs]) {
+                                      int begin, typename Isa::Vec (*sums)[vecs]) {
   if (c >= begin) {
     ATTEND_UNROLL
-    for (int t = 0; t < tokens; ++t) {
+    for (int t = 0; t < count; ++t) {
       const float* const of_token = input + t * input_stride;
       if constexpr (Isa::lane_factors == 4) {
         sums[t][vector] = Isa::template fma_lane<c>(Isa::load(of_token), columns[c], sums[t][vector]);
@@ -48,17 +48,26 @@ ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], con
       }
     }
   }
-  if constexpr (c < 3) add_columns<Isa, vector, c + 1>(columns, input, input_stride, begin, sums);
+  if constexpr (c < 3) add_columns<Isa, vector, count, c + 1>(columns, input, input_stride, begin, sums);
 }
 
-// Four columns of 16 rows, transposed a vector at a time.
+// Four columns of 16 rows, transposed a vector at a time. Where there is one vector, each token has its own address when its
+// turn comes; where there are more, inputs are loaded again for the next: compilers would keep more than there are registers.
 template <class Isa, int vector = 0, int tokens, int vecs>
 ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, const float* rows, ptrdiff_t row_stride,
                                     int begin, typename Isa::Vec (&sums)[tokens][vecs]) {
+  constexpr int at_once = vecs == 1 ? 1 : tokens;
+  constexpr bool forgets = tokens > 1 && Isa::lane_factors == 1;
   typename Isa::Vec columns[4];
   Isa::columns_of_rows(rows + vector * Isa::lanes * row_stride, row_stride, columns);
-  add_columns<Isa, vector>(columns, input, input_stride, begin, sums);
-  if constexpr (tokens > 2) input = opaque(input);  // loaded again for the next vector, or they take the registers of sums
+  const float* of_tokens = input;
+  ATTEND_UNROLL
+  for (int t = 0; t < tokens; t += at_once) {
+    add_columns<Isa, vector, at_once>(columns, of_tokens, input_stride, begin, sums + t);
+    of_tokens += at_once * input_stride;
+    if (forgets) of_tokens = opaque(of_tokens);
+  }
+  if (forgets) input = opaque(input);
   if constexpr (vector + 1 < vecs) add_piece<Isa, vector + 1>(input, input_stride, rows, row_stride, begin, sums);
 }
 
@@ -138,12 +147,20 @@ ATTEND_NOINLINE void widen_rows(core::Format format, const float* rows, ptrdiff_
   return widen_transposed<Isa, int8_t>(rows, stride, inputs, work, panel);
 }
 
+// As many chains as go side by side at most, as a panel, and a piece before them.
+constexpr int row_block_inputs = 8 * chain_dims;
+template <class Number>
+struct RowPanel {
+  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_block_inputs) * panel_keys];
+};
+template <>
+struct RowPanel<float> {};
+
 // Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel.
 template <class Isa, class Number>
-ATTEND_NOINLINE void output_rows(const OutputRows<Number>& of, int tokens) {
-  constexpr int piece = piece_inputs<Number>, block = 8 * chain_dims;
-  alignas(config::alignment) Number memory[(piece + block) * panel_keys];
-  Number* const panel = memory + piece * panel_keys;
+ATTEND_NOINLINE void output_rows(const OutputRows<Number>& of, int tokens, RowPanel<Number>& memory) {
+  constexpr int block = row_block_inputs;
+  Number* const panel = memory.numbers + piece_inputs<Number> * panel_keys;
   for (int from = 0; from < of.inputs; from += block) {
     const int count = at_most(of.inputs - from, block);
     transpose_block<Isa>(of.rows + from, of.row_stride, count, panel);

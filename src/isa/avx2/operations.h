@@ -137,8 +137,9 @@ struct Avx2 : X86Lanes {
 
   template <class Number>
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
-    columns_of(load_row_pair(rows, rows + 4 * stride), load_row_pair(rows + stride, rows + 5 * stride),
-               load_row_pair(rows + 2 * stride, rows + 6 * stride), load_row_pair(rows + 3 * stride, rows + 7 * stride), to);
+    const Number* const fifth = opaque(rows + 4 * stride);  // or compilers compute more addresses than there are registers for
+    columns_of(load_row_pair(rows, fifth), load_row_pair(rows + stride, fifth + stride),
+               load_row_pair(rows + 2 * stride, fifth + 2 * stride), load_row_pair(rows + 3 * stride, fifth + 3 * stride), to);
   }
   ATTEND_ALWAYS_INLINE static void columns_of_quads(const float* const (&quads)[2], int stride, Vec (&to)[4]) {
     const auto row = [&](ptrdiff_t i) ATTEND_INLINE_LAMBDA { return load_row_pair(quads[0] + i, quads[1] + i); };

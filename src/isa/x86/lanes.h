@@ -93,8 +93,14 @@ struct X86Lanes : NoLoops {
   template <class Number>
   ATTEND_ALWAYS_INLINE static void transpose_pairs(const Number* rows, ptrdiff_t stride, __m256i (&to)[8]) {
     constexpr bool bytes = sizeof(Number) == 1;
+    // Four addresses from which all rows are reached, or compilers compute more than there are registers for.
+    const Number *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
+    const Number* const fourth = opaque(second + 8 * stride);
     ATTEND_UNROLL
-    for (int j = 0; j < 8; ++j) to[j] = _mm256_castps_si256(load_row_pair(rows + j * stride, rows + (j + 8) * stride));
+    for (int j = 0; j < 4; ++j) {
+      to[j] = _mm256_castps_si256(load_row_pair(rows + j * stride, third + j * stride));
+      to[j + 4] = _mm256_castps_si256(load_row_pair(second + j * stride, fourth + j * stride));
+    }
     ATTEND_UNROLL
     for (int step = 0; step < 3; ++step) {
       __m256i next[8];
