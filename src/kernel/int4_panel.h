@@ -135,12 +135,6 @@ ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t st
   }
 }
 
-// Groups that are gathered, and those before them that are computed.
-template <>
-struct RowPanel<core::Int4Group> {
-  alignas(config::alignment) core::Int4Panel panels[2][2];
-};
-
 // The groups of rows. Some are gathered while those before them are computed: a load of scales waits for all of their stores.
 template <class Isa, int groups>
 struct GatheredGroups {
@@ -165,12 +159,13 @@ struct GatheredGroups {
   }
 };
 
-// One token (output_rows.h).
+// Outputs of 16 rows and one token (output_rows.h).
+//   gathered  groups that are gathered, and those before them that are computed
 template <class Isa>
-ATTEND_NOINLINE void output_rows(const OutputRows<core::Int4Group>& of, int /*tokens*/, RowPanel<core::Int4Group>& memory) {
+ATTEND_NOINLINE void output_int4_rows(const OutputRows<core::Int4Group>& of, core::Int4Panel (&gathered)[2][2]) {
   constexpr int groups = int4_groups<Isa>;
-  static_assert(groups <= 2, "a RowPanel has room for two");
-  GatheredGroups<Isa, groups> next = {of.rows, of.row_stride, of.inputs / core::int4_group, memory.panels[0], memory.panels[1]};
+  static_assert(groups <= 2, "there is room for two");
+  GatheredGroups<Isa, groups> next = {of.rows, of.row_stride, of.inputs / core::int4_group, gathered[0], gathered[1]};
   next.gather();
   output_groups<Isa, groups, 1>(of.input, of.inputs, next, of.output);
 }

@@ -147,20 +147,13 @@ ATTEND_NOINLINE void widen_rows(core::Format format, const float* rows, ptrdiff_
   return widen_transposed<Isa, int8_t>(rows, stride, inputs, work, panel);
 }
 
-// As many chains as go side by side at most, as a panel, and a piece before them.
-constexpr int row_block_inputs = 8 * chain_dims;
-template <class Number>
-struct RowPanel {
-  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_block_inputs) * panel_keys];
-};
-template <>
-struct RowPanel<float> {};
-
-// Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel.
+// Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel, behind a place for a
+// piece.
 template <class Isa, class Number>
-ATTEND_NOINLINE void output_rows(const OutputRows<Number>& of, int tokens, RowPanel<Number>& memory) {
-  constexpr int block = row_block_inputs;
-  Number* const panel = memory.numbers + piece_inputs<Number> * panel_keys;
+ATTEND_NOINLINE void output_rows(const OutputRows<Number>& of, int tokens) {
+  constexpr int piece = piece_inputs<Number>, block = 8 * chain_dims;
+  alignas(config::alignment) Number memory[(piece + block) * panel_keys];
+  Number* const panel = memory + piece * panel_keys;
   for (int from = 0; from < of.inputs; from += block) {
     const int count = at_most(of.inputs - from, block);
     transpose_block<Isa>(of.rows + from, of.row_stride, count, panel);

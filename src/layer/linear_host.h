@@ -89,7 +89,6 @@ class HostLinear {
 
   // The last 16 rows may have some of those before them, which come out as they did then.
   ATTEND_NOINLINE void run_over_rows() const {
-    [[maybe_unused]] RowPanel<Number> panel;
     OutputRows<Number> of = {
         linear_.input,  linear_.input_stride, weights_, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
         linear_.output, linear_.output_stride};
@@ -97,8 +96,11 @@ class HostLinear {
       const int first = at_most(o, linear_.outputs - panel_keys);
       of.rows = weights_ + first * of.row_stride;
       of.output = linear_.output + first;
-      if constexpr (widens<Number>) {
-        output_rows<Isa>(of, linear_.tokens, panel);
+      if constexpr (in_groups<Number>) {
+        alignas(config::alignment) core::Int4Panel gathered[2][2];
+        output_int4_rows<Isa>(of, gathered);
+      } else if constexpr (widens<Number>) {
+        output_rows<Isa>(of, linear_.tokens);
       } else {
         with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows<Isa>{of});
       }
