@@ -57,6 +57,7 @@ class State {
 
 namespace detail {
 
+// Whether it is a State of so many tokens, with room for any number of nodes.
 template <class Shape, int tokens, int nodes>
 constexpr bool is_state_of(const State<Shape, tokens, nodes>*) {
   return true;
@@ -65,7 +66,6 @@ template <class Shape, int tokens>
 constexpr bool is_state_of(const void*) {
   return false;
 }
-// Whether it is a State of so many tokens, with room for any number of nodes.
 
 // The rest of accumulate: query and state are of this shape. rows: those of a cache or of arrays, of which there are `held`.
 template <class Shape, int tokens, int nodes, class Rows, class Work, class... More>
