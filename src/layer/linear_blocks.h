@@ -71,9 +71,12 @@ class LinearBlocks {
     float* const panels = linear_.work;
     float* const widened = panels + config::linear_outputs * config::linear_inputs;
     float* const gathered = widened + panel_keys * config::linear_inputs;
-    // For few tokens panels go through the first-level cache, no more of them than a tile takes.
+    // For few tokens panels go through the first-level cache: those that a tile takes, or all where they are as short.
     constexpr int few_outputs = at_least(Isa::tile_vecs(Isa::kernel_rows(Isa::tile_rows)) * Isa::lanes, panel_keys);
-    const int outputs = linear_.tokens <= Isa::tile_rows ? few_outputs : config::linear_outputs;
+    constexpr int short_inputs = few_outputs * config::linear_inputs / config::linear_outputs;
+    static_assert(few_outputs % panel_keys == 0 && few_outputs <= config::linear_outputs, "work memory has room for so many");
+    const bool few = linear_.tokens <= Isa::tile_rows && linear_.inputs > short_inputs;
+    const int outputs = few ? few_outputs : config::linear_outputs;
     run({config::linear_tokens, config::linear_inputs, outputs, gathers() ? gathered : nullptr,
          linear_.panels && is_float() ? nullptr : panels, widened});
   }
