@@ -162,12 +162,13 @@ struct GatheredGroups {
 // Outputs of 16 rows and one token (output_rows.h).
 //   gathered  groups that are gathered, and those before them that are computed
 template <class Isa>
-ATTEND_NOINLINE void output_int4_rows(const OutputRows<core::Int4Group>& of, core::Int4Panel (&gathered)[2][2]) {
+ATTEND_NOINLINE void output_int4_rows(const OverRows& of, core::Int4Panel (&gathered)[2][2], const core::Int4Group* rows,
+                                      float* output) {
   constexpr int groups = int4_groups<Isa>;
   static_assert(groups <= 2, "there is room for two");
-  GatheredGroups<Isa, groups> next = {of.rows, of.row_stride, of.inputs / core::int4_group, gathered[0], gathered[1]};
+  GatheredGroups<Isa, groups> next = {rows, of.row_stride, of.inputs / core::int4_group, gathered[0], gathered[1]};
   next.gather();
-  output_groups<Isa, groups, 1>(of.input, of.inputs, next, of.output);
+  output_groups<Isa, groups, 1>(of.input, of.inputs, next, output);
 }
 
 }  // namespace

@@ -20,15 +20,12 @@ namespace {
 template <class Number>
 constexpr int piece_inputs = 16 / int(sizeof(Number));
 
-// What some tokens make of 16 rows. Strides count numbers.
-template <class Number>
-struct OutputRows {
+// The tokens of a projection over rows, and where these and outputs lie. Strides count numbers.
+struct OverRows {
   const float* input;  // [tokens][inputs], at least piece_inputs
   ptrdiff_t input_stride;
-  const Number* rows;  // [16][inputs]
   ptrdiff_t row_stride;
   int inputs;
-  float* output;  // [tokens][16]
   ptrdiff_t output_stride;
 };
 
@@ -72,14 +69,16 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
 }
 
 // output[t][o] = sum over i of rows[o][i] * input[t][i] for 16 rows and all tokens, in chains of chain_dims inputs.
+//   rows    [16][inputs]
+//   output  [tokens][16]
 // Whether lines of rows should be prefetched was measured: src/guide/measured-projections.md.
 //
 // Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
 template <class Isa, int tokens>
-ATTEND_NOINLINE void output_rows(const OutputRows<float>& of) {
+ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* output) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
-  const float *input = of.input, *rows = of.rows;
+  const float* input = of.input;
   const ptrdiff_t input_stride = of.input_stride, row_stride = of.row_stride;
   typename Isa::Vec total[vecs];  // of a single token; those of several are where the outputs will be
   ATTEND_UNROLL
@@ -101,25 +100,15 @@ ATTEND_NOINLINE void output_rows(const OutputRows<float>& of) {
         if constexpr (tokens == 1) {
           total[v] = Isa::add(total[v], sums[t][v]);
         } else {
-          float* const to = of.output + t * of.output_stride + v * Isa::lanes;
+          float* const to = output + t * of.output_stride + v * Isa::lanes;
           Isa::store(to, inputs == of.inputs ? sums[t][v] : Isa::add(Isa::load(to), sums[t][v]));
         }
       }
     }
   }
   ATTEND_UNROLL
-  for (int v = 0; tokens == 1 && v < vecs; ++v) Isa::store(of.output + v * Isa::lanes, total[v]);
+  for (int v = 0; tokens == 1 && v < vecs; ++v) Isa::store(output + v * Isa::lanes, total[v]);
 }
-
-// The same for a number of tokens that is known at run time.
-template <class Isa>
-struct FloatRows {
-  const OutputRows<float>& of;
-  template <int tokens>
-  ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
-    output_rows<Isa, tokens>(of);
-  }
-};
 
 // panel[i][o] = rows[o][i] for 16 rows `stride` numbers apart. The last piece begins before its place, so that nothing behind
 // a row is read; where there are fewer inputs than a piece, before the panel.
@@ -150,16 +139,16 @@ ATTEND_NOINLINE void widen_rows(core::Format format, const float* rows, ptrdiff_
 // Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel, behind a place for a
 // piece.
 template <class Isa, class Number>
-ATTEND_NOINLINE void output_rows(const OutputRows<Number>& of, int tokens) {
+ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* rows, float* output) {
   constexpr int piece = piece_inputs<Number>, block = 8 * chain_dims;
   alignas(config::alignment) Number memory[(piece + block) * panel_keys];
   Number* const panel = memory + piece * panel_keys;
   for (int from = 0; from < of.inputs; from += block) {
     const int count = at_most(of.inputs - from, block);
-    transpose_block<Isa>(of.rows + from, of.row_stride, count, panel);
+    transpose_block<Isa>(rows + from, of.row_stride, count, panel);
     for (int t = 0; t < tokens; ++t) {
       output_panel<Isa, Number, false>(of.input + t * of.input_stride + from, panel, count, from > 0,
-                                       of.output + t * of.output_stride);
+                                       output + t * of.output_stride);
     }
   }
 }

@@ -26,10 +26,7 @@ class HostLinear {
   void run() const {
     if (linear_.tokens == 0) return;
     if constexpr (Isa::transposes_rows) {
-      if (linear_.tokens <= row_tokens && !linear_.panels && linear_.outputs >= panel_keys &&
-          linear_.inputs >= piece_inputs<Number>) {
-        return run_over_rows();
-      }
+      if (takes_rows()) return run_over_rows();
     }
     if (linear_.tokens == 1 && linear_.panels) {
       const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * (linear_.inputs / group_inputs<Number>);
@@ -87,25 +84,48 @@ class HostLinear {
   // as take less time to widen 16 rows for each of them than once for all.
   static constexpr int row_tokens = in_groups<Number> ? 1 : widens<Number> ? 3 : 8 * Isa::lanes / panel_keys;
 
-  // The last 16 rows may have some of those before them, which come out as they did then.
+  bool takes_rows() const {
+    if (linear_.panels || linear_.outputs < panel_keys || linear_.inputs < piece_inputs<Number>) return false;
+    const bool packs = linear_.inputs < 128 && linear_.work != nullptr;  // faster for short rows and more than five tokens
+    return linear_.tokens <= (packs ? at_most(row_tokens, 5) : row_tokens);
+  }
+
   ATTEND_NOINLINE void run_over_rows() const {
-    OutputRows<Number> of = {
-        linear_.input,  linear_.input_stride, weights_, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
-        linear_.output, linear_.output_stride};
+    const OverRows of = {linear_.input, linear_.input_stride, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
+                         linear_.output_stride};
+    if constexpr (in_groups<Number>) {
+      alignas(config::alignment) core::Int4Panel gathered[2][2];
+      for_each_16(of, [&](const Number* rows, float* output)
+                          ATTEND_INLINE_LAMBDA { output_int4_rows<Isa>(of, gathered, rows, output); });
+    } else if constexpr (widens<Number>) {
+      for_each_16(of, [&](const Number* rows, float* output)
+                          ATTEND_INLINE_LAMBDA { output_rows<Isa>(of, linear_.tokens, rows, output); });
+    } else {
+      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows{*this, of});
+    }
+  }
+
+  struct FloatRows {
+    const HostLinear& linear;
+    const OverRows& of;
+    template <int tokens>
+    ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
+      const OverRows& operands = of;
+      linear.for_each_16(operands, [&](const Number* rows, float* output)
+                                       ATTEND_INLINE_LAMBDA { output_rows<Isa, tokens>(operands, rows, output); });
+    }
+  };
+
+  // Calls with 16 rows and their outputs at a time, and ends these. The last 16 may have some of those before them, which come
+  // out as they did then.
+  template <class Call>
+  ATTEND_ALWAYS_INLINE void for_each_16(const OverRows& of, Call call) const {
     for (int o = 0; o < linear_.outputs; o += panel_keys) {
       const int first = at_most(o, linear_.outputs - panel_keys);
-      of.rows = weights_ + first * of.row_stride;
-      of.output = linear_.output + first;
-      if constexpr (in_groups<Number>) {
-        alignas(config::alignment) core::Int4Panel gathered[2][2];
-        output_int4_rows<Isa>(of, gathered);
-      } else if constexpr (widens<Number>) {
-        output_rows<Isa>(of, linear_.tokens);
-      } else {
-        with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows<Isa>{of});
-      }
+      float* const output = linear_.output + first;
+      call(weights_ + first * of.row_stride, output);
       for (int t = 0; t < linear_.tokens; ++t) {
-        end_projection<Isa>(linear_, of.output + t * of.output_stride, first, panel_keys);
+        end_projection<Isa>(linear_, output + t * of.output_stride, first, panel_keys);
       }
     }
   }
