@@ -108,18 +108,24 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
             (temporary / each).write_text(text)
         report.measure(boards, temporary, tokenwise, surface)
         (temporary / 'report.txt').write_text(report.text())
-        temporary.chmod(0o755)
+        put(temporary, folder, name, writer.suffix)
+    finally:
+        shutil.rmtree(temporary)
+    return report
+
+
+def put(written: pathlib.Path, folder: pathlib.Path, name: str, suffix: str) -> None:
+    """Copies what was written to its folder, which may have an earlier export."""
+    written.chmod(0o755)
+    try:
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(temporary, folder, dirs_exist_ok=True)
-        for other in {each.suffix for each in SURFACES.values()} - {writer.suffix}:  # of an earlier export to the same folder
+        shutil.copytree(written, folder, dirs_exist_ok=True)
+        for other in {each.suffix for each in SURFACES.values()} - {suffix}:
             for source in ('model', 'self_test'):
                 for place in (folder, folder / f'arduino/{name}'):
                     (place / f'{source}{other}').unlink(missing_ok=True)
     except OSError as error:  # those of shutil have a list of more
         raise ExportError(f'{folder} cannot be written: {error}') from None
-    finally:
-        shutil.rmtree(temporary)
-    return report
 
 
 def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: str, tokens: int) -> Any:
