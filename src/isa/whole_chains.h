@@ -13,7 +13,8 @@
 #endif
 #endif
 
-namespace attend {
+namespace attend::ATTEND_ISA {
+namespace {
 
 // contract.h says what each of them means. What an instruction set has after all, it names anew.
 struct NoLoops {
@@ -24,6 +25,7 @@ struct NoLoops {
   static constexpr bool has_weights = false, transposes_rows = false;
 };
 
-}  // namespace attend
+}  // namespace
+}  // namespace attend::ATTEND_ISA
 
 #endif

@@ -57,7 +57,7 @@ fi
 printf 'arguments:\n\t@printf "%%s\\n" $(RUN_OPTIONS)\n' >"$build/arguments.mk"
 typed='It cost $5, "she" said to $(HOME)'
 printf '%s\n' --model a.gguf --prompt "$typed" >"$build/expected"
-MAKEFLAGS= make -f Makefile -f "$build/arguments.mk" arguments MODEL=a.gguf PROMPT="$typed" >"$build/output" 2>&1
+env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -f Makefile -f "$build/arguments.mk" arguments MODEL=a.gguf PROMPT="$typed" >"$build/output" 2>&1
 nothing_in "$(diff "$build/expected" "$build/output" | head -n 5)" "make run takes PROMPT= as it was typed"
 
 counted text
