@@ -71,7 +71,8 @@ class LinearBlocks {
     float* const panels = linear_.work;
     float* const widened = panels + config::linear_outputs * config::linear_inputs;
     float* const gathered = widened + panel_keys * config::linear_inputs;
-    // For few tokens panels go through the first-level cache: those that a tile takes, or all where they are as short.
+    // For few tokens no more outputs are packed at a time than a tile takes, so that the first-level cache still has their
+    // panels when the tile reads them. Of short rows it has all of a block anyway.
     constexpr int few_outputs = at_least(Isa::tile_vecs(Isa::kernel_rows(Isa::tile_rows)) * Isa::lanes, panel_keys);
     constexpr int short_inputs = few_outputs * config::linear_inputs / config::linear_outputs;
     static_assert(few_outputs % panel_keys == 0 && few_outputs <= config::linear_outputs, "work memory has room for so many");
