@@ -29,6 +29,26 @@ struct OverRows {
   ptrdiff_t output_stride;
 };
 
+// Bytes ahead of their use that rows are prefetched: 16 streams at once, which hardware prefetches too late, most of all where
+// all of them enter a page. Measured: src/guide/measured-projections.md.
+constexpr int near_rows = 512;
+
+// How many numbers ahead that is with `left` inputs of 16 rows to come: behind their ends, in the next 16.
+template <class Number>
+ptrdiff_t numbers_ahead(const OverRows& of, int left) {
+  constexpr int near = near_rows / int(sizeof(Number));
+  return left > near ? near : near - of.inputs + panel_keys * of.row_stride;
+}
+
+// Prefetches a line of each of some rows.
+template <int count, class Number>
+ATTEND_ALWAYS_INLINE void prefetch_rows(const Number* rows, ptrdiff_t stride) {
+  for (int i = 0; i < count; i += 4) {
+    ATTEND_UNROLL
+    for (int j = 0; j < 4; ++j, rows = opaque(rows + stride)) __builtin_prefetch(rows);
+  }
+}
+
 // sums += columns c to 3 of as many rows as a vector has lanes, times the inputs of `count` tokens, but for those before column
 // `begin`, which were added already.
 template <class Isa, int vector, int count, int c = 0, int vecs>
@@ -71,11 +91,11 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
 // output[t][o] = sum over i of rows[o][i] * input[t][i] for 16 rows and all tokens, in chains of chain_dims inputs.
 //   rows    [16][inputs]
 //   output  [tokens][16]
-// Whether lines of rows should be prefetched was measured: src/guide/measured-projections.md.
+// With `prefetch`, rows are prefetched: those that the second-level cache holds are read faster without.
 //
 // Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
-template <class Isa, int tokens>
+template <class Isa, bool prefetch, int tokens>
 ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* output) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
   const float* input = of.input;
@@ -86,6 +106,7 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
   for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {
     typename Isa::Vec sums[tokens][vecs];
     set_to_zero<Isa>(sums);
+    if (prefetch) prefetch_rows<panel_keys>(rows + numbers_ahead<float>(of, inputs), row_stride);
     int left = at_most(inputs, chain_dims);
     for (; left >= piece; left -= piece, input = opaque(input + piece), rows = opaque(rows + piece)) {
       add_piece<Isa>(input, input_stride, rows, row_stride, 0, sums);
@@ -112,11 +133,16 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
 
 // panel[i][o] = rows[o][i] for 16 rows `stride` numbers apart. The last piece begins before its place, so that nothing behind
 // a row is read; where there are fewer inputs than a piece, before the panel.
-template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void transpose_block(const Number* rows, ptrdiff_t stride, int inputs, Number* panel) {
+//   ahead  how many numbers ahead rows are prefetched
+template <class Isa, bool prefetch = false, class Number>
+ATTEND_ALWAYS_INLINE void transpose_block(const Number* rows, ptrdiff_t stride, int inputs, Number* panel,
+                                          ptrdiff_t ahead = 0) {
   constexpr int piece = piece_inputs<Number>;
   int i = 0;
-  for (; inputs - i >= piece; i += piece) Isa::transpose_rows(rows + i, stride, panel + i * panel_keys);
+  for (; inputs - i >= piece; i += piece) {
+    if (prefetch) prefetch_rows<4>(rows + i + ahead + i / piece % 4 * 4 * stride, stride);  // a line has four pieces
+    Isa::transpose_rows(rows + i, stride, panel + i * panel_keys);
+  }
   if (i < inputs) Isa::transpose_rows(rows + inputs - piece, stride, panel + (inputs - piece) * panel_keys);
 }
 
@@ -138,14 +164,14 @@ ATTEND_NOINLINE void widen_rows(core::Format format, const float* rows, ptrdiff_
 
 // Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel, behind a place for a
 // piece.
-template <class Isa, class Number>
+template <class Isa, bool prefetch, class Number>
 ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* rows, float* output) {
   constexpr int piece = piece_inputs<Number>, block = 8 * chain_dims;
   alignas(config::alignment) Number memory[(piece + block) * panel_keys];
   Number* const panel = memory + piece * panel_keys;
   for (int from = 0; from < of.inputs; from += block) {
     const int count = at_most(of.inputs - from, block);
-    transpose_block<Isa>(rows + from, of.row_stride, count, panel);
+    transpose_block<Isa, prefetch>(rows + from, of.row_stride, count, panel, numbers_ahead<Number>(of, of.inputs - from));
     for (int t = 0; t < tokens; ++t) {
       output_panel<Isa, Number, false>(of.input + t * of.input_stride + from, panel, count, from > 0,
                                        output + t * of.output_stride);

@@ -27,11 +27,18 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_steps.h
 
+// By how many floats values are prefetched for one row: whole keys, or 0. What lies between keys far apart is other heads'.
+template <class Isa>
+ptrdiff_t values_ahead(ptrdiff_t stride) {
+  if (stride <= 0 || stride > Isa::prefetch_ahead) return 0;
+  return Isa::prefetch_ahead - Isa::prefetch_ahead % int(stride);
+}
+
 // Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
 // rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
 // next chain.
 template <class Isa, int rows, int floats>
-ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
+ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride, ptrdiff_t ahead) {
   ATTEND_UNROLL
   for (int i = 0; i < 4; ++i) {
     if constexpr (prefetches<Isa>(rows)) {
@@ -41,7 +48,7 @@ ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) 
       constexpr int line_floats = 16;
       value += stride;
       ATTEND_UNROLL
-      for (int c = 0; c < floats; c += line_floats) __builtin_prefetch(value + Isa::prefetch_ahead + c);
+      for (int c = 0; c < floats; c += line_floats) __builtin_prefetch(value + ahead + c);
     }
   }
 }

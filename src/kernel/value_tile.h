@@ -30,6 +30,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   const int columns = at_most(sums.value_dim - column, floats);
   const int row_bytes = sums.value_dim * int(sizeof(Number));
   [[maybe_unused]] const ptrdiff_t near = near_values / row_bytes * values.stride, far = far_values / row_bytes * values.stride;
+  [[maybe_unused]] const ptrdiff_t ahead = rows == 1 && !widens<Number> ? values_ahead<Isa>(values.stride) : 0;
   const Number* value = values.data + column;
   constexpr bool by_lane = takes_four_steps<Isa>(rows, vecs) && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
@@ -37,7 +38,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   do {
     Vec chain[rows][vecs];
     if constexpr (!by_lane) set_to_zero<Isa>(chain);
-    [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
+    [[maybe_unused]] const bool prefetches_next = in_chain == chain_keys && (rows > 1 || ahead > 0);
     const auto step = [&](int k) ATTEND_INLINE_LAMBDA {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
@@ -68,7 +69,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
       }
       for (; k + unrolled <= in_chain; k += unrolled) {
         if constexpr (vecs > 1 && !widens<Number>) {
-          if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
+          if (prefetches_next) prefetch_values<Isa, rows, floats>(value, values.stride, ahead);
         }
         ATTEND_UNROLL
         for (int i = 0; i < unrolled; ++i) step(k + i);

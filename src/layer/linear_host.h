@@ -26,10 +26,14 @@ class HostLinear {
   void run() const {
     if (linear_.tokens == 0) return;
     if constexpr (Isa::transposes_rows) {
-      if (takes_rows()) return run_over_rows();
+      if (takes_rows()) {
+        // NEON was not measured; weights of 4 bits take as long with prefetches as without.
+        constexpr bool may_prefetch = Isa::lane_factors == 1 && !in_groups<Number>;
+        return weight_bytes() > second_cache ? run_over_rows<may_prefetch>() : run_over_rows<false>();
+      }
     }
     if (linear_.tokens == 1 && linear_.panels) {
-      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * (linear_.inputs / group_inputs<Number>);
+      const ptrdiff_t bytes = weight_bytes();
       if constexpr (side_by_side) {
         if (bytes > most_for_chains) return LinearBlocks<Isa, Number>(linear_, format).run_in_place();
       }
@@ -90,6 +94,11 @@ class HostLinear {
     return linear_.tokens <= (packs ? at_most(row_tokens, 5) : row_tokens);
   }
 
+  ptrdiff_t weight_bytes() const {
+    return ptrdiff_t(sizeof(Number)) * linear_.outputs * (linear_.inputs / group_inputs<Number>);
+  }
+
+  template <bool prefetch>
   ATTEND_NOINLINE void run_over_rows() const {
     const OverRows of = {linear_.input, linear_.input_stride, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
                          linear_.output_stride};
@@ -99,12 +108,13 @@ class HostLinear {
                           ATTEND_INLINE_LAMBDA { output_int4_rows<Isa>(of, gathered, rows, output); });
     } else if constexpr (widens<Number>) {
       for_each_16(of, [&](const Number* rows, float* output)
-                          ATTEND_INLINE_LAMBDA { output_rows<Isa>(of, linear_.tokens, rows, output); });
+                          ATTEND_INLINE_LAMBDA { output_rows<Isa, prefetch>(of, linear_.tokens, rows, output); });
     } else {
-      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows{*this, of});
+      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows<prefetch>{*this, of});
     }
   }
 
+  template <bool prefetch>
   struct FloatRows {
     const HostLinear& linear;
     const OverRows& of;
@@ -112,7 +122,7 @@ class HostLinear {
     ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
       const OverRows& operands = of;
       linear.for_each_16(operands, [&](const Number* rows, float* output)
-                                       ATTEND_INLINE_LAMBDA { output_rows<Isa, tokens>(operands, rows, output); });
+                                       ATTEND_INLINE_LAMBDA { output_rows<Isa, prefetch, tokens>(operands, rows, output); });
     }
   };
 

@@ -5,6 +5,7 @@
     value_tile half 4x2, 1 step     values of another format, which are widened in registers
     value_tile 6x4, 1 step, 5 rows  the triangle that ends a tile where later rows see more keys
     output_panel prefetch, 32 fmas  others: how many multiply-adds a round has
+    output_rows prefetch 4, 16 fmas the same for four tokens
     widen_row, 4 loads              a loop without multiply-adds: how many registers it loads
 """
 import re
@@ -33,8 +34,8 @@ class Name:
             words.append("%dx%d" % tuple(numbers[:2]))
         elif self.name == "softmax_side_by_side":
             words.append(counted(numbers[0], "row"))
-        elif self.name == "output_panel":
-            words += ["prefetch"] * ("true" in arguments)
+        elif self.name in ("output_panel", "output_rows"):
+            words += ["prefetch"] * ("true" in arguments) + ["%d" % number for number in numbers]
         else:
             words += [argument for argument in arguments if re.fullmatch(r"\d+|true|false", argument)]
         if not arguments:  # the formats of functions that are no templates
