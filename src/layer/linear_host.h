@@ -86,7 +86,10 @@ class HostLinear {
 
   // The most tokens that go over rows as they lie: of floats as many as have their sums in registers; of other formats as many
   // as take less time to widen 16 rows for each of them than once for all.
-  static constexpr int row_tokens = in_groups<Number> ? 1 : widens<Number> ? 3 : 8 * Isa::lanes / panel_keys;
+  static constexpr int row_tokens = in_groups<Number>                               ? 1
+                                    : !widens<Number>                               ? 8 * Isa::lanes / panel_keys
+                                    : Isa::lane_factors == 1 && sizeof(Number) == 2 ? 4
+                                                                                    : 3;
 
   bool takes_rows() const {
     if (linear_.panels || linear_.outputs < panel_keys || linear_.inputs < piece_inputs<Number>) return false;
