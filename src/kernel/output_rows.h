@@ -29,11 +29,12 @@ struct OverRows {
   ptrdiff_t output_stride;
 };
 
-// Bytes ahead of their use that rows are prefetched: 16 streams at once, which hardware prefetches too late, most of all where
-// all of them enter a page. Measured: src/guide/measured-projections.md.
+// Rows are prefetched this many bytes ahead. Hardware prefetches 16 streams too late, most of all where all of them enter a
+// page at once. Measured: src/guide/measured-projections.md.
 constexpr int near_rows = 512;
 
-// How many numbers ahead that is with `left` inputs of 16 rows to come: behind their ends, in the next 16.
+// The same in numbers, where `left` inputs of these 16 rows are still to be read. Near their ends it leads to the beginnings of
+// the next 16 rows.
 template <class Number>
 ptrdiff_t numbers_ahead(const OverRows& of, int left) {
   constexpr int near = near_rows / int(sizeof(Number));
@@ -91,7 +92,7 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
 // output[t][o] = sum over i of rows[o][i] * input[t][i] for 16 rows and all tokens, in chains of chain_dims inputs.
 //   rows    [16][inputs]
 //   output  [tokens][16]
-// With `prefetch`, rows are prefetched: those that the second-level cache holds are read faster without.
+// prefetch: for weights that the second-level cache does not hold; others are read faster without.
 //
 // Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
@@ -133,14 +134,13 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
 
 // panel[i][o] = rows[o][i] for 16 rows `stride` numbers apart. The last piece begins before its place, so that nothing behind
 // a row is read; where there are fewer inputs than a piece, before the panel.
-//   ahead  how many numbers ahead rows are prefetched
-template <class Isa, bool prefetch = false, class Number>
-ATTEND_ALWAYS_INLINE void transpose_block(const Number* rows, ptrdiff_t stride, int inputs, Number* panel,
-                                          ptrdiff_t ahead = 0) {
+//   prefetch  is called with the first input of each piece
+template <class Isa, class Number, class Prefetch>
+ATTEND_ALWAYS_INLINE void transpose_block(const Number* rows, ptrdiff_t stride, int inputs, Number* panel, Prefetch prefetch) {
   constexpr int piece = piece_inputs<Number>;
   int i = 0;
   for (; inputs - i >= piece; i += piece) {
-    if (prefetch) prefetch_rows<4>(rows + i + ahead + i / piece % 4 * 4 * stride, stride);  // a line has four pieces
+    prefetch(i);
     Isa::transpose_rows(rows + i, stride, panel + i * panel_keys);
   }
   if (i < inputs) Isa::transpose_rows(rows + inputs - piece, stride, panel + (inputs - piece) * panel_keys);
@@ -151,7 +151,7 @@ ATTEND_ALWAYS_INLINE void transpose_block(const Number* rows, ptrdiff_t stride, 
 template <class Isa, class Number>
 void widen_transposed(const float* rows, ptrdiff_t stride, int inputs, float* work, float* panel) {
   Number* const numbers = static_cast<Number*>(static_cast<void*>(work));
-  transpose_block<Isa>(numbers_of<Number>(rows), stride, inputs, numbers);
+  transpose_block<Isa>(numbers_of<Number>(rows), stride, inputs, numbers, [](int) ATTEND_INLINE_LAMBDA {});
   widen_numbers<Isa>(numbers, panel_keys * inputs, panel);
 }
 template <class Isa>
@@ -170,8 +170,13 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* r
   alignas(config::alignment) Number memory[(piece + block) * panel_keys];
   Number* const panel = memory + piece * panel_keys;
   for (int from = 0; from < of.inputs; from += block) {
-    const int count = at_most(of.inputs - from, block);
-    transpose_block<Isa, prefetch>(rows + from, of.row_stride, count, panel, numbers_ahead<Number>(of, of.inputs - from));
+    const int left = of.inputs - from, count = at_most(left, block);
+    const Number* const of_block = rows + from;
+    transpose_block<Isa>(of_block, of.row_stride, count, panel, [&](int i) ATTEND_INLINE_LAMBDA {
+      if (!prefetch) return;
+      const int first = i / piece % 4 * 4;  // a line has four pieces, and each prefetches it for four of the rows
+      prefetch_rows<4>(of_block + i + numbers_ahead<Number>(of, left - i) + first * of.row_stride, of.row_stride);
+    });
     for (int t = 0; t < tokens; ++t) {
       output_panel<Isa, Number, false>(of.input + t * of.input_stride + from, panel, count, from > 0,
                                        output + t * of.output_stride);

@@ -27,16 +27,18 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_steps.h
 
-// By how many floats values are prefetched for one row: whole keys, or 0. What lies between keys far apart is other heads'.
+// How many floats ahead the values of one row are prefetched: a whole number of keys, so that the lines are this head's. 0, for
+// none, where keys lie further apart than that.
 template <class Isa>
 ptrdiff_t values_ahead(ptrdiff_t stride) {
-  if (stride <= 0 || stride > Isa::prefetch_ahead) return 0;
-  return Isa::prefetch_ahead - Isa::prefetch_ahead % int(stride);
+  constexpr int most = Isa::prefetch_ahead;
+  return stride > 0 && stride <= most ? most / int(stride) * stride : 0;
 }
 
 // Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
 // rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
 // next chain.
+//   ahead  of one row
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride, ptrdiff_t ahead) {
   ATTEND_UNROLL

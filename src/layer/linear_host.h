@@ -26,11 +26,7 @@ class HostLinear {
   void run() const {
     if (linear_.tokens == 0) return;
     if constexpr (Isa::transposes_rows) {
-      if (takes_rows()) {
-        // NEON was not measured; weights of 4 bits take as long with prefetches as without.
-        constexpr bool may_prefetch = Isa::lane_factors == 1 && !in_groups<Number>;
-        return weight_bytes() > second_cache ? run_over_rows<may_prefetch>() : run_over_rows<false>();
-      }
+      if (takes_rows()) return run_over_rows();
     }
     if (linear_.tokens == 1 && linear_.panels) {
       const ptrdiff_t bytes = weight_bytes();
@@ -55,6 +51,7 @@ class HostLinear {
 
  private:
   static constexpr int second_cache = 1 << 20;  // bytes that the second-level cache holds nearly everywhere
+  static constexpr int third_cache = 1 << 24;   // and that the third may hold
 
   // Whether a tile of one row takes four panels or more. They are as many streams, each of which is read from its beginning to
   // its end, as processors prefetch best; chains of one panel are streams that end after 16 steps.
@@ -62,7 +59,7 @@ class HostLinear {
       !in_groups<Number> && Isa::lane_factors == 1 && Isa::tile_vecs(1) * Isa::lanes >= 4 * panel_keys;
   // Bytes of weights up to which chains of one panel are faster all the same. They hide the conversion of other formats better,
   // which counts as long as the third-level cache may hold these.
-  static constexpr ptrdiff_t most_for_chains = !side_by_side ? PTRDIFF_MAX : widens<Number> ? 1 << 24 : 1 << 17;
+  static constexpr ptrdiff_t most_for_chains = !side_by_side ? PTRDIFF_MAX : widens<Number> ? third_cache : 1 << 17;
 
   // One token over panels.
   template <bool prefetch>
@@ -84,12 +81,14 @@ class HostLinear {
     }
   }
 
+  static constexpr bool is_x86 = Isa::lane_factors == 1;  // of the sets that transpose rows; what follows was measured there
+
   // The most tokens that go over rows as they lie: of floats as many as have their sums in registers; of other formats as many
   // as take less time to widen 16 rows for each of them than once for all.
-  static constexpr int row_tokens = in_groups<Number>                               ? 1
-                                    : !widens<Number>                               ? 8 * Isa::lanes / panel_keys
-                                    : Isa::lane_factors == 1 && sizeof(Number) == 2 ? 4
-                                                                                    : 3;
+  static constexpr int row_tokens = in_groups<Number>               ? 1
+                                    : !widens<Number>               ? 8 * Isa::lanes / panel_keys
+                                    : is_x86 && sizeof(Number) == 2 ? 4
+                                                                    : 3;
 
   bool takes_rows() const {
     if (linear_.panels || linear_.outputs < panel_keys || linear_.inputs < piece_inputs<Number>) return false;
@@ -101,7 +100,15 @@ class HostLinear {
     return ptrdiff_t(sizeof(Number)) * linear_.outputs * (linear_.inputs / group_inputs<Number>);
   }
 
-  template <bool prefetch>
+  // Whether rows are prefetched: not short ones, above all where they lie apart; and not those that a cache holds, in which
+  // more than two tokens of floats would wait for the instructions. Weights of 4 bits take as long with prefetches as without.
+  static constexpr bool may_prefetch = is_x86 && !in_groups<Number>;
+  bool prefetches_rows() const {
+    const ptrdiff_t cached = !widens<Number> && linear_.tokens > 2 ? third_cache : second_cache;
+    const int least = (linear_.weight_stride == linear_.inputs ? near_rows : 2 * near_rows) / int(sizeof(Number));
+    return may_prefetch && weight_bytes() > cached && linear_.inputs >= least;
+  }
+
   ATTEND_NOINLINE void run_over_rows() const {
     const OverRows of = {linear_.input, linear_.input_stride, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
                          linear_.output_stride};
@@ -110,22 +117,23 @@ class HostLinear {
       for_each_16(of, [&](const Number* rows, float* output)
                           ATTEND_INLINE_LAMBDA { output_int4_rows<Isa>(of, gathered, rows, output); });
     } else if constexpr (widens<Number>) {
-      for_each_16(of, [&](const Number* rows, float* output)
-                          ATTEND_INLINE_LAMBDA { output_rows<Isa, prefetch>(of, linear_.tokens, rows, output); });
+      const auto call = prefetches_rows() ? output_rows<Isa, may_prefetch, Number> : output_rows<Isa, false, Number>;
+      for_each_16(of, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA { call(of, linear_.tokens, rows, output); });
     } else {
-      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows<prefetch>{*this, of});
+      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows{*this, of, prefetches_rows()});
     }
   }
 
-  template <bool prefetch>
   struct FloatRows {
     const HostLinear& linear;
     const OverRows& of;
+    bool prefetch;
     template <int tokens>
     ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
       const OverRows& operands = of;
-      linear.for_each_16(operands, [&](const Number* rows, float* output)
-                                       ATTEND_INLINE_LAMBDA { output_rows<Isa, prefetch, tokens>(operands, rows, output); });
+      const auto call = prefetch ? output_rows<Isa, may_prefetch, tokens> : output_rows<Isa, false, tokens>;
+      linear.for_each_16(operands,
+                         [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA { call(operands, rows, output); });
     }
   };
 
