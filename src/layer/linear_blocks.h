@@ -25,6 +25,14 @@ namespace {
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
   const ScoreOperands<Number> operands = of;  // a copy, or compilers read it again after each store
+  if constexpr (rows > 1 && Isa::lane_factors == 1) {
+    // Outputs that are added to were written a block of inputs ago: all other outputs and weights came between.
+    const float* outputs = operands.scores;
+    for (int r = 0; operands.adds && r < rows; ++r, outputs = opaque(outputs + operands.score_stride)) {
+      ATTEND_UNROLL
+      for (int i = 0; i < vecs * Isa::lanes; i += 16) __builtin_prefetch(outputs + i, 1);
+    }
+  }
   score_chains<Isa, Number, rows, vecs>(operands);
 }
 
