@@ -85,39 +85,25 @@ struct IntegerQuads : IntegerPairs<Operations> {
     score_tile<rows, true>(query, panel, head_dim, scores);
   }
 
-  // As scores, of one row with 32 keys where they lie: as many dimensions of all keys as a vector has bytes, then the next
-  // ones.
+  // As scores, of one row with 32 keys where they lie, four at a time.
   ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                               int32_t* scores) {
-    constexpr int vectors = integer_chunk / lanes, parts = lanes / 4;
     const RowsInPlace rows(stride);
-    Vector sums[vectors];
-    ATTEND_UNROLL
-    for (int v = 0; v < vectors; ++v) sums[v] = Operations::all(number_at(query));
-    for (int d = 0; d < head_dim; d += 4 * lanes) {
-      const int8_t* from = keys + d;
-      const auto dims = Operations::bytes_of(head_dim - d);
-      const Vector numbers = Operations::load_some(query + query_at + d, dims);
-      ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) {
-        Vector fours[parts];  // sums of products of four keys each, some of each sum in each part
-        ATTEND_UNROLL
-        for (int i = 0; i < parts; ++i, from = rows.next(from)) {
-          Vector four[4];
-          rows.prefetch_four(from);
-          ATTEND_UNROLL
-          for (int j = 0; j < 4; ++j) {
-            const Vector key = Operations::load_some(rows.row(from, j), dims);
-            four[j] = Operations::all(0);
-            Operations::add_quads_of_tile(four[j], Operations::flip(key), numbers);
-          }
-          fours[i] = of_four<Sum>(four);
+    const int8_t* const numbers = query + query_at;
+    const Vector start = Operations::all(number_at(query));
+    if (head_dim > 4 * lanes) {
+      fours_in_place(rows, keys, start, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
+        for (int d = 0; d < head_dim; d += 4 * lanes) {
+          const auto dims = Operations::bytes_of(head_dim - d);
+          add_four(rows, from + d, Operations::load_some(numbers + d, dims), dims, four);
         }
-        sums[v] = sum(sums[v], of_parts<Sum>(fours));
-      }
+      });
+    } else {  // without a loop and its loads
+      const auto dims = Operations::bytes_of(head_dim);
+      const Vector all = Operations::load_some(numbers, dims);
+      fours_in_place(rows, keys, start, scores,
+                     [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA { add_four(rows, from, all, dims, four); });
     }
-    ATTEND_UNROLL
-    for (int v = 0; v < vectors; ++v) Operations::store(scores + v * lanes, sums[v]);
   }
 
   // As values, of one row with 32 keys where they lie, four vectors of columns at a time. Bytes of four keys are brought side
@@ -214,6 +200,36 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
  private:
   static constexpr int bytes_ahead = 4096;
+
+  // Adds the products of as many dimensions of four keys as a vector has bytes, or fewer.
+  template <class Dims>
+  static ATTEND_ALWAYS_INLINE void add_four(const RowsInPlace& rows, const int8_t* from, Vector numbers, Dims dims,
+                                            Vector (&four)[4]) {
+    rows.prefetch_four(from);
+    ATTEND_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      Operations::add_quads_of_tile(four[j], Operations::flip(Operations::load_some(rows.row(from, j), dims)), numbers);
+    }
+  }
+  // Scores of 32 keys, of which `add` adds the products of four.
+  template <class Add>
+  static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const int8_t* keys, Vector start, int32_t* scores,
+                                                  Add add) {
+    constexpr int vectors = integer_chunk / lanes, parts = lanes / 4;
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      Vector fours[parts];  // sums of products of four keys each, some of each sum in each part
+      ATTEND_UNROLL
+      for (int i = 0; i < parts; ++i, keys = rows.next(keys)) {
+        Vector four[4];
+        ATTEND_UNROLL
+        for (int j = 0; j < 4; ++j) four[j] = Operations::all(0);
+        add(keys, four);
+        fours[i] = of_four<Sum>(four);
+      }
+      Operations::store(scores + v * lanes, sum(start, of_parts<Sum>(fours)));
+    }
+  }
 
   // Chunks of values, `width` columns each, with the weights of a row.
   struct Chunks {
