@@ -91,19 +91,21 @@ struct IntegerQuads : IntegerPairs<Operations> {
     const RowsInPlace rows(stride);
     const int8_t* const numbers = query + query_at;
     const Vector start = Operations::all(number_at(query));
-    if (head_dim > 4 * lanes) {
+    const int whole = head_dim / (4 * lanes) * 4 * lanes;
+    const auto dims = Operations::bytes_of(head_dim - whole);  // of the last vector, if there is one
+    if (head_dim == 4 * lanes) {                               // without a loop and its loads
+      const Vector all = Operations::load(numbers);
       fours_in_place(rows, keys, start, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
-        for (int d = 0; d < head_dim; d += 4 * lanes) {
-          const auto dims = Operations::bytes_of(head_dim - d);
-          add_four(rows, from + d, Operations::load_some(numbers + d, dims), dims, four);
-        }
+        add_four(rows, from, all, Operations::bytes_of(4 * lanes), four);
       });
-    } else {  // without a loop and its loads
-      const auto dims = Operations::bytes_of(head_dim);
-      const Vector all = Operations::load_some(numbers, dims);
-      fours_in_place(rows, keys, start, scores,
-                     [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA { add_four(rows, from, all, dims, four); });
+      return;
     }
+    fours_in_place(rows, keys, start, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
+      for (int d = 0; d < whole; d += 4 * lanes) {
+        add_four(rows, from + d, Operations::load(numbers + d), Operations::bytes_of(4 * lanes), four);
+      }
+      if (whole < head_dim) add_four(rows, from + whole, Operations::load_some(numbers + whole, dims), dims, four);
+    });
   }
 
   // As values, of one row with 32 keys where they lie, four vectors of columns at a time. Bytes of four keys are brought side
