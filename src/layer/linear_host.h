@@ -117,8 +117,11 @@ class HostLinear {
       for_each_16(of, [&](const Number* rows, float* output)
                           ATTEND_INLINE_LAMBDA { output_int4_rows<Isa>(of, gathered, rows, output); });
     } else if constexpr (widens<Number>) {
-      const auto call = prefetches_rows() ? output_rows<Isa, may_prefetch, Number> : output_rows<Isa, false, Number>;
-      for_each_16(of, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA { call(of, linear_.tokens, rows, output); });
+      const bool prefetch = prefetches_rows();
+      for_each_16(of, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA {
+        prefetch ? output_rows<Isa, may_prefetch>(of, linear_.tokens, rows, output)
+                 : output_rows<Isa, false>(of, linear_.tokens, rows, output);
+      });
     } else {
       with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows{*this, of, prefetches_rows()});
     }
@@ -131,9 +134,11 @@ class HostLinear {
     template <int tokens>
     ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
       const OverRows& operands = of;
-      const auto call = prefetch ? output_rows<Isa, may_prefetch, tokens> : output_rows<Isa, false, tokens>;
-      linear.for_each_16(operands,
-                         [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA { call(operands, rows, output); });
+      const bool prefetches = prefetch;
+      linear.for_each_16(operands, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA {
+        prefetches ? output_rows<Isa, may_prefetch, tokens>(operands, rows, output)
+                   : output_rows<Isa, false, tokens>(operands, rows, output);
+      });
     }
   };
 

@@ -85,27 +85,12 @@ struct IntegerQuads : IntegerPairs<Operations> {
     score_tile<rows, true>(query, panel, head_dim, scores);
   }
 
-  // As scores, of one row with 32 keys where they lie, four at a time.
-  ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
-                                              int32_t* scores) {
-    const RowsInPlace rows(stride);
-    const int8_t* const numbers = query + query_at;
-    const Vector start = Operations::all(number_at(query));
-    const int whole = head_dim / (4 * lanes) * 4 * lanes;
-    const auto dims = Operations::bytes_of(head_dim - whole);  // of the last vector, if there is one
-    if (head_dim == 4 * lanes) {                               // without a loop and its loads
-      const Vector all = Operations::load(numbers);
-      fours_in_place(rows, keys, start, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
-        add_four(rows, from, all, Operations::bytes_of(4 * lanes), four);
-      });
-      return;
-    }
-    fours_in_place(rows, keys, start, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
-      for (int d = 0; d < whole; d += 4 * lanes) {
-        add_four(rows, from + d, Operations::load(numbers + d), Operations::bytes_of(4 * lanes), four);
-      }
-      if (whole < head_dim) add_four(rows, from + whole, Operations::load_some(numbers + whole, dims), dims, four);
-    });
+  // As scores, of one row with 32 keys where they lie, four at a time. A key of one vector takes no loop.
+  ATTEND_ALWAYS_INLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                                   int32_t* scores) {
+    if (head_dim == 4 * lanes) return vectors_in_place(query, keys, stride, scores);
+    head_dim <= most_prefetched ? any_in_place<true>(query, keys, stride, head_dim, scores)
+                                : any_in_place<false>(query, keys, stride, head_dim, scores);
   }
 
   // As values, of one row with 32 keys where they lie, four vectors of columns at a time. Bytes of four keys are brought side
@@ -202,21 +187,47 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
  private:
   static constexpr int bytes_ahead = 4096;
+  static constexpr int most_prefetched = 128;  // dimensions of keys of which later ones are prefetched: longer ones are streams
 
   // Adds the products of as many dimensions of four keys as a vector has bytes, or fewer.
   template <class Dims>
   static ATTEND_ALWAYS_INLINE void add_four(const RowsInPlace& rows, const int8_t* from, Vector numbers, Dims dims,
                                             Vector (&four)[4]) {
-    rows.prefetch_four(from);
     ATTEND_UNROLL
     for (int j = 0; j < 4; ++j) {
       Operations::add_quads_of_tile(four[j], Operations::flip(Operations::load_some(rows.row(from, j), dims)), numbers);
     }
   }
+  ATTEND_NOINLINE static void vectors_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int32_t* scores) {
+    const RowsInPlace rows(stride);
+    const Vector numbers = Operations::load(query + query_at);
+    fours_in_place(rows, query, keys, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
+      rows.prefetch_four(from);
+      add_four(rows, from, numbers, Operations::bytes_of(4 * lanes), four);
+    });
+  }
+  template <bool prefetch>
+  ATTEND_NOINLINE static void any_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                           int32_t* scores) {
+    const RowsInPlace rows(stride);
+    fours_in_place(rows, query, keys, scores, [&](const int8_t* from, Vector(&four)[4]) ATTEND_INLINE_LAMBDA {
+      const int8_t* numbers = query + query_at;
+      int left = head_dim;
+      for (; left >= 4 * lanes; left = opaque(left - 4 * lanes), from += 4 * lanes, numbers += 4 * lanes) {
+        if (prefetch) rows.prefetch_four(from);
+        add_four(rows, from, Operations::load(numbers), Operations::bytes_of(4 * lanes), four);
+      }
+      if (left == 0) return;
+      if (prefetch) rows.prefetch_four(from);
+      const auto dims = Operations::bytes_of(left);
+      add_four(rows, from, Operations::load_some(numbers, dims), dims, four);
+    });
+  }
   // Scores of 32 keys, of which `add` adds the products of four.
   template <class Add>
-  static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const int8_t* keys, Vector start, int32_t* scores,
-                                                  Add add) {
+  static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const Query* query, const int8_t* keys,
+                                                  int32_t* scores, Add add) {
+    const Vector start = Operations::all(number_at(query));
     constexpr int vectors = integer_chunk / lanes, parts = lanes / 4;
     ATTEND_UNROLL
     for (int v = 0; v < vectors; ++v) {
