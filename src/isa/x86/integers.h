@@ -68,7 +68,8 @@ inline uint32_t sum_of_four(__m128i a) {
 // Rows of bytes that are read where they lie, four at a time.
 class RowsInPlace {
  public:
-  explicit RowsInPlace(ptrdiff_t stride) : stride_(stride), three_(opaque(3 * stride)), ahead_(opaque(rows_ahead * stride)) {}
+  ATTEND_ALWAYS_INLINE explicit RowsInPlace(ptrdiff_t stride)
+      : stride_(stride), three_(opaque(3 * stride)), ahead_(opaque(rows_ahead * stride)) {}
 
   ATTEND_ALWAYS_INLINE const int8_t* row(const int8_t* from, int i) const { return i < 3 ? from + i * stride_ : from + three_; }
   // Those that are used some time later.
