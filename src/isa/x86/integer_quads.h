@@ -198,6 +198,8 @@ struct IntegerQuads : IntegerPairs<Operations> {
       Operations::add_quads_of_tile(four[j], Operations::flip(Operations::load_some(rows.row(from, j), dims)), numbers);
     }
   }
+
+  // scores_in_place of keys that are one vector, and of any others; apart, so that neither needs the other's registers.
   ATTEND_NOINLINE static void vectors_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int32_t* scores) {
     const RowsInPlace rows(stride);
     const Vector numbers = Operations::load(query + query_at);
@@ -223,6 +225,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
       add_four(rows, from, Operations::load_some(numbers, dims), dims, four);
     });
   }
+
   // Scores of 32 keys, of which `add` adds the products of four.
   template <class Add>
   static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const Query* query, const int8_t* keys,
