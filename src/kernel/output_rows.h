@@ -27,6 +27,7 @@ struct OverRows {
   ptrdiff_t row_stride;
   int inputs;
   ptrdiff_t output_stride;
+  bool prefetch;  // for weights that the second-level cache does not hold; others are read faster without
 };
 
 // Rows are prefetched this many bytes ahead. Hardware prefetches 16 streams too late, most of all where all of them enter a
@@ -92,11 +93,10 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
 // output[t][o] = sum over i of rows[o][i] * input[t][i] for 16 rows and all tokens, in chains of chain_dims inputs.
 //   rows    [16][inputs]
 //   output  [tokens][16]
-// prefetch: for weights that the second-level cache does not hold; others are read faster without.
 //
 // Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
-template <class Isa, bool prefetch, int tokens>
+template <class Isa, int tokens>
 ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* output) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
   const float* input = of.input;
@@ -107,9 +107,11 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
   for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {
     typename Isa::Vec sums[tokens][vecs];
     set_to_zero<Isa>(sums);
-    if (prefetch) prefetch_rows<panel_keys>(rows + numbers_ahead<float>(of, inputs), row_stride);
-    int left = at_most(inputs, chain_dims);
-    for (; left >= piece; left -= piece, input = opaque(input + piece), rows = opaque(rows + piece)) {
+    if (of.prefetch) {  // opaque, or a register of the loop below is kept for it
+      prefetch_rows<panel_keys>(rows + numbers_ahead<float>(*opaque(&of), inputs), row_stride);
+    }
+    const int count = at_most(inputs, chain_dims), left = count % piece;
+    for (int i = count / piece; i > 0; --i, input = opaque(input + piece), rows = opaque(rows + piece)) {
       add_piece<Isa>(input, input_stride, rows, row_stride, 0, sums);
     }
     if (left > 0) {

@@ -110,35 +110,30 @@ class HostLinear {
   }
 
   ATTEND_NOINLINE void run_over_rows() const {
-    const OverRows of = {linear_.input, linear_.input_stride, linear_.weight_stride / group_inputs<Number>, linear_.inputs,
-                         linear_.output_stride};
+    const OverRows of = {linear_.input,  linear_.input_stride,  linear_.weight_stride / group_inputs<Number>,
+                         linear_.inputs, linear_.output_stride, prefetches_rows()};
     if constexpr (in_groups<Number>) {
       alignas(config::alignment) core::Int4Panel gathered[2][2];
       for_each_16(of, [&](const Number* rows, float* output)
                           ATTEND_INLINE_LAMBDA { output_int4_rows<Isa>(of, gathered, rows, output); });
     } else if constexpr (widens<Number>) {
-      const bool prefetch = prefetches_rows();
       for_each_16(of, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA {
-        prefetch ? output_rows<Isa, may_prefetch>(of, linear_.tokens, rows, output)
-                 : output_rows<Isa, false>(of, linear_.tokens, rows, output);
+        of.prefetch ? output_rows<Isa, may_prefetch>(of, linear_.tokens, rows, output)
+                    : output_rows<Isa, false>(of, linear_.tokens, rows, output);
       });
     } else {
-      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows{*this, of, prefetches_rows()});
+      with_rows<AnyNumber, row_tokens>(linear_.tokens, FloatRows{*this, of});
     }
   }
 
   struct FloatRows {
     const HostLinear& linear;
     const OverRows& of;
-    bool prefetch;
     template <int tokens>
     ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
       const OverRows& operands = of;
-      const bool prefetches = prefetch;
-      linear.for_each_16(operands, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA {
-        prefetches ? output_rows<Isa, may_prefetch, tokens>(operands, rows, output)
-                   : output_rows<Isa, false, tokens>(operands, rows, output);
-      });
+      linear.for_each_16(operands, [&](const Number* rows, float* output)
+                                       ATTEND_INLINE_LAMBDA { output_rows<Isa, tokens>(operands, rows, output); });
     }
   };
 

@@ -5,7 +5,7 @@
     value_tile half 4x2, 1 step     values of another format, which are widened in registers
     value_tile 6x4, 1 step, 5 rows  the triangle that ends a tile where later rows see more keys
     output_panel prefetch, 32 fmas  others: how many multiply-adds a round has
-    output_rows prefetch 4, 32 fmas the same for four tokens
+    output_rows 4, 32 fmas          the same over rows, for four tokens
     widen_row, 4 loads              a loop without multiply-adds: how many registers it loads
 """
 import re
