@@ -87,8 +87,7 @@ class PlainWalk {
   void add_keys(const KeyBlock& block) {
     Tile tile;
     tile.first = rows_.rows.first;
-    for (int r = 0; r < rows_.rows.count; r += tile.rows) {
-      const int left = rows_.rows.count - r;
+    for (int r = 0, left = rows_.rows.count; left > 0; r += tile.rows, left -= tile.rows) {
       tile.rows = one_chain_ ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;

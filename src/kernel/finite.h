@@ -25,7 +25,8 @@ template <class Isa>
 bool rows_are_finite(const float* rows, ptrdiff_t stride, int first, int end, int dims) {
   constexpr int side_by_side = 4;  // sums, or each multiply-add would wait for the one before
   typename Isa::Vec zeros[side_by_side];
-  for (auto& sum : zeros) sum = Isa::zero();
+  ATTEND_UNROLL
+  for (int i = 0; i < side_by_side; ++i) zeros[i] = Isa::zero();
   for (int r = first; r < end; ++r) {
     const float* const row = rows + r * stride;
     int c = 0;
@@ -38,6 +39,7 @@ bool rows_are_finite(const float* rows, ptrdiff_t stride, int first, int end, in
     for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros[0] = Isa::fma(Isa::load(row + c), Isa::zero(), zeros[0]);
     if (!numbers_are_finite(row, c, dims)) return false;
   }
+  ATTEND_UNROLL
   for (int i = 1; i < side_by_side; ++i) zeros[0] = Isa::add(zeros[0], zeros[i]);
   float lanes[Isa::lanes];
   Isa::store(lanes, zeros[0]);
