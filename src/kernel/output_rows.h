@@ -107,7 +107,7 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
   for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {
     typename Isa::Vec sums[tokens][vecs];
     set_to_zero<Isa>(sums);
-    if (of.prefetch) {  // opaque, or a register of the loop below is kept for it
+    if (Isa::lane_factors == 1 && of.prefetch) {  // opaque, or a register of the loop below is kept for it
       prefetch_rows<panel_keys>(rows + numbers_ahead<float>(*opaque(&of), inputs), row_stride);
     }
     const int count = at_most(inputs, chain_dims), left = count % piece;
@@ -165,7 +165,7 @@ ATTEND_NOINLINE void widen_rows(core::Format format, const float* rows, ptrdiff_
 }
 
 // Numbers that are widened, a block of inputs at a time, which stays in the first-level cache as a panel, behind a place for a
-// piece.
+// piece. Whether to prefetch is a type here, because it is asked at each step.
 template <class Isa, bool prefetch, class Number>
 ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* rows, float* output) {
   constexpr int piece = piece_inputs<Number>, block = 8 * chain_dims;

@@ -131,9 +131,8 @@ class HostLinear {
     const OverRows& of;
     template <int tokens>
     ATTEND_ALWAYS_INLINE void operator()(Constant<tokens>) const {
-      const OverRows& operands = of;
-      linear.for_each_16(operands, [&](const Number* rows, float* output)
-                                       ATTEND_INLINE_LAMBDA { output_rows<Isa, tokens>(operands, rows, output); });
+      linear.for_each_16(
+          of, [&](const Number* rows, float* output) ATTEND_INLINE_LAMBDA { output_rows<Isa, tokens>(of, rows, output); });
     }
   };
 
