@@ -36,12 +36,10 @@ void feed_watchdog() { ++fed; }  // a register of the board
 // Attention of the newest token, in slices of at most 32 keys, so that no call takes long.
 Status attend_in_slices(const attend::Query<Voice>& query, attend::Output<Voice>& output) {
   constexpr int slice = 32;  // a state of integers stops at multiples of 32
-  // Tokens before the window are no work. The first call passes them all, and takes the sink tokens on its way.
-  const int oldest = cache.length() - LastWords::window;
+  // The first call takes the sink tokens. Then state.next() is where the window begins.
   Status status = state.begin();
   while (status == Status::ok && state.next() < cache.length()) {
-    const int from = state.next() < oldest ? oldest / slice * slice : state.next();
-    status = attend::accumulate(query, cache, state, from + slice, work, quantisation);
+    status = attend::accumulate(query, cache, state, state.next() + slice, work, quantisation);
     feed_watchdog();
   }
   return status == Status::ok ? attend::finish(state, output, quantisation) : status;

@@ -131,7 +131,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   call.options.states = states_of<Shape, nodes>(data);
   call.problem.keys = end;
   set_visibility(call.problem, call.options, StateAccess::settings(state));
-  if (!core::has_visible_keys(call.problem, call.options)) return Status::missing_keys;
+  const core::SeenKeys seen = core::seen_keys(call.problem, call.options);
+  if (!finished_segments<Shape>(state).has_all(seen, end)) return Status::missing_keys;
   core::finish(call.problem, call.options);
   progress.finish();
   return Status::ok;

@@ -224,6 +224,13 @@ class RowState {
     clear<Isa>();
   }
 
+  // The state stopped at a key and goes on at another: the open chain ends, and the open segment, where they do.
+  template <class Isa>
+  void leave(int from, int to) const {
+    if (from % chain_keys != 0 && (from ^ to) >= chain_keys) end_chain<Isa>();
+    if (from % segment_keys != 0 && segment_of(from) != segment_of(to)) end_segment<Isa>(segment_of(from));
+  }
+
   // The state has been through another segment, with these sums.
   template <class Isa>
   void push(int segment, const Node& top) const {

@@ -124,7 +124,12 @@ class IntegerRowState {
     open().clear();
   }
 
-  // As those of RowState.
+  // As functions of these names of RowState.
+  void leave(int from, int to) const {
+    if (from % segment_keys == 0 || segment_of(from) == segment_of(to)) return;
+    push(segment_of(from), open().state(), open().sums());
+    open().clear();
+  }
   void push(int segment, const IntegerSoftmaxState& state, const int32_t* sums) const {
     const auto [depth, joins] = nodes().push(2 * segment + 1);
     push_integer_node(all_nodes(), depth, joins, state, sums);

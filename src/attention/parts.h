@@ -183,10 +183,13 @@ void take_options(core::Ranged<Options>& options, const WorkUnit& work_unit) {
   options.ranges.token += work_unit.token;
 }
 
-// Calls with each unit of a part of a call with options.
+// Calls with each unit of a part of a call with options. Into states, tokens count alike: the cut must not depend on keys, which
+// a call goes over in several steps.
 template <class Problem, class Options, class Call>
 void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
-  const auto token_work = [&](int token) { return token_overhead + keys_seen(problem, options, token); };
+  const auto token_work = [&](int token) {
+    return token_overhead + (options.states.data != nullptr ? 0 : keys_seen(problem, options, token));
+  };
   for_each_unit(problem, part, parts, token_work, call);
 }
 

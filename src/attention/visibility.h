@@ -101,14 +101,16 @@ inline Visibility visibility_of(const Problem& problem, const Options& options, 
   return {begin, first, end, at_most(options.sink_tokens, first)};
 }
 
-// Whether states that have been through the segments of a set and the keys up to problem.keys of the open one have all that any
-// token sees by position.
-template <class Problem, class Options, class Set>
-bool has_visible_segments(const Problem& problem, const Options& options, const Set& set) {
-  if (problem.queries == 0) return true;
+inline bool has_scores(const core::Options& options) { return options.scores.data != nullptr; }
+inline bool has_scores(const core::IntegerOptions&) { return false; }
+
+// The keys that any token sees by position, as core::seen_keys.
+template <class Problem, class Options>
+core::SeenKeys seen_by_queries(const Problem& problem, const Options& options) {
+  if (problem.queries == 0) return {0, 0, 0};
+  if (has_scores(options)) return {0, 0, problem.keys};
   const Visibility earliest = visibility_of(problem, options, 0), latest = visibility_of(problem, options, problem.queries - 1);
-  const auto end = [&](int keys) { return at_most(segment_of(keys + segment_keys - 1), segment_of(problem.keys)); };
-  return set.has(0, end(latest.sink_tokens)) && set.has(segment_of(earliest.first), end(latest.end));
+  return {latest.sink_tokens, at_most(earliest.first, latest.end), latest.end};
 }
 
 // Segments of which any token sees something by position, and one if none does: those of sink tokens before the others.
@@ -120,9 +122,6 @@ struct VisibleSegments {
   int count() const { return sinks + (end - first); }
   int segment(int n) const { return n < sinks ? n : n - sinks + first; }
 };
-
-inline bool has_scores(const core::Options& options) { return options.scores.data != nullptr; }
-inline bool has_scores(const core::IntegerOptions&) { return false; }
 
 // With scores all segments are seen, because each has columns of them.
 template <class Problem, class Options>

@@ -54,22 +54,19 @@ void run_options_row(const Call&, const core::Problem& row, const core::RangedOp
 
 void begin_state(float* state, int value_dim) { RowState(state, value_dim).begin<Scalar>(); }
 
+void leave(float* state, int value_dim, int from, int to) { RowState(state, value_dim).leave<Scalar>(from, to); }
+
 void skip_keys(float* state, int value_dim, int from, int to) {
-  const RowState row(state, value_dim);
-  int segment = segment_of(from);
-  if (from % segment_keys != 0 && segment < segment_of(to)) {
-    row.end_chain<Scalar>();
-    row.end_segment<Scalar>(segment++);
-  }
-  row.push_zeros<Scalar>(segment, segment_of(to));
+  leave(state, value_dim, from, to);
+  RowState(state, value_dim).push_zeros<Scalar>(segment_of(from + segment_keys - 1), segment_of(to));
 }
 
 void merge_state(float* state, const float* other, bool takes_open, int value_dim, int nodes) {
   core::merge(state, other, takes_open, 1, value_dim, nodes);
 }
 
-bool has_visible_keys(const Call&, const core::Problem& rows, const core::Options& options) {
-  return core::has_visible_keys(rows, options);
+core::SeenKeys seen_keys(const Call&, const core::Problem& rows, const core::Options& options) {
+  return core::seen_keys(rows, options);
 }
 
 void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, const core::Options& options, float*) {
@@ -119,7 +116,8 @@ const attend_arithmetic float_arithmetic = {
     begin_state,
     skip_keys,
     merge_state,
-    has_visible_keys,
+    seen_keys,
+    leave,
     finish_rows,
 };
 static_assert(core::state_floats(7, 5) == core::state_head + panel_keys + 2 * 7 + 5 * (7 + node_numbers),

@@ -217,22 +217,19 @@ IntegerRowState row_at(float* state, int value_dim) { return {reinterpret_cast<i
 
 void begin_state(float* state, int value_dim) { row_at(state, value_dim).begin(); }
 
+void leave(float* state, int value_dim, int from, int to) { row_at(state, value_dim).leave(from, to); }
+
 void skip_keys(float* state, int value_dim, int from, int to) {
-  const IntegerRowState row = row_at(state, value_dim);
-  int segment = segment_of(from);
-  if (from % segment_keys != 0 && segment < segment_of(to)) {
-    row.push(segment++, row.open().state(), row.open().sums());
-    row.open().clear();
-  }
-  row.push_zeros(segment, segment_of(to));
+  leave(state, value_dim, from, to);
+  row_at(state, value_dim).push_zeros(segment_of(from + segment_keys - 1), segment_of(to));
 }
 
 void merge_state(float* state, const float* other, bool takes_open, int value_dim, int nodes) {
   core::merge(reinterpret_cast<int32_t*>(state), reinterpret_cast<const int32_t*>(other), takes_open, 1, value_dim, nodes);
 }
 
-bool has_visible_keys(const Call& call, const core::Problem& rows, const core::Options& options) {
-  return core::has_visible_keys(integers_of(call, rows), integers_of(call, options));
+core::SeenKeys seen_keys(const Call& call, const core::Problem& rows, const core::Options& options) {
+  return core::seen_keys(integers_of(call, rows), integers_of(call, options));
 }
 
 void finish_rows(const Call& call, const attend_problem& problem, const core::Problem& rows, const core::Options& options,
@@ -265,7 +262,8 @@ constexpr attend_arithmetic integer_arithmetic = {
     begin_state,
     skip_keys,
     merge_state,
-    has_visible_keys,
+    seen_keys,
+    leave,
     finish_rows,
 };
 static_assert(core::integer_state_numbers(7, 5) == 4 + 7 + 5 * (7 + node_numbers), "the size of a state is the core's");

@@ -36,11 +36,40 @@ template <class Run>
 void each_row_with_options(const Call& call, const CallOptions& call_options, const Parts& cut, Run run) {
   each_row(call, cut, [&](ptrdiff_t row, int row_part, int row_parts) {
     core::Problem of_row = call.option_problem_of_row(row);
-    const core::RangedOptions options = options_of_row(call_options, row);
-    // A row that has ended takes none.
-    if (of_row.keys < options.first_key) of_row.keys = options.first_key;
-    run(of_row, options, row_part, row_parts);
+    core::RangedOptions options = options_of_row(call_options, row);
+    run(of_row, options, Parts{row_part, row_parts});
   });
+}
+
+// The keys that queries of any batch row see: what all states go over alike.
+core::SeenKeys seen_in_any_row(const Call& call, const CallOptions& call_options) {
+  core::SeenKeys any = {0, call.first.keys, call.first.keys};
+  int end = 0;
+  each_row_with_options(call, call_options, {0, 1}, [&](core::Problem& row, core::RangedOptions& options, const Parts&) {
+    const core::SeenKeys seen = call.arithmetic->seen_keys(call, row, options);
+    any.sinks = at_least(any.sinks, seen.sinks);
+    if (seen.first == seen.end) return;
+    any.first = at_most(any.first, seen.first);
+    end = at_least(end, seen.end);
+  });
+  any.end = at_least(end, any.first);
+  return any;
+}
+
+// Runs a part of a batch row into its states.
+void run_into_states(const Call& call, const core::SeenKeys& seen, core::Problem& row, core::RangedOptions& options,
+                     const Parts& cut) {
+  const int keys = row.keys, width = row.value_dim, end = call.first.keys;
+  const auto run = [&](int from, int to) {
+    options.first_key = from;
+    row.keys = at_least(from, at_most(keys, to));  // a row that has ended takes none
+    call.arithmetic->run_row(call, row, options, cut);
+    each_state(row, options, cut, [&](float* state) { call.arithmetic->skip_keys(state, width, row.keys, to); });
+  };
+  seen.go_over(options.first_key, end, end, run, [&](int from, int to) {
+    each_state(row, options, cut, [&](float* state) { call.arithmetic->leave(state, width, from, to); });
+  });
+  each_state(row, options, cut, [&](float* state) { set_next_key(state, end); });
 }
 
 // Options too.
@@ -56,26 +85,22 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   CallOptions call_options;
   check_options(call, problem, call_options);
   const bool has_states = problem.states != nullptr;
+  core::SeenKeys seen = {};
   if (has_states && !call.failed()) {
     check_begun(call, problem.states, ATTEND_ARG_STATES);
-    StatesOfPart states = {call, nullptr};
+    seen = seen_in_any_row(call, call_options);
+    StatesOfPart states = {call, seen, nullptr};
     each_row_with_options(
-        call, call_options, cut,
-        [&](const core::Problem& row, const core::RangedOptions& options, int row_part, int row_parts) {
-          each_state(row, options, {row_part, row_parts}, [&](const float* state) { states.check(state, options.first_key); });
+        call, call_options, cut, [&](const core::Problem& row, const core::RangedOptions& options, const Parts& row_cut) {
+          each_state(row, options, row_cut, [&](const float* state) { states.check(state, options.first_key); });
         });
   }
   if (call.failed()) return call.status();
   call.arithmetic->begin(call, problem, workspace);
-  each_row_with_options(call, call_options, cut,
-                        [&](const core::Problem& row, const core::RangedOptions& options, int row_part, int row_parts) {
-                          call.arithmetic->run_row(call, row, options, {row_part, row_parts});
-                          if (!has_states) return;
-                          each_state(row, options, {row_part, row_parts}, [&](float* state) {
-                            call.arithmetic->skip_keys(state, row.value_dim, row.keys, call.first.keys);
-                            set_next_key(state, call.first.keys);
-                          });
-                        });
+  each_row_with_options(call, call_options, cut, [&](core::Problem& row, core::RangedOptions& options, const Parts& row_cut) {
+    if (has_states) return run_into_states(call, seen, row, options, row_cut);
+    call.arithmetic->run_row(call, row, options, row_cut);
+  });
   return ATTEND_OK;
 }
 

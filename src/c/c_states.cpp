@@ -69,8 +69,9 @@ void each_states(const Call& call, const void* states, Row visit) {
 
 int next_key_of(const float* state) { return bits_to<int>(state[core::state_owner]); }
 
-// The most nodes that a state has while it goes on from one key to another; -1 where it is no state that stopped at the first.
-int most_nodes(const Call& call, const float* state, int from, int to) {
+// The most nodes that a state has while it goes on from one key to another, over keys that queries see; -1 where it is no state
+// that stopped at the first.
+int most_nodes(const Call& call, const float* state, const core::SeenKeys& seen, int from, int to) {
   constexpr int most_number = 2 * (ATTEND_MAX_TOKENS / segment_keys);
   const core::SegmentSet set = segments_of(call, state);
   if (set.count < 0 || set.count > call.state_nodes) return -1;
@@ -82,7 +83,7 @@ int most_nodes(const Call& call, const float* state, int from, int to) {
     if (node.first < end || core::partner_of(number) == before) return -1;
     before = number, end = node.first + node.size;
   }
-  return end > segment_of(from) ? -1 : set.most_with(segment_of(from), segment_of(to));
+  return end > segment_of(from) ? -1 : set.most_with(seen, segment_of(from), segment_of(to));
 }
 // Whether a state has been through the same keys as another.
 bool is_like(const Call& call, const float* state, const float* other) {
@@ -105,7 +106,7 @@ Stopped check_stopped(Call& call, const void* states, attend_argument argument) 
   const int next = next_key_of(first);
   call.require(next >= 0 && next <= ATTEND_MAX_TOKENS, ATTEND_CORRUPT, argument);
   if (call.failed()) return {};
-  call.require(most_nodes(call, first, next, next) >= 0, ATTEND_CORRUPT, argument);
+  call.require(most_nodes(call, first, {}, next, next) >= 0, ATTEND_CORRUPT, argument);
   each_states(call, states, [&](const core::Problem& problem, const core::Options& options) {
     each_state(problem, options, {0, 1}, [&](const float* state) {
       call.require(call.failed() || is_like(call, state, first), ATTEND_CORRUPT, argument);
@@ -136,9 +137,9 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
   check_position(call, problem);
   check_windows(call, problem, options.first);
   set_states(problem.states, call, options);
-  const bool all = !call.failed() && call.arithmetic->has_visible_keys(call, call.first, options.first);
-  const bool any = keys == 0 || keys % segment_keys != 0 || bits_to<uint32_t>(*stopped.state) != 0;
-  call.require(all && any, ATTEND_MISMATCH, ATTEND_ARG_STATES);
+  if (call.failed()) return;
+  const core::SeenKeys seen = call.arithmetic->seen_keys(call, call.first, options.first);
+  call.require(segments_of(call, stopped.state).has_all(seen, int(keys)), ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
 
 }  // namespace
@@ -181,7 +182,7 @@ void StatesOfPart::check(const float* state, int first_key) {
   if (call.failed()) return;
   if (first == nullptr) {
     first = state;
-    const int most = most_nodes(call, state, first_key, call.first.keys);
+    const int most = most_nodes(call, state, seen, first_key, call.first.keys);
     call.require(most >= 0, ATTEND_CORRUPT, ATTEND_ARG_STATES);
     call.require(most <= call.state_nodes, ATTEND_TOO_SMALL, ATTEND_ARG_STATE_NODES);
   }

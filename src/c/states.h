@@ -28,6 +28,7 @@ Stopped check_stopped(Call& call, const void* states, attend_argument argument);
 // Those that a part of a call goes on with; the other parts may be under way.
 struct StatesOfPart {
   Call& call;
+  const core::SeenKeys& seen;
   const float* first;  // which the others are like; null at first
   // One that stopped at that key, with room for the nodes of the call.
   void check(const float* state, int first_key);

@@ -54,8 +54,10 @@ struct attend_arithmetic {
   // Goes on without keys from one to another: a batch row that has ended.
   void (*skip_keys)(float* state, int value_dim, int from, int to);
   void (*merge_state)(float* state, const float* other, bool takes_open, int value_dim, int nodes);
-  bool (*has_visible_keys)(const attend::c_surface::Call& call, const attend::core::Problem& rows,
-                           const attend::core::Options& options);
+  // As core::seen_keys and core::leave, of one state.
+  attend::core::SeenKeys (*seen_keys)(const attend::c_surface::Call& call, const attend::core::Problem& rows,
+                                      const attend::core::Options& options);
+  void (*leave)(float* state, int value_dim, int from, int to);
   void (*finish_rows)(const attend::c_surface::Call& call, const attend_problem& problem, const attend::core::Problem& rows,
                       const attend::core::Options& options, float* numbers);
 };

@@ -27,8 +27,14 @@ void begin(const Problem& problem, const Options& options) {
   }
 }
 
-bool has_visible_keys(const Problem& problem, const Options& options) {
-  return has_visible_segments(problem, options, segments_of(options.states.data, problem.value_dim));
+SeenKeys seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
+
+void leave(const Problem& problem, const Options& options, int from, int to) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      RowState(element(options.states, token, head), problem.value_dim).leave<Scalar>(from, to);
+    }
+  }
 }
 
 void finish(const Problem& problem, const Options& options) {

@@ -53,8 +53,14 @@ void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options,
   }
 }
 
-bool has_visible_keys(const IntegerProblem& problem, const IntegerOptions& options) {
-  return has_visible_segments(problem, options, segments_of(options.states.data, problem.value_dim));
+SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options) { return seen_by_queries(problem, options); }
+
+void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      IntegerRowState(element(options.states, token, head), problem.value_dim).leave(from, to);
+    }
+  }
 }
 
 void finish(const IntegerProblem& problem, const IntegerOptions& options) {

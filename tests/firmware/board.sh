@@ -2,7 +2,7 @@
 # Builds images for emulated boards and runs them. From the project's top folder:
 #   tests/firmware/board.sh build BOARD FOLDER PROGRAM...   (images FOLDER/BOARD.PROGRAM; the library is compiled once)
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
-#   tests/firmware/board.sh count BOARD IMAGE [ARGUMENT...]   (runs an image of the program count, tokens or household_count)
+#   tests/firmware/board.sh count BOARD IMAGE [ARGUMENT...]   (runs an image of the program count, streams, tokens or household_count)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library.
 #     One object defines `int firmware::run()` of platform.h, which is called in the place of main; it prints by semihosting, firmware::write)
@@ -11,7 +11,7 @@
 #   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# Programs: chains, specials, digests, options, count, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
+# Programs: chains, specials, digests, options, count, streams, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
@@ -152,6 +152,7 @@ build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
     digests | options | count | chains | outputs | specials | example | two_boards) compile "$here/$1_main.cpp" ;;
+    streams) extra="$extra -DATTEND_COUNT" && compile "$here/streams_main.cpp" ;;
     exported)
       language=cpp
       [ ! -e "$EXPORTED/self_test.c" ] || language=c
@@ -176,7 +177,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, keywords, keywords_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, keywords, keywords_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

@@ -236,9 +236,10 @@ void run(const IntegerProblem& problem, const IntegerOptions& options);
 void run_part(const IntegerProblem& problem, int part, int parts);
 void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
 
-// As has_visible_keys, finish, merge and segments_of of core/options.h. Of the problem, output, output_scales and extents
-// count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.
-bool has_visible_keys(const IntegerProblem& problem, const IntegerOptions& options);
+// As seen_keys, leave, finish, merge and segments_of of core/options.h. finish: of the problem, output, output_scales and
+// extents count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.
+SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options);
+void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to);
 void finish(const IntegerProblem& problem, const IntegerOptions& options);
 void merge(int32_t* states, const int32_t* others, bool takes_open, int rows, int value_dim, int nodes);
 inline SegmentSet segments_of(const int32_t* state, int value_dim) {

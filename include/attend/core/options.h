@@ -176,9 +176,12 @@ void add_key_parts(const Problem& problem, const Options& options, const float* 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
 
-// Whether the states have all keys before problem.keys that the queries see by position. Of the options, states, windows and
-// sink tokens count.
-bool has_visible_keys(const Problem& problem, const Options& options);
+// The keys that any query of the problem sees by position; with scores all, because each key has one. Of the options, windows,
+// sink tokens and scores count.
+SeenKeys seen_keys(const Problem& problem, const Options& options);
+
+// Ends the open chain and the open segment of states that stopped at key `from` and go on at `to`, where they do.
+void leave(const Problem& problem, const Options& options, int from, int to);
 
 // The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values nor
 // scratch; of problem.keys where an open segment is, the last one before it.

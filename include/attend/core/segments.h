@@ -76,6 +76,48 @@ struct SegmentNode {
 [[gnu::always_inline]] constexpr bool is_second(int number) { return (number & 2 * size_of(number)) != 0; }
 [[gnu::always_inline]] constexpr int joined(int number) { return (number - size_of(number)) | 2 * size_of(number); }
 
+// The keys that any query of a call sees by position: 0 ... sinks - 1, and first ... end - 1. A state passes over all others:
+// whole segments among them take neither time nor a node.
+struct SeenKeys {
+  int sinks;
+  int first;
+  int end;  // first or more
+
+  // The key to go on with from `key`, of `keys` that there are: this one, or where the window begins, in whole chains.
+  int next(int key, int keys) const {
+    if (key >= sinks && key < first) key = detail::larger(key, first & -chain_keys);
+    return key < sinks || (key < end && first < end) ? detail::smaller(key, keys) : keys;
+  }
+  // Where the keys end, in whole chains, that lie side by side with a key from next().
+  int end_from(int key) const {
+    const int sinks_end = whole_chains(sinks);
+    return key < sinks && (first == end || sinks_end < (first & -chain_keys)) ? sinks_end : whole_chains(end);
+  }
+  bool has_segment(int segment) const {
+    const int key = segment * segment_keys;
+    return key < sinks || (first < end && key < end && key + segment_keys > first);
+  }
+
+  // Calls with the keys before `end` that a state has to take from `key` on, of `keys` that there are; returns the key that it
+  // goes on with, which may lie behind `end`.
+  //   run(from, to)    keys that lie side by side
+  //   leave(from, to)  the open chain or segment ends at `from`, because the state goes on at `to`
+  template <class Run, class Leave>
+  int go_over(int key, int end_of_call, int keys, Run run, Leave leave) const {
+    for (;;) {
+      const int from = next(key, keys);
+      if ((from ^ key) >= chain_keys && key % segment_keys != 0 && has_segment(key / segment_keys)) leave(key, from);
+      key = from;
+      if (key >= end_of_call) return key;
+      key = detail::smaller(end_from(from), end_of_call);
+      run(from, key);
+    }
+  }
+
+ private:
+  static int whole_chains(int count) { return (count + chain_keys - 1) & -chain_keys; }
+};
+
 // The segments that a state has been through, as the numbers of the fewest complete nodes, ascending; as it keeps them, with
 // other numbers of 32 bits between them.
 struct SegmentSet {
@@ -104,14 +146,24 @@ struct SegmentSet {
     return first >= last;
   }
 
-  // The most nodes that it has while the segments from end() or later on, first ... last - 1, are added one by one.
-  int most_with(int first, int last) const {
+  // Whether it has all finished segments, among the first `keys` keys, that queries see keys of.
+  bool has_all(const SeenKeys& seen, int keys) const {
+    const auto end = [=](int key) { return (detail::smaller(key, keys & -segment_keys) + segment_keys - 1) / segment_keys; };
+    return has(0, end(seen.sinks)) && has(seen.first / segment_keys, end(seen.end));
+  }
+
+  // The most nodes that it has while a state goes on from the end of these segments, or later, at segment `first`, to `last`.
+  int most_with(const SeenKeys& seen, int first, int last) const {
     int begin = first, others = count;  // the segments that lie side by side up to `first`
     while (others > 0 && node(others - 1).first + node(others - 1).size == begin) begin = node(--others).first;
     int most = count;
-    for (int end = first + 1; end <= last; ++end) {
-      const int nodes = others + node_count(begin, end);
-      if (nodes > most) most = nodes;
+    for (int segment = first; segment < last && segment * segment_keys < seen.end; ++segment) {
+      if (!seen.has_segment(segment)) {
+        others += node_count(begin, segment);
+        begin = segment = detail::larger(segment, seen.first / segment_keys);
+      }
+      const int nodes = others + node_count(begin, segment + 1);
+      if (nodes > most && segment < last) most = nodes;
     }
     return most;
   }

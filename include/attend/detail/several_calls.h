@@ -273,21 +273,30 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
   Progress& progress = StateAccess::progress(into.state);
   const Status status = progress.can_take(into.up_to, problem.keys, problem.queries);
   if (status != Status::ok) return status;
-  if (options.origin > progress.next()) return Status::bad_origin;
-  const int end = smaller(into.up_to, problem.keys);
-  if (progress.next() % step != 0 || (end % step != 0 && end != problem.keys)) return Status::bad_up_to;
-  const int first = progress.next() / segment_keys, last = end / segment_keys;
-  if (finished_segments<Shape>(into.state).most_with(first, last) > AnyState::nodes) return Status::too_many_nodes;
+  const int keys = problem.keys, end = smaller(into.up_to, keys);
+  const core::SeenKeys seen = core::seen_keys(problem, options);
+  const int first = seen.next(progress.next(), keys), last = larger(seen.next(end, keys), first);
+  if (options.origin > first) return Status::bad_origin;
+  if (first < end && (first % step != 0 || (end % step != 0 && end != keys))) return Status::bad_up_to;
+  const core::SegmentSet segments = finished_segments<Shape>(into.state);
+  if (segments.most_with(seen, progress.next() / segment_keys, last / segment_keys) > AnyState::nodes)
+    return Status::too_many_nodes;
   const CallSettings settings = settings_with_queries(problem, options);
   CallSettings& of_state = StateAccess::settings(into.state);
   if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
   without_lse(options);
   options.states = states_of<Shape, AnyState::nodes>(StateAccess::data(into.state));
-  options.first_key = progress.next();
   options.begins = !progress.begun();
-  problem.keys = end;
-  core::run(problem, options);
-  progress.take(end, problem.queries);
+  const auto run = [&](int from, int to) {
+    options.first_key = from;
+    problem.keys = to;
+    core::run(problem, options);
+    options.begins = false;
+  };
+  const int next = seen.go_over(progress.next(), end, keys, run,
+                                [&](int from, int to) { core::leave(problem, options, from, to); });
+  if (options.begins) run(next, next);
+  progress.take(next, problem.queries);
   of_state = settings;
   return Status::ok;
 }
