@@ -141,8 +141,10 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
 }  // namespace detail
 
 // Takes the keys of a cache from state.next() to up_to - 1, or as many as there are, into a state. The state has all keys when
-// state.next() is the cache's length, or key_length. Each key is processed once; keys before the windows of all queries, except
-// sink tokens, cost next to nothing. Options must stay the same between calls. Keys may be appended to the cache between calls:
+// state.next() is the cache's length, or key_length. Each key is processed once. Keys that no query sees by position are passed
+// over: after sink tokens state.next() is where the window begins, at most 63 keys before it, which may lie behind up_to; they
+// take neither time nor room for nodes. Options must stay the same between calls. Keys may be appended to the cache between
+// calls:
 //
 //   options.causal = false;                              // or set offset, which otherwise follows the cache's length
 //   while (slice_arrives(key, value)) {                  // up to 100 tokens

@@ -183,8 +183,8 @@ void take_options(core::Ranged<Options>& options, const WorkUnit& work_unit) {
   options.ranges.token += work_unit.token;
 }
 
-// Calls with each unit of a part of a call with options. Into states, tokens count alike: the cut must not depend on keys, which
-// a call goes over in several steps.
+// Calls with each unit of a part of a call with options. Into states, tokens count alike: the cut must not depend on keys,
+// which a call goes over in several steps.
 template <class Problem, class Options, class Call>
 void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
   const auto token_work = [&](int token) {

@@ -97,6 +97,39 @@ TEST_CASE("c states: arrays may begin past where states stand when windows have 
   });
 }
 
+TEST_CASE("c states: keys that windows have left behind take no node, in one call and in several") {
+  constexpr int tokens = 70000;
+  Data data(tokens, 2);
+  const std::ptrdiff_t lengths[] = {tokens, tokens - 600};  // the second row's last queries see no more than their sink tokens
+  data.problem.key_lengths = lengths;
+  data.problem.offset = tokens - 1;
+  data.problem.window_left = 90;
+  for_each_backend([&](const char* backend) {
+    for (const int sinks : {0, 4}) {
+      data.problem.sink_tokens = sinks;
+      CHECK(run(data.problem) == ATTEND_OK);
+      const std::vector<float> expected = data.output;
+      for (const int before : {0, 3, 100, 512, 60000, tokens - 64}) {
+        INFO(std::string(backend), " ", sinks, " ", before);
+        attend_problem some = data.problem;
+        some.state_nodes = 2;
+        Work states(attend_state_size(&some));
+        some.states = states.memory;
+        CHECK(attend_begin(&some) == ATTEND_OK);
+        if (before > 0) {
+          some.keys = before;
+          CHECK(run(some) == ATTEND_OK);
+        }
+        some.first_key = before, some.keys = tokens, some.origin = 0;
+        CHECK(run(some) == ATTEND_OK);
+        data.output.assign(2 * dim, -7.0f);
+        CHECK(attend_finish(&some) == ATTEND_OK);
+        CHECK(same_bits(data.output, expected));
+      }
+    }
+  });
+}
+
 TEST_CASE("c states: the end looks neither at queries nor at key lengths") {
   Data data(40, 2);
   CHECK(run(data.problem) == ATTEND_OK);

@@ -49,7 +49,7 @@ needs() {  # program package, and so on
 }
 
 what() {
-  case " $natives " in *" $1 "*) say "specials, digests, options on this machine" && return ;; esac
+  case " $natives " in *" $1 "*) say "specials, digests, options, streams on this machine" && return ;; esac
   case $1 in
     aarch64) say "unit and conformance tests, the stack, user-mode emulation" ;;
     armv7-a) say "tests of the library, C${ALL:+ and C++}, the stack, emulation" ;;
@@ -60,14 +60,14 @@ what() {
     rv64v) say "operations, conformance${ALL:+ and unit} tests${ALL:+; digests of 256 bits}" ;;
     vendor/gcc) say "copied folders, each kind of build, emulated" ;;
     vendor/clang) say "copied folders, 8 kinds of build, emulated" ;;
-    cortex-m0plus) say "$programs; commands in int8" ;;
+    cortex-m0plus) say "$programs, streams; commands in int8" ;;
     cortex-m3 | rv32imac) say "$few_programs" ;;
     cortex-m7) say "$few_programs${ALL:+, household, story}" ;;
     cortex-m33) say "$programs${ALL:+, household, story}" ;;
     rv32imafc) say "$programs, README's first program" ;;
     i686) say "specials, digests, options: SSE2, and what emulation has" ;;
     powerpc* | sparc64 | mips* | hppa) say "specials, digests, options, user-mode emulation" ;;
-    cortex-m4) say "$programs, two boards, household, story" ;;
+    cortex-m4) say "$programs, streams, two boards, household, story" ;;
     *) say "$programs, household, story" ;;
   esac
 }
@@ -83,7 +83,8 @@ arm_instructions() {
 }
 
 native() {  # backend
-  ATTEND_BACKEND=$1 "$work/specials" && ATTEND_BACKEND=$1 "$work/digests" && ATTEND_BACKEND=$1 "$work/options"
+  ATTEND_BACKEND=$1 "$work/specials" && ATTEND_BACKEND=$1 "$work/digests" && ATTEND_BACKEND=$1 "$work/options" &&
+    ATTEND_BACKEND=$1 "$work/streams"
   status=$?
   [ $status -eq 77 ] && exit $not_there
   return $status
@@ -258,7 +259,8 @@ on_board() {  # board
   case $1 in
     rv32imac) programs="$programs ${ALL:+example}" ;;
     rv32imafc) programs="$programs example" ;;
-    cortex-m0plus) programs="$programs household_int8" ;;
+    cortex-m0plus) programs="$programs streams household_int8" ;;
+    cortex-m4) programs="$programs streams" ;;
   esac
   case " $application_boards " in *" $1 "*)
     programs="$programs household household_int8 household_floats"
@@ -273,7 +275,9 @@ on_board() {  # board
   for program in $programs; do
     arguments=''
     [ $program != story ] || arguments=$story_tokens
-    sh $board run "$1" "$work/$1.$program" $arguments >"$work/$1.$program.txt"
+    how=run
+    [ $program != streams ] || how=count
+    sh $board $how "$1" "$work/$1.$program" $arguments >"$work/$1.$program.txt"
     status=$?
     cat "$work/$1.$program.txt"
     [ $status -eq 0 ] || return $status
@@ -335,7 +339,7 @@ rm -rf "$work/log" "$work/story.txt"
 mkdir -p "$work/log" || exit 1
 make CXX="$cxx" BUILD="$build" "$build/run" "$build/libattend.a" build/doctest.ready >&2 || exit 1
 # shellcheck disable=SC2086
-for program in specials digests options; do
+for program in specials digests options streams; do
   $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
     -o "$work/$program" || exit 1
 done

@@ -293,8 +293,8 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
     core::run(problem, options);
     options.begins = false;
   };
-  const int next = seen.go_over(progress.next(), end, keys, run,
-                                [&](int from, int to) { core::leave(problem, options, from, to); });
+  const int next =
+      seen.go_over(progress.next(), end, keys, run, [&](int from, int to) { core::leave(problem, options, from, to); });
   if (options.begins) run(next, next);
   progress.take(next, problem.queries);
   of_state = settings;
