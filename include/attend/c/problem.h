@@ -270,7 +270,8 @@ typedef struct attend_problem {
                             ATTEND_MAX_STATE_NODES; part of their extents. Segments are added in pairs, pairs of pairs and so
                             on, as in a binary tree, so keys side by side take at most about 2 * log2(segments): 1 for 1,024
                             keys, 6 for 8,192, 14, the default, for 131,072, 20 for a million. Between merges keys may have
-                            gaps, and take as many for each run of keys without one */
+                            gaps, and take as many for each run of keys without one. Segments that no query sees by position
+                            take none */
   int lse_base;          /* attend_lse_base of lse, and refused without it: ATTEND_LSE_NATURAL is ln of the sum of exp(score),
                             ATTEND_LSE_BASE_2 log2 of the same sum */
   attend_ranges ranges;
