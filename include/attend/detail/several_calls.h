@@ -271,10 +271,13 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
                                                  CoreOptions& options) {
   constexpr int step = is_integer<Shape> ? integer_chunk : 1;
   Progress& progress = StateAccess::progress(into.state);
-  const Status status = progress.can_take(into.up_to, problem.keys, problem.queries);
-  if (status != Status::ok) return status;
-  const int keys = problem.keys, end = smaller(into.up_to, keys);
+  const int keys = problem.keys;
   const core::SeenKeys seen = core::seen_keys(problem, options);
+  // A call that would stop at keys which the state has passed over takes none.
+  const int up_to = seen.next(into.up_to, keys) >= progress.next() ? larger(into.up_to, progress.next()) : into.up_to;
+  const Status status = progress.can_take(up_to, keys, problem.queries);
+  if (status != Status::ok) return status;
+  const int end = smaller(up_to, keys);
   const int first = seen.next(progress.next(), keys), last = larger(seen.next(end, keys), first);
   if (options.origin > first) return Status::bad_origin;
   if (first < end && (first % step != 0 || (end % step != 0 && end != keys))) return Status::bad_up_to;
