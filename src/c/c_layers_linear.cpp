@@ -38,6 +38,11 @@ uint64_t panel_bytes(const attend_weights& weights) {
   const uint64_t panels = uint64_t(core::panel_count(int(weights.outputs)));
   return panels * panel_keys * row_bytes(weights.format, weights.inputs);
 }
+// 0 where no size_t has them.
+size_t packed_size(const attend_weights& weights) {
+  const uint64_t bytes = panel_bytes(weights);
+  return bytes <= PTRDIFF_MAX ? size_t(bytes) : 0;
+}
 
 Range check_numbers(Check& check, const attend_weights& weights) {
   if (!is_packed(weights)) return check_rows(check, weights.data, weights, weights.format, ATTEND_ARG_WEIGHTS);
@@ -198,9 +203,7 @@ size_t attend_packed_size(const attend_weights* weights) {
   Memory check;
   check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   if (!check.failed()) check_weights(check, *weights);
-  if (check.failed()) return 0;
-  const uint64_t bytes = panel_bytes(*weights);
-  return bytes <= PTRDIFF_MAX ? size_t(bytes) : 0;
+  return check.failed() ? 0 : packed_size(*weights);
 }
 
 attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size, attend_weights* packed) {
@@ -211,7 +214,7 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
   check.require(!is_packed(*weights), ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
-  const size_t bytes = attend_packed_size(weights);
+  const size_t bytes = packed_size(*weights);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
   check.write(check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
   check.write(to, ATTEND_ARG_PACKED);

@@ -104,6 +104,18 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   return ATTEND_OK;
 }
 
+// Public functions share it under this name, since a program may define one that has a public name.
+attend_status run_part(const attend_problem* problem, const Parts& cut, void* workspace, size_t workspace_size) {
+  Call call;
+  check_call(call, problem);
+  check_run(call, cut, workspace, workspace_size);
+  if (call.failed()) return call.status();
+  if (!call.plain) return run_options(*problem, call, workspace, cut);
+  call.arithmetic->begin(call, *problem, workspace);
+  call.arithmetic->run(call, cut);
+  return ATTEND_OK;
+}
+
 }  // namespace
 }  // namespace attend::c_surface
 
@@ -127,18 +139,11 @@ size_t attend_workspace_size(const attend_problem* problem) {
 
 attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
                               size_t workspace_size) {
-  Call call;
-  check_call(call, problem);
-  check_run(call, {part, parts}, workspace, workspace_size);
-  if (call.failed()) return call.status();
-  if (!call.plain) return run_options(*problem, call, workspace, {part, parts});
-  call.arithmetic->begin(call, *problem, workspace);
-  call.arithmetic->run(call, {part, parts});
-  return ATTEND_OK;
+  return run_part(problem, {part, parts}, workspace, workspace_size);
 }
 
 attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size) {
-  return attend_run_part(problem, 0, 1, workspace, workspace_size);
+  return run_part(problem, {0, 1}, workspace, workspace_size);
 }
 
 }  // extern "C"

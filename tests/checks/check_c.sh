@@ -62,6 +62,8 @@ nothing_in "$(comm -23 "$build/declared" "$build/called")" "the three programs i
 nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"
+# Otherwise a program's own function of such a name would be called in the place of the library's.
+nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z_]*')" "libattend.so calls no public name"
 
 # Programs that are compiled already go on running: this one has the structs of version 1.0 in itself.
 succeeds "a program of version 1.0 links with today's library" $cxx -x c -std=c11 -Wall -Wextra -Wpedantic -Werror tests/c_api/version_1.c \
