@@ -105,7 +105,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * and columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS
  * are refused. States do not hold the options of earlier runs: scale, soft_cap, offset, windows, masks and biases must be the
  * same in each run. Where positions matter, set offset: its default over a cache is another one for each cache and each length.
- * sink_logits take effect in attend_finish alone.
+ * sink_logits take effect in attend_finish alone. Causal queries see the keys at their own positions: attend_finish refuses
+ * states without these, unless key_lengths is set, which says where keys end.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
  * have in common. So no field of one array remains set for the other, and a forgotten one is refused.

@@ -133,7 +133,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   call.problem.keys = end;
   set_visibility(call.problem, call.options, StateAccess::settings(state));
   const core::SeenKeys seen = core::seen_keys(call.problem, call.options);
-  if (!finished_segments<Shape>(state).has_all(seen, end)) return Status::missing_keys;
+  const bool ends = options.key_length.given || core::has_own_keys(call.problem);
+  if (!ends || !finished_segments<Shape>(state).has_all(seen, end)) return Status::missing_keys;
   core::finish(call.problem, call.options);
   progress.finish();
   return Status::ok;
@@ -216,7 +217,8 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
 }
 
 // Writes the output, and options.lse, of the keys that a state has taken. The state can take more keys afterwards, and must
-// before the next finish.
+// before the next finish. Queries of a causal call see the keys at their own positions, and are refused without them, unless
+// options.key_length, which is state.next(), says that keys end there.
 // clang-format off
 //   state   State<Shape, tokens>
 //   output  Output<Shape, tokens>

@@ -139,7 +139,8 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
   set_states(problem.states, call, options);
   if (call.failed()) return;
   const core::SeenKeys seen = call.arithmetic->seen_keys(call, call.first, options.first);
-  call.require(segments_of(call, stopped.state).has_all(seen, int(keys)), ATTEND_MISMATCH, ATTEND_ARG_STATES);
+  const bool ends = problem.key_lengths != nullptr || core::has_own_keys(call.first);  // lengths say where keys end
+  call.require(ends && segments_of(call, stopped.state).has_all(seen, int(keys)), ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
 
 }  // namespace

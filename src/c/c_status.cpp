@@ -54,8 +54,8 @@ constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "the cache has no tokens: append some first (attend_cache_append, attend_project_memory), or set it to 0 where there are "
-     "none"},
+     "the cache has no tokens: append some first (attend_cache_append, attend_project_memory); where there are none, set it to "
+     "0, or with states leave the call out"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
      "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
@@ -70,14 +70,15 @@ constexpr Special specials[] = {
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
      "give each of its entries that queries see the number of a page, 0 to pages.count - 1"},
     {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "set it to where the call stops, past first_key; for attend_finish, to the states' next key after all runs and merges"},
+     "set it to where the call stops, past first_key, or leave the call out where there are no more keys; for attend_finish "
+     "set it to the states' next key after all runs and merges"},
     {ATTEND_MISMATCH, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
      "set it to first_key or less: queries see keys between, which no call would take"},
     {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,
      "set it to the states' next key: the keys of the run before, or the first_key of attend_begin"},
     {ATTEND_MISMATCH, ATTEND_ARG_STATES, ATTEND_ARG_STATES,
      "give the problem the extents that the states were begun with; and before attend_finish merge states with all keys that "
-     "queries see"},
+     "queries see, up to their own positions where they are causal, or set key_lengths, where keys end before"},
     {ATTEND_MISMATCH, ATTEND_ARG_LATER, ATTEND_ARG_LATER,
      "merge states of the same extents that took other segments of 512 keys; only one of both may have stopped within a "
      "segment, "

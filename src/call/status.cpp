@@ -9,8 +9,9 @@ constexpr const char* status_texts[] = {
     "ok",
     "query_length must lie within 0 and the query tokens of the array; without an offset, queries are the last tokens "
     "of a cache, and must not be more than it holds: set query_length where the last append had a count below its arrays",
-    "key_length must lie within 0 and the key tokens of the array or cache",
-    "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0",
+    "key_length must lie within 0, or options.origin, and where the key tokens of the array or cache end",
+    "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0, or to "
+    "options.origin",
     "scale must lie within -2^127 and 2^127",
     "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
     "layer with steps knows the positions of its tokens",
@@ -32,9 +33,11 @@ constexpr const char* status_texts[] = {
     "a State begins at 0 or at a multiple of segment_keys (512)",
     "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
     "append them first; a State of an integer shape takes multiples of 32 keys until the last",
-    "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
-    "than there are; states to merge have no segment of 512 keys in common, and an open one comes last",
-    "finish needs a state with all keys that its queries see: merge the states of the others first",
+    "a state must have been in an accumulate, without keys where there are none, since begin and since the last finish, "
+    "always for the same queries, and not past the last key; states to merge have no segment of 512 keys in common, and an "
+    "open one comes last",
+    "finish needs a state with all keys that its queries see, up to their own positions where they are causal: merge the "
+    "states of the others first; or set key_length, where keys end before",
     "a State has room for the nodes of its keys: give it more, attend::State<Shape, tokens, attend::state_nodes(keys)>",
     "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
     "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "

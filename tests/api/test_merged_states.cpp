@@ -122,6 +122,64 @@ TEST_CASE("states: a hole that no query sees is none") {
   CHECK(attend::finish(ends, w.found, options) == Status::missing_keys);
 }
 
+TEST_CASE("states: queries of a causal call see the keys of their own tokens, which must be there") {
+  World& w = world();
+  const attend::Options options = attend::causal();
+  static State states, before;
+  CHECK(states.begin() == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, states, 1024, w.work, options) == Status::ok);  // of keys 0 ... 1299
+  before = states;
+  poison_array(w.found);
+  w.expected = w.found;
+  for (const int missing : {1024, keys - 1}) {
+    CHECK(attend::accumulate(w.query, w.plain, states, missing, w.work, options) == Status::ok);
+    CHECK(attend::finish(states, w.found, options) == Status::missing_keys);
+    CHECK(same_array(w.found, w.expected));
+  }
+  // Where keys end there, and queries behind them are padding.
+  attend::Options shorter = options;
+  shorter.offset = keys - queries, shorter.key_length = 1024;
+  CHECK(attend::finish(before, w.found, shorter) == Status::ok);
+  CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, attend::ScoreOptions<Wake>(shorter)) == Status::ok);
+  CHECK(same_array(w.found, w.expected));
+  // Nobody can know of keys that queries see at any position.
+  attend::Options all;
+  all.causal = false;
+  CHECK(states.begin() == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, states, 1024, w.work, all) == Status::ok);
+  CHECK(attend::finish(states, w.found, all) == Status::ok);
+}
+
+TEST_CASE("states: one of a machine without keys changes nothing where it is merged") {
+  World& w = world();
+  attend::Options options = attend::causal();
+  options.offset = 300 - queries;
+  static attend::KvCache<Wake> nothing;
+  static State first, none, other;
+  static uint8_t sent[State::most_saved_bytes];
+  for (const bool swapped : {false, true}) {
+    attend::ScoreOptions<Wake> of_none = options;
+    of_none.origin = 1024, of_none.key_length = 300;
+    CHECK(none.begin(1024) == Status::ok);
+    CHECK(attend::save(none, sent) == Status::bad_state);
+    CHECK(attend::accumulate(w.query, nothing, none, 1024, w.work, of_none) == Status::bad_key_length);
+    of_none.key_length = {};
+    CHECK(attend::accumulate(w.query, nothing, none, 1024, w.work, of_none) == Status::empty_cache);
+    of_none.key_length = 1024;  // as the words of these say
+    CHECK(attend::accumulate(w.query, nothing, none, 1024, w.work, of_none) == Status::ok);
+    CHECK(attend::save(none, sent) == Status::ok);
+    CHECK(attend::load(other, sent, sizeof sent) == Status::ok);
+    attend::Options of_first = options;
+    of_first.key_length = 300;
+    CHECK(first.begin() == Status::ok);
+    CHECK(attend::accumulate(w.query, w.plain, first, 300, w.work, of_first) == Status::ok);
+    CHECK((swapped ? attend::merge(other, first) : attend::merge(first, other)) == Status::ok);
+    CHECK(attend::finish(swapped ? other : first, w.found, options) == Status::ok);
+    CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, attend::ScoreOptions<Wake>(of_first)) == Status::ok);
+    CHECK(same_array(w.found, w.expected));
+  }
+}
+
 TEST_CASE("states: of two that have seen nothing, the merge goes on with the first key of both") {
   World& w = world();
   const attend::Options options = attend::causal();

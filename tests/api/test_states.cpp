@@ -79,9 +79,9 @@ TEST_CASE("states: over arrays, with Options, and one that is looked at on the w
   const attend::Options options = attend::causal(keys - queries);
   (void)w.state.begin();
   attend::Options half = options;
-  half.key_length = 640;
+  half.key_length = 640;  // the caller knows that there are more
   CHECK(attend::accumulate(w.query, w.key, w.value, w.state, 640, w.work, options) == Status::ok);
-  CHECK(attend::finish(w.state, w.found, options) == Status::ok);
+  CHECK(attend::finish(w.state, w.found, half) == Status::ok);
   CHECK(attend::attention(w.query, w.key, w.value, w.expected, w.work, attend::ScoreOptions<Wake>(half)) == Status::ok);
   CHECK(same_array(w.found, w.expected));
   CHECK(attend::accumulate(w.query, w.key, w.value, w.state, keys, w.work, options) == Status::ok);
@@ -92,7 +92,8 @@ TEST_CASE("states: over arrays, with Options, and one that is looked at on the w
   // Or is merged with another one.
   (void)w.state.begin();
   CHECK(attend::accumulate(w.query, w.key, w.value, w.state, 512, w.work, options) == Status::ok);
-  CHECK(attend::finish(w.state, w.found, options) == Status::ok);
+  half.key_length = 512;
+  CHECK(attend::finish(w.state, w.found, half) == Status::ok);
   (void)w.later.begin(512);
   CHECK(attend::accumulate(w.query, w.key, w.value, w.later, keys, w.work, options) == Status::ok);
   CHECK(attend::merge(w.state, w.later) == Status::ok);
@@ -272,7 +273,7 @@ TEST_CASE("states: other options than before are refused, by accumulate, merge a
   alone.sink_logits = others;
   refused(attend::finish(state, w.found, alone));
   // What finish does not say is what it was.
-  alone.sink_logits = w.sink_logits;
+  alone.sink_logits = w.sink_logits, alone.key_length = 512;
   CHECK(attend::finish(state, w.found, alone) == Status::ok);
   attend::ScoreOptions<Wake> options = w.all_options();
   options.key_length = 512;

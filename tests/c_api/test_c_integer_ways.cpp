@@ -141,6 +141,8 @@ class Sequence {
       }
     }
     own.keys = p.keys;
+    const std::ptrdiff_t ends[] = {p.keys};  // queries may have positions behind all keys
+    if (own.key_lengths == nullptr) own.batch = 1, own.key_lengths = ends;
     const attend_status status = attend_finish(&own);
     CHECK_MESSAGE(status == ATTEND_OK, explain(status));
     return is_defined();

@@ -241,6 +241,8 @@ struct COptions {
       if (apart) REQUIRE(attend_merge(&q, later.data()) == ATTEND_OK);
     }
     q.query.data = q.key.data = q.value.data = nullptr;
+    const std::vector<std::ptrdiff_t> ends(std::size_t(q.batch), q.keys);  // queries may have positions behind all keys
+    if (q.key_lengths == nullptr) q.key_lengths = ends.data();
     REQUIRE(attend_finish(&q) == ATTEND_OK);
   }
 };

@@ -111,6 +111,32 @@ TEST_CASE("c states: keys that a query sees must not be missing at the end; thos
   });
 }
 
+TEST_CASE("c states: causal queries see the keys of their own tokens, which must not be missing, unless lengths end before") {
+  for_each_arithmetic(1, [](bool integers, Random& random) {
+    constexpr int end = 3 * segment;
+    Merged merged(integers, 4 * segment, 1, 1, random);
+    merged.p.options = ATTEND_CAUSAL, merged.p.offset = 4 * segment - 1;
+    const std::vector<float> whole = merged.whole();
+    Merged::States states = merge_all(
+        merged,
+        {merged.took(0, segment, random), merged.took(segment, 2 * segment, random), merged.took(2 * segment, end, random)},
+        random);
+    const Merged::States none = merged.took(end, end, random);  // of a machine without keys
+    CHECK(merged.merge(states, none) == ATTEND_OK);
+    CHECK(merged.finish(states, end) == wrong(ATTEND_MISMATCH, ATTEND_ARG_STATES));
+    const std::ptrdiff_t lengths[] = {end};
+    attend_problem saved = merged.p;
+    merged.p.key_lengths = lengths;
+    CHECK(merged.finish(states, end) == ATTEND_OK);
+    const std::vector<float> found = merged.output();
+    CHECK(same_bits(found, merged.whole()));
+    merged.p = saved;
+    CHECK(merged.merge(states, merged.took(end, 4 * segment, random)) == ATTEND_OK);
+    CHECK(merged.finish(states, 4 * segment) == ATTEND_OK);
+    CHECK(same_bits(merged.output(), whole));
+  });
+}
+
 TEST_CASE("c states: they have as much room as was asked for, and refuse what needs more") {
   for_each_arithmetic(1, [](bool integers, Random& random) {
     Merged merged(integers, 23 * segment + 9, 1, 2, random);

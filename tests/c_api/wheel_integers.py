@@ -132,6 +132,7 @@ class Case:
         way(query, key, value, given, scales, lengths)
 
     def over_states(self, query, key, value, given, scales, lengths):
+        lengths = lengths or dict(key_lengths=[self.keys] * self.batch)  # where keys end, queries may have positions behind them
         state, merged = attend.State(query, **given, **lengths), None
         cut = 512 * below((self.keys - 1) // 512, 1) if self.keys > 512 else self.keys
         if self.keys > 512:

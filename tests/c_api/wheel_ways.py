@@ -48,7 +48,7 @@ def states():
     check(near.next == 512 and far.next == 700, 'what was refused changed nothing')
 
     # A rank that has no keys: C begins its states anywhere, and they have taken nothing.
-    of_one['offset'] = 511
+    of_one['offset'] = 507
     nothing = attend.State(query[0], first_key=2048, **of_one)
     nothing._value_dim, held = 9, []
     nothing._memory = nothing._begin(nothing._problem(held))

@@ -3,6 +3,7 @@ import * as C from './c.js';
 import { Owned, named, only, refuse, whole } from './memory.js';
 import { counted, formats, problemNames, problemOf, setResults, shapeOf } from './problem.js';
 
+const nextKeyPlace = 36; // in saved bytes, which include/attend/core/saved.h describes
 const pair = (value) => (Array.isArray(value) ? value : [value, value]);
 
 export class Cache extends Owned {
@@ -96,7 +97,7 @@ export class State extends Owned {
   merge(other) {
     if (!(other instanceof State)) refuse('other', 'expected a State');
     this.with((problem) => this.memory.require(this.memory.c.attend_merge(problem.address, other.live(this.memory))), {});
-    this.next = Math.max(this.next, other.next);
+    this.next = new DataView(this.save().buffer).getInt32(nextKeyPlace, true);
     return this;
   }
 

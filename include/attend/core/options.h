@@ -180,6 +180,12 @@ void begin(const Problem& problem, const Options& options);
 // sink tokens and scores count.
 SeenKeys seen_keys(const Problem& problem, const Options& options);
 
+// Whether there are the keys at the positions of causal queries, which these see.
+template <class AnyProblem>
+bool has_own_keys(const AnyProblem& problem) {
+  return !problem.causal || problem.queries == 0 || problem.offset <= problem.keys - problem.queries;
+}
+
 // Ends the open chain and the open segment of states that stopped at key `from` and go on at `to`, where they do.
 void leave(const Problem& problem, const Options& options, int from, int to);
 

@@ -141,7 +141,7 @@ class State:
 
     def _require_begun(self) -> None:
         if self._memory is None:
-            raise ValueError('this state has taken no keys: call accumulate first')
+            raise ValueError('this state has taken no keys: call accumulate first, or leave it out of merges where it has none to take')
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError('a state cannot be copied or pickled: keep state.save(), and go on with State.load')
