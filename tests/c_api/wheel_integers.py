@@ -95,7 +95,7 @@ class Case:
     def _others(self):
         self.mask = None
         if random.random() < 0.3:
-            columns = pick(self.keys, max(self.keys - below(5), 0), self.keys + 3)
+            columns = pick(self.keys, max(self.keys - below(5), min(self.keys, 2)), self.keys + 3)  # one of many is refused
             shape = pick((columns,), (self.queries, columns), (self.heads, self.queries, columns), (self.batch, 1, 1, columns))
             self.mask = random.random(shape) < 0.7
             whole = np.zeros((*self.sees.shape[:3], max(columns, self.keys)), bool)

@@ -49,7 +49,7 @@ def node():
     if past == 0 and random.random() < 0.3:
         given['nonpad'] = random.integers(0, new + 1, batch)
     if random.random() < 0.5:
-        total = past + new + pick(0, 0, -int(random.integers(0, new)))
+        total = max(past + new + pick(0, 0, -int(random.integers(0, new))), min(past + new, 2))  # one column of many is refused
         shape = [(total,), (queries, total), (heads, queries, total), (1, queries, total), (batch, heads, queries, total), (batch, 1, 1, total)]
         given['mask'] = pick(flags, numbers)(*pick(*shape))
     return Node(**given)

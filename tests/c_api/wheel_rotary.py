@@ -103,6 +103,6 @@ for title, text, wrong, *error in [
         ('one factor', 'expected 48 numbers', {'scaling': {**MODELS[6][2], 'short_factor': 2.0}, 'positions': 5}, TypeError),
         ('betas that are swapped', 'expected less than beta_fast', {'scaling': {**MODELS[1][2], 'beta_fast': 1.0, 'beta_slow': 32.0}}),
         ('a factor below 1 and a logarithm', 'factor is -1', {'scaling': {**MODELS[3][2], 'factor': -1}}),
-        ('two types', 'expected one of', {'scaling': {'rope_type': ['yarn']}})]:
+        ('two types', 'expected one of', {'scaling': {'rope_type': ['yarn']}}, TypeError)]:
     refused(title, text, lambda: attend.Rotary(96, 'halves', **wrong), *error)
 finish()

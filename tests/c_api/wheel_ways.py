@@ -328,6 +328,27 @@ def traps():
         refused(f'{name} in float64', f'{name}.astype(numpy.float32)', call(*arrays), TypeError)
     refused('a bias in float64', 'bias.astype(numpy.float32)', call(bias=np.zeros((3, 3))), TypeError)
     refused('a mask of numbers', 'mask.astype(numpy.bool_)', call(mask=np.ones((3, 3))), TypeError)
+    # What a call writes into is no argument to convert on the way: the result would be lost.
+    for name, out, text, error in (('float64', a.astype(float), 'first set out = out.astype(numpy.float32)', TypeError),
+                                   ('a list', a.tolist(), 'first set out = numpy.asarray(out)', TypeError),
+                                   ('gaps', draw(1, 3, 8)[..., ::2], 'first set out = numpy.ascontiguousarray(out)', ValueError)):
+        refused(f'out: {name}', text, call(out=out), error)
+    refused('x to rotate: float64', 'first set x = x.astype(numpy.float32)',
+            lambda: attend.rotate(a.astype(float), attend.Rotary(4, 'halves'), position=0), TypeError)
+    refused('output: an array', 'an array that takes the output is out=', call(output=a), TypeError)
+    refused('scores: an array', 'return_scores is a ndarray; expected one of raw', call(return_scores=a), TypeError)
+    refused('scores: a word', "return_scores is 'all'; expected one of raw", call(return_scores='all'))
+    refused('output beside out', 'beside out', call(output='float32', out=a.copy()))
+    refused('a format: an array', 'key_format is a ndarray; expected one of float32', lambda: attend.Cache(1, 4, 9, key_format=a), TypeError)
+    for name, rows in (('mask', np.ones((3, 1), bool)), ('bias', np.zeros((1, 3, 1), np.float32))):
+        repeated = attend.attention(a, a, a, **{name: np.repeat(rows, 3, -1)})
+        refused(f'{name}: one column', f'numpy.repeat({name}, 3, -1)', call(**{name: rows}))
+        same(f'{name}: the column repeated', repeated, attend.attention(a, a, a))
+        refused(f'{name} of a state: one column', 'columns', lambda: attend.State(a, **{name: rows}).accumulate(a, a))
+    layer = attend.Layer(*(attend.Weights(draw(4, 4)) for _ in range(4)), heads=1)
+    refused('a layer: a mask of one column', 'columns', lambda: layer.self_attention(a[0], mask=np.ones((3, 1), bool)))
+    same('a mask of the only key', attend.attention(a, a[:, :1], a[:, :1], mask=np.ones((3, 1), bool)), attend.attention(a, a[:, :1], a[:, :1]))
+    refused('a state of no more keys', 'leave the call out', lambda: attend.State(a, first_key=512).accumulate(a[:, :0], a[:, :0]))
     integers = a.astype(np.int8)
     meaning = attend.Quantisation(0.1, 0.1, 0.1, 0.1)
     refused('integers without a meaning', 'attend.Quantisation', call(*[integers] * 3), TypeError)
@@ -417,7 +438,7 @@ def ranges_and_documents():
     found = attend.attention(query[0], key[0], value[0], bias=bias, soft_cap=2.0, bias_stage='before_cap')
     check(np.abs(found - wanted).max() < 1e-5, 'a bias before the cap')
     refused('a bias before a cap that is not there', 'bias_stage', whole(bias=bias, bias_stage='before_cap'))
-    refused('another stage', "expected 'after_cap'", whole(bias=bias, bias_stage='before'))
+    refused('another stage', 'expected one of after_cap', whole(bias=bias, bias_stage='before'))
     weights = [draw(12, 12) for _ in range(4)]
     layer = attend.Layer(*map(attend.Weights, weights), heads=2)
     x = draw(70, 12)

@@ -37,21 +37,24 @@ class Array:
     """An array's address, shape and strides, the latter in elements, with axes of extent 1 in front up to `axes` of them."""
 
     def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[Any], writable: bool = False):
-        buffer = _buffer_of(name, source)
+        # A call that got another array would write into that one.
+        instead = f'the call writes into it, so first set {name} =' if writable else 'pass'
+        buffer = _buffer_of(name, source, instead)
         held.append(buffer)  # to be released
         self.name, self.of_dlpack = name, isinstance(buffer, TensorBuffer)
+        self._instead = instead
         if writable and buffer.read_only:
             raise ValueError(f'{name} is read-only')
         code = (buffer.format or b'B').decode().lstrip(_NATIVE)
         if len(code) != 1 or code not in codes:
-            raise TypeError(_wrong_numbers(name, code, codes, self.of_dlpack))
+            raise TypeError(_wrong_numbers(name, code, codes, self.of_dlpack, instead))
         given, size = buffer.axes, buffer.item_bytes
         if not least <= given <= axes:
             raise ValueError(f'{name} has {given} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
         shape = buffer.shape[:given]
         bytes_apart = buffer.strides[:given] if buffer.strides else _dense(shape, size)
         if shape[-1] > 1 and bytes_apart[-1] != size:
-            raise ValueError(f'the last axis of {name} is not contiguous: pass {self._contiguous()}')
+            raise ValueError(f'the last axis of {name} is not contiguous: {self._contiguous()}')
         strides = [stride // size for stride in bytes_apart]
         if [stride * size for stride in strides] != bytes_apart:
             raise ValueError(f'strides of {name} are no whole numbers of elements')
@@ -59,7 +62,7 @@ class Array:
         self.shape, self.strides = (*(1,) * (axes - given), *shape), (*(0,) * (axes - given), *strides)
 
     def _contiguous(self) -> str:
-        return f'{self.name}.contiguous()' if self.of_dlpack else f'numpy.ascontiguousarray({self.name})'
+        return f'{self._instead} ' + (f'{self.name}.contiguous()' if self.of_dlpack else f'numpy.ascontiguousarray({self.name})')
 
     @property
     def format(self) -> int:
@@ -85,7 +88,7 @@ class Array:
         """Numbers that lie side by side, as vectors of layers do."""
         if 0 not in self.shape and any(extent > 1 and stride != dense for extent, stride, dense in
                                        zip(self.shape, self.strides, _dense(self.shape, 1))):
-            raise ValueError(f'{self.name} is not contiguous: pass {self._contiguous()}')
+            raise ValueError(f'{self.name} is not contiguous: {self._contiguous()}')
 
 
 class View:
@@ -108,7 +111,7 @@ class View:
         """The array that it looks into is somebody else's."""
 
 
-def _buffer_of(name: str, source: Any) -> Any:
+def _buffer_of(name: str, source: Any, instead: str) -> Any:
     if isinstance(source, View):
         return source
     buffer = _Buffer()
@@ -120,11 +123,11 @@ def _buffer_of(name: str, source: Any) -> Any:
             return TensorBuffer(name, source)
         if not isinstance(error, TypeError):
             raise
-    remedy = '' if source is None else f': pass numpy.asarray({name})'
+    remedy = '' if source is None else f': {instead} numpy.asarray({name})'
     raise TypeError(f'{name} is a {type(source).__name__}, which has neither a buffer nor DLPack; expected an array{remedy}')
 
 
-def _wrong_numbers(name: str, code: str, codes: str, of_dlpack: bool) -> str:
+def _wrong_numbers(name: str, code: str, codes: str, of_dlpack: bool, instead: str) -> str:
     other = code[1:] if code[:1] in '<>' else ''
     found = NAMES.get(code) or (f'{NAMES[other]} in the other byte order' if other in NAMES else f'format {code!r}')
     converted = lambda kind: f'{name}.to(torch.{kind})' if of_dlpack else f'{name}.astype(numpy.{"bool_" if kind == "bool" else kind})'
@@ -136,7 +139,7 @@ def _wrong_numbers(name: str, code: str, codes: str, of_dlpack: bool) -> str:
     elif codes == 'H':
         remedy = f'in 2**-15 of the quantisation\'s scale, pass numpy.rint({name} * 2**15).astype(numpy.uint16)'
     else:
-        remedy = f'pass {converted(NAMES[codes[0]])}'
+        remedy = f'{instead} {converted(NAMES[codes[0]])}'
     return f'{name} has numbers of {found}; expected {" or ".join(NAMES[known] for known in codes)}: {remedy}'
 
 

@@ -4,16 +4,10 @@ from typing import Any, Dict, List, Optional
 
 from . import _c
 from ._arrays import Array, Memory, release
-from ._shared import AttendError, new, require, shared, truth, whole
+from ._shared import AttendError, new, require, shared, truth, whole, word
 
 FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8,
            'int4': _c.ATTEND_INT4}
-
-
-def _format(name: str) -> int:
-    if name not in FORMATS:
-        raise ValueError(f'{name!r} is no format of a cache; expected one of {", ".join(FORMATS)}')
-    return FORMATS[name]
 
 
 class Cache:
@@ -37,7 +31,7 @@ class Cache:
         shape.kv_heads, shape.head_dim = whole('kv_heads', kv_heads), whole('head_dim', head_dim)
         shape.value_dim = shape.head_dim if value_dim is None else whole('value_dim', value_dim)
         shape.max_tokens = whole('max_tokens', max_tokens)
-        shape.key_format, shape.value_format = _format(key_format), _format(value_format)
+        shape.key_format, shape.value_format = word('key_format', key_format, FORMATS), word('value_format', value_format, FORMATS)
         shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
         for name, format, width in (('head_dim', key_format, shape.head_dim), ('value_dim', value_format, shape.value_dim)):
             if format == 'int4' and width % 32:

@@ -7,11 +7,11 @@ from typing import Any, List, Optional
 from . import _c
 from ._arrays import Array, Memory, empty, release, workspaces
 from ._cache import FORMATS, Cache
-from ._options import Options, options_of, set_options
+from ._options import Options, options_of, require_mask_columns, set_options
 from ._problem import MOST_THREADS, on_threads
 from ._rotary import Rotary
-from ._rows import Held, chosen, vectors_of
-from ._shared import made, new, real, require, shared, whole
+from ._rows import Held, vectors_of
+from ._shared import made, new, real, require, shared, whole, word
 
 
 class Weights:
@@ -40,7 +40,7 @@ class Weights:
 
     def converted(self, format: str) -> 'Weights':
         """A copy of float32 weights as float16, bfloat16, int8 with a scale for each output, or int4 with one for each 32 inputs."""
-        kind = chosen('format', format, FORMATS)
+        kind = word('format', format, FORMATS)
         scales = Memory(4 * self.outputs) if format == 'int8' else None
         bits = {'float16': 16, 'bfloat16': 16, 'int8': 8, 'int4': 8 * _c.ATTEND_INT4_BYTES / _c.ATTEND_INT4_INPUTS}.get(format, 32)
         copy = self._copy(int(self.outputs * self.inputs * bits / 8), lambda memory, copy: shared.attend_convert_weights(
@@ -167,6 +167,8 @@ class Layer:
             c.query_heads, c.kv_heads, c.head_dim, c.value_dim = self.heads, self.kv_heads, self.head_dim, self.value_dim
             c.queries = vectors.shape[0]
             keep = set_options(c, given, (1, self.heads, c.queries), held)
+            own = 0 if function is shared.attend_cross_attention else c.queries
+            require_mask_columns(c, own + (0 if cache is None else len(cache)))
             call = lambda layer, memory, size: function(ctypes.byref(c), ctypes.byref(layer), vectors.address, y.address, memory, size)
             team = _Team(whole('threads', threads, 1, MOST_THREADS))
             layers = [self._with(cache, member) for member in team.members]

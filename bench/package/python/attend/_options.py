@@ -5,10 +5,12 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 from . import _c
 from ._arrays import Array
 from ._integers import Quantisation
-from ._shared import real, truth, whole
+from ._shared import real, truth, whole, word
 
 STAGES = {'raw': _c.ATTEND_SCORES_RAW, 'capped': _c.ATTEND_SCORES_CAPPED, 'biased': _c.ATTEND_SCORES_BIASED,
           'weights': _c.ATTEND_SCORES_WEIGHTS}
+
+BIAS_STAGES = {'after_cap': _c.ATTEND_BIAS_AFTER_CAP, 'before_cap': _c.ATTEND_BIAS_BEFORE_CAP}
 
 
 class Options(NamedTuple):
@@ -56,10 +58,8 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
         problem.scale = real('scale', options.scale)
     problem.soft_cap = real('soft_cap', options.soft_cap)
     set_lse_base(problem, options.lse_base)
-    if options.bias_stage not in (None, 'after_cap', 'before_cap'):
-        raise ValueError(f"bias_stage is {options.bias_stage!r}; expected 'after_cap' or 'before_cap'")
-    if options.bias_stage == 'before_cap':
-        problem.bias_stage = _c.ATTEND_BIAS_BEFORE_CAP
+    if options.bias_stage is not None:
+        problem.bias_stage = word('bias_stage', options.bias_stage, BIAS_STAGES)
     _set_scores(problem, options, rows, held)
     if options.ranges is not None:
         _set_ranges(problem, options.ranges, rows, held)
@@ -77,6 +77,14 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
         keep.append((ctypes.c_ssize_t * rows[0])(*(whole('key_lengths', length) for length in options.key_lengths)))
         problem.key_lengths = ctypes.addressof(keep[-1])
     return keep
+
+
+def require_mask_columns(problem: Any, columns: int) -> None:
+    """One column is that of key 0 alone: who expects it to be broadcast would have every other key masked."""
+    for name, array in (('mask', problem.mask), ('bias', problem.bias)):
+        if array.data and array.keys == 1 < columns:
+            raise ValueError(f'{name} has 1 column for {columns} keys, and columns are not broadcast, because keys that have none are '
+                             f'masked: pass numpy.repeat({name}, {columns}, -1), or a second column if key 0 alone is to be seen')
 
 
 def _set_ranges(problem: Any, ranges: Any, rows: Tuple[int, ...], held: List[Any]) -> None:

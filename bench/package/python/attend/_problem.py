@@ -4,13 +4,12 @@ import threading
 from typing import Any, List, Optional, Tuple
 
 from . import _c
-from ._arrays import FORMATS, NAMES, Array, empty, workspaces
+from ._arrays import NAMES, Array, empty, workspaces
 from ._cache import Cache
 from ._integers import set_quantisation
-from ._options import STAGES, Options, set_options
-from ._shared import new, require, shared, whole
+from ._options import STAGES, Options, require_mask_columns, set_options
+from ._shared import new, require, shared, whole, word
 
-OUTPUTS = {name: code for code, name in NAMES.items() if code in FORMATS}
 SMALL_FLOATS = 'eE'  # float16 and bfloat16, by their codes
 MOST_THREADS = 1024
 
@@ -43,7 +42,11 @@ class Problem:
         self.c.kv_heads, self.c.value_dim = cache.kv_heads, cache.value_dim
         if origin:
             self.c.origin = origin
-        return origin + len(cache)
+        return self._columns(origin + len(cache))
+
+    def _columns(self, columns: int) -> int:
+        require_mask_columns(self.c, columns)
+        return columns
 
     def set_keys(self, key: Any, value: Any, pages: Any, origin: int, key_scales: Any, value_scales: Any) -> int:
         """Columns of masks."""
@@ -75,7 +78,7 @@ class Problem:
                     raise ValueError(f'{name} has numbers above 32768, which stands for 1: quantise with a larger scale of the tensor')
                 to.data = array.address
                 to.batch_stride, to.head_stride = array.shared((c.batch if pages is None else 1, c.kv_heads))
-        return c.keys
+        return self._columns(c.keys)
 
     def _set_pages(self, k: Array, v: Array, pages: Any) -> None:
         c = self.c
@@ -92,12 +95,14 @@ class Problem:
     def set_output(self, like: Any, out: Any, output: Optional[str]) -> Any:
         c, q = self.c, self.query
         codes = 'bhf' if self.integers else 'fe' if out is None else 'feE'
-        if output is not None and (out is not None or OUTPUTS.get(output) not in tuple(codes)):
-            known = ', '.join(NAMES[code] for code in codes)
-            raise ValueError(f'output is {output!r}; expected one of {known}, and no `out`, which has a type')
+        code = q.code
+        if output is not None:
+            code = word('output', output, {NAMES[code]: code for code in codes}, '; an array that takes the output is out=')
+            if out is not None:
+                raise ValueError(f'output is {output!r} beside out, which has a type: leave out one of both')
         shape = (*q.shape[:3], c.value_dim)
         if out is None:
-            out = empty(like, q.code if output is None else OUTPUTS[output], self.axes(shape))
+            out = empty(like, code, self.axes(shape))
         o = Array('out', out, codes, q.given_axes, 4, self.held, writable=True)
         if o.given_axes != q.given_axes or o.shape != shape:
             raise ValueError(f'out has the shape {self.axes(o.shape)} where the output has {self.axes(shape)}')
@@ -110,11 +115,10 @@ class Problem:
         return out
 
     def new_scores(self, like: Any, stage: str, columns: int) -> Any:
-        if stage not in STAGES:
-            raise ValueError(f'return_scores is {stage!r}; expected one of {", ".join(STAGES)}')
+        code = word('return_scores', stage, STAGES)
         scores = empty(like, 'f', self.axes((*self.query.shape[:3], columns)))
         self.c.scores.data = Array('scores', scores, 'f', 2, 4, self.held, writable=True).address
-        self.c.scores.stage = STAGES[stage]
+        self.c.scores.stage = code
         return scores
 
     def new_lse(self, like: Any) -> Any:

@@ -5,8 +5,8 @@ from typing import Any, Optional, Sequence
 
 from . import _c
 from ._arrays import Array
-from ._rows import Held, chosen
-from ._shared import made, real, require, shared, truth, whole
+from ._rows import Held
+from ._shared import made, real, require, shared, truth, whole, word
 
 _PAIRS = {'neighbours': _c.ATTEND_NEIGHBOURS, 'halves': _c.ATTEND_HALVES}
 # What a scaling takes, by the names of configurations, and what it may leave out; and its number in the C header.
@@ -53,7 +53,7 @@ def _scaling_of(scaling: dict, rotary_dim: int, positions: Optional[int]) -> Any
     kind = scaling.get('rope_type', scaling.get('type'))
     given = {name: value for name, value in scaling.items() if name not in ('rope_type', 'type', 'rope_theta') and value is not None}
     number, required, optional = (None, (), ()) if kind == 'default' else _SCALINGS[
-        chosen('rope_type', kind if isinstance(kind, str) else repr(kind), {name: name for name in _SCALINGS})]
+        word('rope_type', kind, {name: name for name in _SCALINGS})]
     for name in required:
         if name not in given:
             raise ValueError(f'scaling lacks {name!r}')
@@ -102,7 +102,7 @@ class Rotary:
         rotary_dim = whole('rotary_dim', rotary_dim, 2, _c.ATTEND_MAX_WIDTH)
         self.c = _c.attend_rotary()
         self._turns = (ctypes.c_uint64 * (rotary_dim // 2))()
-        places = ctypes.byref(self.c), ctypes.addressof(self._turns), rotary_dim, chosen('pairs', pairs, _PAIRS)
+        places = ctypes.byref(self.c), ctypes.addressof(self._turns), rotary_dim, word('pairs', pairs, _PAIRS)
         if (scaling_factor is not None) + (scaling is not None) + (frequencies is not None) > 1:
             raise ValueError('scaling_factor, scaling and frequencies exclude each other')
         if frequencies is not None:

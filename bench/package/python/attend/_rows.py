@@ -5,16 +5,10 @@ from typing import Any, List, Optional
 
 from . import _c
 from ._arrays import Array, empty, release
-from ._shared import made, real, require, shared, whole
+from ._shared import made, real, require, shared, whole, word
 
 ACTIVATIONS = {name: getattr(_c, 'ATTEND_' + name.upper()) for name in
                 ('relu', 'silu', 'gelu', 'gelu_tanh', 'sigmoid', 'tanh', 'exp', 'erf')}
-
-
-def chosen(name: str, choice: Any, among: Any) -> Any:
-    if choice not in among:
-        raise ValueError(f'{name} is {choice!r}; expected one of {", ".join(among)}')
-    return among[choice]
 
 
 def vectors_of(name: str, source: Any, held: List[Any], axes: int = 2, writable: bool = False, least: int = 1) -> Array:
@@ -76,7 +70,7 @@ def hadamard(x: Any) -> Any:
 def activate(activation: str, x: Any, by: Any = None) -> Any:
     """f(x), and times `by` where that is given: relu, silu, gelu, gelu_tanh, sigmoid, tanh, exp or erf."""
     held = Held()
-    kind = chosen('activation', activation, ACTIVATIONS)
+    kind = word('activation', activation, ACTIVATIONS)
     vectors = vectors_of('x', x, held.buffers, 4)
     factor = None if by is None else vectors_of('by', by, held.buffers, 4)
     if factor and factor.shape != vectors.shape:

@@ -5,7 +5,7 @@ from . import _c
 
 _OF_ERRORS = {
     _c.ATTEND_MISSING: 'give it: the call needs it',
-    _c.ATTEND_UNALIGNED: 'copy it first, as with numpy.array(…): its address is no multiple of the size of its numbers',
+    _c.ATTEND_UNALIGNED: 'first set it to a copy, as with numpy.array(…): its address is no multiple of the size of its numbers',
     _c.ATTEND_OUT_OF_RANGE: 'give a number within its range, which help(attend) has beside it; not NaN or infinity',
     _c.ATTEND_UNKNOWN: 'give one of the values that help(attend) lists for it',
     _c.ATTEND_TOO_LARGE: 'make several calls with fewer elements each: it reaches beyond what can be addressed or counted',

@@ -49,6 +49,15 @@ def truth(name: str, flag: Any) -> bool:
     return bool(flag)
 
 
+def word(name: str, given: Any, known: Any, note: str = '') -> Any:
+    """What a word stands for."""
+    if not isinstance(given, str):
+        raise TypeError(f'{name} is a {type(given).__name__}; expected one of {", ".join(known)}, in quotes{note}')
+    if given not in known:
+        raise ValueError(f'{name} is {given!r}; expected one of {", ".join(known)}')
+    return known[given]
+
+
 def made(name: str, thing: Any, kind: Any) -> Any:
     """One of this package's own objects."""
     if not isinstance(thing, kind):

@@ -2,8 +2,8 @@
 from typing import Any, Optional, Sequence
 
 from .._layers import project
-from .._rows import ACTIVATIONS, activate, chosen
-from .._shared import AttendError
+from .._rows import ACTIVATIONS, activate
+from .._shared import AttendError, word
 from ._linear import Linear
 from ._state import REFUSALS, require_layer, require_names
 
@@ -13,7 +13,7 @@ class Activation:
 
     def __init__(self, name: str):
         with REFUSALS:
-            chosen('activation', name, ACTIVATIONS)
+            word('activation', name, ACTIVATIONS)
         self.name = name
 
     def __call__(self, x: Any, by: Any = None) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence, Union
 from .. import _c
 from .._arrays import Array, Memory, empty, release
 from .._integers import Quantisation, multiplier
-from .._shared import AttendError, require, shared, whole
+from .._shared import AttendError, require, shared, whole, word
 from ._heads import attend_to, extents, require_vectors
 from ._state import REFUSALS, require_layer
 
@@ -25,9 +25,7 @@ class IntegerLinear:
     def __init__(self, weight: Any, multipliers: Union[float, Sequence[float]], bias: Any = None, *, input_zero_point: int = 0,
                  output_zero_point: int = 0, output: str = 'int8'):
         with REFUSALS:
-            if output not in OUTPUTS:
-                raise AttendError(f'output is {output!r}; expected {" or ".join(OUTPUTS)}')
-            self.code, output_format = OUTPUTS[output]
+            self.code, output_format = word('output', output, OUTPUTS)
             low, high = (-128, 127) if output == 'int8' else (-32768, 32767)
             held: List[Any] = []
             try:

@@ -5,8 +5,8 @@ from .._arrays import NAMES, Array, View, release
 from .._cache import FORMATS
 from .._dlpack import BFLOAT16
 from .._layers import Weights, project
-from .._rows import Held, chosen
-from .._shared import AttendError
+from .._rows import Held
+from .._shared import AttendError, word
 from ._state import REFUSALS, Refusals, require_names, take, take_if, vector
 
 
@@ -23,7 +23,7 @@ class Linear:
         with REFUSALS:
             _require_weight(weight, scales)
             rows = Weights(weight, None, scales)
-            if format is not None and chosen('format', format, FORMATS) != rows.c.format:
+            if format is not None and word('format', format, FORMATS) != rows.c.format:
                 if rows.c.format != FORMATS['float32']:
                     raise AttendError(f'weight is not float32, and format is {format!r}; expected float32 weights, or no format')
                 rows = rows.converted(format)
