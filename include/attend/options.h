@@ -2,6 +2,7 @@
 // RangedOptions, for calls whose queries see ranges of keys or are of several documents.
 #pragma once
 
+#include "core/alibi.h"
 #include "detail/option_arrays.h"
 #include "detail/range_arrays.h"
 #include "status.h"
@@ -138,6 +139,14 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
 };
+
+// The slopes of ALiBi for so many query heads, as they were published: 2^-1, 2^-2 … 2^-8 for 8, behind which 12 have 2^-0.5,
+// 2^-1.5, 2^-2.5 and 2^-3.5. The same bits on every target.
+template <int heads>
+void alibi_slopes(float (&slopes)[heads]) {
+  static_assert(heads <= 65536, "attend: alibi_slopes takes a float[] of at most 65536 heads");
+  core::alibi_slopes(heads, slopes);
+}
 
 // Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
 template <class Shape>

@@ -1,4 +1,6 @@
 // Problems of the C surface in floats: their formats, work memory, runs and states.
+#include "../../include/attend/core/alibi.h"
+
 #include "surface.h"
 
 #include "../call/portable.h"
@@ -127,6 +129,18 @@ static_assert(core::state_floats(7, 5) == core::state_head + panel_keys + 2 * 7 
 
 using namespace attend::c_surface;
 
-extern "C" attend_status attend_problem_init(attend_problem* problem, size_t size) {
+extern "C" {
+
+attend_status attend_problem_init(attend_problem* problem, size_t size) {
   return init_problem(problem, size, &float_arithmetic);
 }
+
+attend_status attend_alibi_slopes(ptrdiff_t heads, float* slopes) {
+  Check check;
+  check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
+  if (!check.failed()) check.array(slopes, heads, float_bits, ATTEND_ARG_ALIBI_SLOPES);
+  if (!check.failed()) attend::core::alibi_slopes(int(heads), slopes);
+  return check.status();
+}
+
+}  // extern "C"

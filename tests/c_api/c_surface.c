@@ -62,6 +62,8 @@ static void arrays(void) {
   p.output.data = again[0][0][0];
   p.scale = attend_default_scale(head_dim);
   p.offset = 0;
+  IS(ATTEND_OK, attend_alibi_slopes(3, again[0][0][0]));
+  CHECK(again[0][0][0][0] == 0.0625f && again[0][0][0][1] == 0.00390625f && again[0][0][0][2] == 0.25f);
   for (int part = 0; part < 3; ++part) IS(ATTEND_OK, attend_run_part(&p, part, 3, workspace, sizeof workspace));
   CHECK(memcmp(output, again, sizeof output) == 0);
 

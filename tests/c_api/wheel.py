@@ -95,6 +95,8 @@ def options_of_scores(numpy, draw):
         total = weights.sum(2, keepdims=True) + (0 if sinks is None else numpy.exp(sinks.astype(float))[:, None, None])
         return numpy.einsum('hij,hjc->hic', weights / total, value.repeat(2, 0).astype(float))
 
+    published = [2.0 ** -n for n in range(1, 9)] + [2.0 ** (0.5 - n) for n in range(1, 5)]
+    check((numpy.array(attend.alibi_slopes(12)) == numpy.array(published, numpy.float32)).all(), 'slopes of ALiBi for 12 heads')
     expected = {'alibi_slopes': (slopes, exact(slopes[:, None, None].astype(float) * distance)),
                 'relative_bias': ((biases, 3), exact(biases.astype(float)[:, numpy.clip(distance, -3, 2) + 3])),
                 'sink_logits': (slopes, exact(0, slopes))}

@@ -48,6 +48,7 @@ check(equal(sent.merge(parts[0]).merge(parts[1]).finish(), whole), 'three states
 const early = new attend.State(q, options).take(k.subarray(0, 300 * 32), v.subarray(0, 300 * 32));
 const shorter = attend.attention(q, k.subarray(0, 300 * 32), v.subarray(0, 300 * 32), options);
 check(equal(early.merge(new attend.State(q, { ...options, firstKey: 512 })).finish(), shorter), 'a state that has taken nothing changes nothing where it is merged');
+check(equal(attend.alibiSlopes(3), new Float32Array([2 ** -4, 2 ** -8, 0.25])), 'slopes of ALiBi for three heads');
 const [x, w] = [fill(3 * 32), fill(32 * 32, 1.1)], square = (format) => new attend.Weights(w, { outputs: 32, inputs: 32, ...(format ? { format } : {}) });
 for (const format of [undefined, 'float16', 'bfloat16', 'int8', 'int4']) {
   const y = attend.project(x, square(format)), exact = x.subarray(0, 32).reduce((sum, number, i) => sum + number * w[i], 0);

@@ -208,4 +208,6 @@ export interface Attend {
   add<Kind extends Numbers>(x: Numbers, y: Kind, scale?: number): Kind;
   hadamard(x: Numbers, options?: { width?: number; out?: Numbers }): Float32Array;
   defaultScale(headDim: number): number;
+  /** [heads]: the slopes of ALiBi as they were published, for Options.alibiSlopes. */
+  alibiSlopes(heads: number): Float32Array;
 }

@@ -3,7 +3,7 @@ import * as C from './c.js';
 import { Cache, State } from './cache.js';
 import { digest } from './digest.js';
 import { Layer, Rotary, Weights, activate, add, hadamard, normalise, project } from './layers.js';
-import { AttendError, Floats, Memory, only, refuse } from './memory.js';
+import { AttendError, Floats, Memory, only, refuse, whole } from './memory.js';
 import { counted, problemNames, problemOf, setResults, shapeOf } from './problem.js';
 
 export { AttendError, digest };
@@ -119,6 +119,15 @@ class Attend {
 
   defaultScale(headDim) {
     return this.c.attend_default_scale(headDim);
+  }
+
+  // The slopes of ALiBi for so many heads, as they were published.
+  alibiSlopes(heads) {
+    return this.#memory.scoped((scope) => {
+      const slopes = scope.output('heads', whole('heads', heads, 1));
+      this.#memory.require(this.c.attend_alibi_slopes(heads, slopes.address));
+      return slopes.result();
+    });
   }
 
   get bitsVersion() {

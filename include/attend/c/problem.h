@@ -295,6 +295,10 @@ ATTEND_API attend_status attend_problem_init(attend_problem* problem, size_t siz
 /* 1 / sqrt(head_dim) as the library computes it; 0 where head_dim is not within 1 ... ATTEND_MAX_WIDTH. */
 ATTEND_API float attend_default_scale(ptrdiff_t head_dim);
 
+/* alibi_slopes of heads, 1 ... ATTEND_MAX_WIDTH, as ALiBi was published: 2^-1, 2^-2 ... 2^-8 for 8, behind which 12 have
+ * 2^-0.5, 2^-1.5, 2^-2.5 and 2^-3.5. The same bits on every target. */
+ATTEND_API attend_status attend_alibi_slopes(ptrdiff_t heads, float* slopes);
+
 #ifdef __cplusplus
 }
 #endif

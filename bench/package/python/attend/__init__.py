@@ -30,13 +30,13 @@ from ._memo import name_of_call, remember, run_again
 from ._options import Options
 from ._problem import Problem, run
 from ._rotary import Rotary, rotate
-from ._rows import activate, add, hadamard, layer_norm, logarithmic_factors, rms_norm
+from ._rows import activate, add, alibi_slopes, hadamard, layer_norm, logarithmic_factors, rms_norm
 from ._shared import AttendError, require, shared, truth, whole
 from ._states import State
 
 __version__ = '@VERSION@'
 __all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
-           'hadamard', 'logarithmic_factors', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'backends', 'active_backend', 'use_backend',
+           'hadamard', 'logarithmic_factors', 'alibi_slopes', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'backends', 'active_backend', 'use_backend',
            'bits_version', 'AttendError']
 
 
@@ -82,7 +82,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     bias     float32 [batch, query heads, queries, keys], with axes and columns as those of mask: added after the cap; -infinity
              masks the key
     bias_stage  'before_cap': the bias is added before the cap, which is then of their sum
-    alibi_slopes   float32 [query heads]: slope * (key's position - query's) is added
+    alibi_slopes   float32 [query heads]: slope * (key's position - query's) is added; attend.alibi_slopes(heads) has the published ones
     relative_bias  (float32 [query heads or 1, left + 1 + right] or [left + 1 + right], left): by distance, which is held within
              -left ... right
     sink_logits    float32 [query heads]: a logit that joins the denominator and has no value

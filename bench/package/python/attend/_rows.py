@@ -90,6 +90,13 @@ def add(x: Any, y: Any, scale: float = 1.0) -> None:
     require(shared.attend_add(vectors.address, real('scale', scale), math.prod(vectors.shape), to.address))
 
 
+def alibi_slopes(heads: int) -> Any:
+    """The slopes of ALiBi for so many query heads, as they were published, the same bits on every processor: the alibi_slopes of a call."""
+    slopes = (ctypes.c_float * whole('heads', heads, 1, _c.ATTEND_MAX_WIDTH))()
+    require(shared.attend_alibi_slopes(heads, ctypes.addressof(slopes)))
+    return memoryview(slopes).cast('B').cast('f')
+
+
 def logarithmic_factors(beta: float, count: int) -> Any:
     """1 + beta * ln(1 + k) for k = 0 ... count - 1, the same bits on every processor: the query_factors of a Layer."""
     factors = (ctypes.c_float * whole('count', count, 1))()
