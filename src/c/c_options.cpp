@@ -111,7 +111,7 @@ void check_documents(Call& call, const attend_problem& problem, CallOptions& opt
   call.left_out(problem.offset == ATTEND_DEFAULT_OFFSET, ATTEND_ARG_OFFSET);
   call.left_out(!call.queries_last, ATTEND_ARG_OPTIONS);
   call.left_out(!shows_masked(problem), ATTEND_ARG_SCORES_STAGE);
-  call.within(given.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS_COUNT);
+  call.within(given.count, call.first.queries > 0 ? 1 : 0, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS_COUNT);
   if (call.failed()) return;
   call.read(call.array(given.boundaries, given.count + 1, 8 * int(sizeof(int32_t)), ATTEND_ARG_DOCUMENTS_BOUNDARIES));
   if (call.failed()) return;

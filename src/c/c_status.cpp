@@ -27,7 +27,7 @@ constexpr const char* texts[] = {
     "are not as the library leaves them",
     "truncate the cache, or make it for more max_tokens: it has no room for so many tokens",
     "set a shorter window_left or fewer sink_tokens, make the ring for more of both, or ask for no raw or capped "
-    "scores: the ring no longer holds keys that are asked for",
+    "scores: the ring no longer holds keys that are asked for (its window_keys count the query's own, window_left does not)",
     "call the struct's init function with sizeof of it first, and leave its size alone",
     "use a newer library, or leave alone the fields that this version does not know",
     "choose another backend: this processor cannot run it",
@@ -54,8 +54,8 @@ constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "the cache has no tokens: append some first (attend_cache_append, attend_project_memory); where there are none, set it to "
-     "0, or with states leave the call out"},
+     "the cache has no tokens: append some first (attend_cache_append, attend_project_memory); where there are none, set it or "
+     "key_lengths to 0, or with states leave the call out"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
      "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,

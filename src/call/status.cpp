@@ -47,7 +47,8 @@ constexpr const char* status_texts[] = {
     "a saved state must have the heads, the value_dim and the arithmetic of the State, and no more queries",
     "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
     "of the cache",
-    "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps",
+    "window_left and window_right must not be negative, nor window_left more than window - 1 of a RingCache, whose window "
+    "counts the query's own token",
     "sink_tokens must not be negative, nor more than what a RingCache keeps",
     "soft_cap must be 0, for none, or lie within 1e-30 and 1e30, and scale / soft_cap below 2^124",
     "options.origin is for accumulate into a State over arrays or a KvCache: a multiple of segment_keys, at most the state's "

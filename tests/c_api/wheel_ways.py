@@ -311,6 +311,62 @@ def rings_and_what_queries_see():
     check(first.next == 513, 'no sink tokens, given and left out, are the same option')
 
 
+def empty_work():
+    """Calls with nothing to do, as the table in include/guide/options.md has them."""
+    for kind, zero, options in ((np.float32, 0, {}), (np.int8, -3, dict(quantisation=attend.Quantisation(0.02, 0.02, 0.2, 0.2, output_zero_point=-3)))):
+        of = lambda *shape: np.ones(shape, kind)
+        five, none, queries = of(1, 5, 4), of(1, 0, 4), of(1, 2, 4)
+        with_lse = {} if options else dict(return_lse=True)
+
+        def gives(what, shape, found):
+            output, lse = (found, np.full(1, -np.inf)) if options else found
+            check(output.shape == shape and (output == zero).all() and (lse == -np.inf).all(), f'{what}, {kind.__name__}')
+
+        def attention(query, key, **more):
+            return attend.attention(query, key, None if isinstance(key, attend.Cache) else key, **options, **with_lse, **more)
+
+        gives('no keys', (1, 2, 4), attention(queries, none))
+        gives('no keys, causal', (1, 2, 4), attention(queries, none, causal=True, offset=0))
+        refused('no keys, causal, without an offset', 'offset: give it', lambda: attention(queries, none, causal=True))
+        gives('no queries', (1, 0, 4), attention(none, five))
+        gives('no queries, causal', (1, 0, 4), attention(none, five, causal=True))
+        gives('neither', (1, 0, 4), attention(none, none, causal=True))
+        gives('an empty batch', (0, 1, 2, 4), attention(of(0, 1, 2, 4), of(0, 1, 5, 4)))
+        gives('no lengths', (1, 2, 4), attention(queries, five, key_lengths=[0]))
+        gives('a mask', (1, 2, 4), attention(queries, five, mask=np.zeros(5, bool)))
+        gives('a mask without columns', (1, 2, 4), attention(queries, five, mask=np.zeros((1, 0), bool)))
+        at = np.array([2, 0], np.int32)
+        gives('empty ranges', (1, 2, 4), attention(queries, five, ranges=(at, at)))
+        same('empty documents', attention(queries, queries, documents=[0, 2, 0]), attention(queries, queries))
+        for documents in ([], [0]):
+            gives(f'documents {documents}', (1, 0, 4), attention(none, none, documents=documents))
+        cache = attend.Cache(1, 4, 9, integers=bool(options))
+        cache.append(none, none)
+        check(len(cache) == 0, 'an append of nothing')
+        refused('an empty cache', 'append to the cache first', lambda: attention(queries, cache))
+        gives('an empty cache that is said to be', (1, 2, 4), attention(queries, cache, key_lengths=[0]))
+        gives('no queries over an empty cache', (1, 0, 4), attention(none, cache))
+
+        state, taken = attend.State(queries, **options), attend.State(queries, **options)
+        refused('a new state', 'leave it out of merges', state.finish)
+        refused('a new state to merge', 'leave it out of merges', lambda: taken.merge(state))
+        state.accumulate(none, none)
+        gives('a state of no keys', (1, 2, 4), state.finish(**with_lse))
+        refused('nothing at 512', 'leave the call out', lambda: attend.State(queries, first_key=512, **options).accumulate(none, none))
+        taken.accumulate(five, five)
+        refused('nothing after others', 'first_key' if options else 'leave the call out', lambda: taken.accumulate(none, none))
+        whole = taken.finish()
+        taken.merge(attend.State.load(state.save(), queries, **options))
+        state.merge(taken)
+        same('merged with nothing', (taken.finish(), state.finish()), (whole, whole))
+        check(taken.next == state.next == 5, 'next after a merge with nothing')
+        nobody = attend.State(none, **options)
+        nobody.accumulate(five, five)
+        check(nobody.finish().shape == (1, 0, 4), 'a state of no queries')
+    check(attend.additive_attention(np.ones((2, 4), np.float32), np.ones((0, 4), np.float32), np.ones((0, 4), np.float32),
+                                    np.ones(4, np.float32)).tolist() == [[0] * 4] * 2, 'additive attention over nothing')
+
+
 def traps():
     a = draw(1, 3, 4)
     call = lambda *arrays, **options: (lambda: attend.attention(*(arrays or (a, a, a)), **options))
@@ -447,6 +503,6 @@ def ranges_and_documents():
          layer.self_attention(x[1:38], causal=True))
 
 
-for part in (ranges_and_documents, states, merged_states, threads, remembered, decoding, rings_and_what_queries_see, traps):
+for part in (ranges_and_documents, states, merged_states, threads, remembered, decoding, rings_and_what_queries_see, empty_work, traps):
     part()
 finish()

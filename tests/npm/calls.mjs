@@ -49,6 +49,33 @@ const early = new attend.State(q, options).take(k.subarray(0, 300 * 32), v.subar
 const shorter = attend.attention(q, k.subarray(0, 300 * 32), v.subarray(0, 300 * 32), options);
 check(equal(early.merge(new attend.State(q, { ...options, firstKey: 512 })).finish(), shorter), 'a state that has taken nothing changes nothing where it is merged');
 check(equal(attend.alibiSlopes(3), new Float32Array([2 ** -4, 2 ** -8, 0.25])), 'slopes of ALiBi for three heads');
+// ---- Nothing to do, as the table of empty work in include/guide/options.md has it
+const one = (count) => new Float32Array(count).fill(1), [five, none, two] = [one(20), one(0), one(8)], narrow = { headDim: 4 };
+const gives = (what, count, { output, lse }) => check(output.length === count && output.every((number) => number === 0) && lse.every((number) => number === -Infinity), what, output);
+const over = (query, key, more) => attend.attention(query, key, key instanceof attend.Cache ? null : key, { ...narrow, lse: true, ...more });
+const bare = new attend.Cache({ headDim: 4, maxTokens: 9 }).append(none, none);
+gives('no keys', 8, over(two, none));
+gives('no keys, causal', 8, over(two, none, { causal: true, offset: 0 }));
+refused('no keys, causal, without an offset', () => over(two, none, { causal: true }), 'offset');
+gives('no queries', 0, over(none, five));
+gives('neither', 0, over(none, none, { causal: true }));
+gives('an empty batch', 0, over(none, none, { batch: 0 }));
+gives('no lengths', 8, over(two, five, { batch: 1, keyLengths: [0] }));
+gives('a mask', 8, over(two, five, { mask: new Uint8Array(5) }));
+gives('empty ranges', 8, over(two, five, { ranges: { first: [2, 0], end: [2, 0] } }));
+check(equal(over(two, two, { documents: [0, 2, 0] }).output, over(two, two).output), 'empty documents');
+for (const documents of [[], [0]]) gives(`documents [${documents}]`, 0, over(none, none, { documents }));
+refused('an empty cache', () => over(two, bare), 'the cache has no tokens');
+gives('an empty cache that is said to be', 8, over(two, bare, { keyLengths: [0] }));
+gives('no queries over an empty cache', 0, over(none, bare));
+const [begun, took] = [0, 512].map((firstKey) => new attend.State(two, { ...narrow, firstKey }));
+gives('a state that was begun', 8, begun.finish({ lse: true }));
+gives('a state of no keys', 8, begun.take(none, none).finish({ lse: true }));
+refused('nothing at 512', () => took.take(none, none), 'leave the call out');
+begun.take(five, five);
+refused('nothing after others', () => begun.take(none, none), 'leave the call out');
+check(begun.merge(took).next === 5, 'a merge of what has taken nothing goes on where it was');
+check(new attend.State(none, narrow).take(five, five).finish().length === 0, 'a state of no queries');
 const [x, w] = [fill(3 * 32), fill(32 * 32, 1.1)], square = (format) => new attend.Weights(w, { outputs: 32, inputs: 32, ...(format ? { format } : {}) });
 for (const format of [undefined, 'float16', 'bfloat16', 'int8', 'int4']) {
   const y = attend.project(x, square(format)), exact = x.subarray(0, 32).reduce((sum, number, i) => sum + number * w[i], 0);

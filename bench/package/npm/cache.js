@@ -1,7 +1,7 @@
 // Keys and values that stay: a cache from token to token, states from one range of keys to the next.
 import * as C from './c.js';
 import { Owned, named, only, refuse, whole } from './memory.js';
-import { counted, formats, problemNames, problemOf, setResults, shapeOf } from './problem.js';
+import { counted, formats, problemNames, problemOf, run, setResults, shapeOf } from './problem.js';
 
 const nextKeyPlace = 36; // in saved bytes, which include/attend/core/saved.h describes
 const pair = (value) => (Array.isArray(value) ? value : [value, value]);
@@ -86,8 +86,7 @@ export class State extends Owned {
     this.with((problem, scope) => {
       problem.set({ 'query.data': scope.input('query', this.query), 'key.data': scope.input('key', key), 'value.data': scope.input('value', value),
         keys: this.next + tokens, origin: this.next });
-      const bytes = this.memory.c.attend_workspace_size(problem.address);
-      this.memory.require(this.memory.c.attend_run(problem.address, bytes === 0 ? 0 : scope.allocate(bytes), bytes));
+      run(this.memory, scope, problem);
     }, this.options);
     this.next += tokens;
     return this;

@@ -4,7 +4,7 @@ import { Cache, State } from './cache.js';
 import { digest } from './digest.js';
 import { Layer, Rotary, Weights, activate, add, hadamard, normalise, project } from './layers.js';
 import { AttendError, Floats, Memory, only, refuse, whole } from './memory.js';
-import { counted, problemNames, problemOf, setResults, shapeOf } from './problem.js';
+import { counted, problemNames, problemOf, run, setResults, shapeOf } from './problem.js';
 
 export { AttendError, digest };
 
@@ -45,8 +45,7 @@ function attention(memory, query, key, value, options) {
     const output = scope.output('out', shape.batch * queries * shape.heads * shape.valueDim, out);
     problem.set({ 'output.data': output.address });
     const results = setResults(scope, problem, rest, shape, queries, keys);
-    const bytes = memory.c.attend_workspace_size(problem.address), work = bytes === 0 ? 0 : scope.allocate(bytes);
-    memory.require(memory.c.attend_run(problem.address, work, bytes));
+    run(memory, scope, problem);
     const read = Object.entries(results).map(([name, result]) => [name, result()]);
     return read.length === 0 ? output.result() : { output: output.result(), ...Object.fromEntries(read) };
   });

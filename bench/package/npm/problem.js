@@ -15,7 +15,7 @@ export const problemNames = [...shapeNames, ...optionNames];
 
 // How many of something an array has, given how many numbers each takes.
 export function counted(name, array, each) {
-  const count = array.length / each;
+  const count = each === 0 && array.length === 0 ? 0 : array.length / each; // an empty batch
   if (!Number.isInteger(count)) refuse(name, `expected a multiple of ${each} numbers, as its heads and widths ask for, found ${array.length}`);
   return count;
 }
@@ -117,6 +117,13 @@ function setKeys(scope, problem, options, shape, queries) {
     for (const length of options.documents) boundaries.push(boundaries.at(-1) + whole('documents', length));
     problem.set({ 'documents.boundaries': numbers(scope, 'documents', boundaries), 'documents.count': options.documents.length });
   }
+}
+
+// Runs a problem; one that takes no work memory may be wrong, and attend_check says how.
+export function run(memory, scope, problem) {
+  const bytes = memory.c.attend_workspace_size(problem.address);
+  if (bytes === 0) memory.require(memory.c.attend_check(problem.address));
+  memory.require(memory.c.attend_run(problem.address, bytes === 0 ? 0 : scope.allocate(bytes), bytes));
 }
 
 // Asks for log-sum-exp and scores; returns what reads them.

@@ -19,7 +19,8 @@ _OF_ERRORS = {
     _c.ATTEND_CORRUPT: 'make it anew: its own records are not as the library leaves them',
     _c.ATTEND_FULL: 'truncate the cache, or make it with more max_tokens: it has no room for so many tokens',
     _c.ATTEND_LOST: 'give a shorter window, make the ring with more window_keys, give fewer sink_tokens or make it with sink_tokens, or ask '
-                    'for no raw or capped scores: the ring no longer holds keys that are asked for',
+                    'for no raw or capped scores: the ring no longer holds keys that are asked for (window_keys counts the query\'s own token, '
+                    'window does not)',
     _c.ATTEND_WRONG_SIZE: 'install the package anew: its modules and its shared object are of different versions',
     _c.ATTEND_NEWER: 'install the package anew: its modules and its shared object are of different versions',
     _c.ATTEND_UNAVAILABLE: 'choose another backend: this processor cannot run it',
@@ -27,7 +28,8 @@ _OF_ERRORS = {
 }
 _OF_OTHERS = 'leave it out: this kind of attention does not have it, and in integers the scale belongs to the quantisation'
 _SPECIAL = {
-    (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_KEYS): 'append to the cache first (Cache.append, or Layer.project_memory): it has no tokens',
+    (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_KEYS): 'append to the cache first (Cache.append, or Layer.project_memory): it has no tokens; '
+    'where there are none, attend.attention takes key_lengths=[0]',
     (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_OFFSET): 'give it: offset=0 if the queries are the first tokens, queries_last=True if they are the '
     'last, the keys of a cache being appended before the call',
     (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_BATCH): 'give every array the axis of the batch',

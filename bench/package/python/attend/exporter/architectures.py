@@ -112,7 +112,7 @@ def llama(m: Maker) -> Graph:
         raise ExportError('config.json has windows in some layers; expected none')
     window = m.config.get('sliding_window') if m.config.get('model_type') == 'mistral' else None
     if window is not None and window < m.tokens:
-        raise ExportError(f'config.json has a window of {window}; expected fewer tokens than that: --tokens {window}')
+        raise ExportError(f'config.json has a sliding_window of {window}, which counts the token itself; expected at most so many tokens: --tokens {window}')
     scaling = m.config.get('rope_scaling') or m.config.get('rope_parameters') or {}
     if not isinstance(scaling, dict) or m.config.get('partial_rotary_factor', 1.0) != 1.0:
         raise ExportError('config.json has a "rope_scaling" that is no object, or a "partial_rotary_factor", which these architectures do not have')
