@@ -163,6 +163,9 @@ class Case(Node):
                 p.key, p.value, p.origin = tensor(key), tensor(value), origin
                 p.first_key, p.keys = first, min(end, first + (self.step or end))
                 self.start(p)
+        ends = (ptrdiff * self.batch)(*[self.past + self.new] * self.batch)  # queries may have positions behind all keys
+        if self.nonpad is None:
+            p.key_lengths = ctypes.cast(ends, pointer)
         right(attend.attend_finish(ctypes.byref(p)), self.name)
 
 
