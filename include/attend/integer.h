@@ -58,7 +58,8 @@ class Quantisation {
 
   constexpr void set_head(int head, double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
                           double scale = double(default_scale(Dims::head_dim))) {
-    const double step = 1.4426950408889634 * scale * query_scale * key_scale, steps = of_values.scale / of_outputs.scale;
+    const double step = core::product(core::product(core::product(1.4426950408889634, scale), query_scale), key_scale);
+    const double steps = core::quotient(of_values.scale, of_outputs.scale);
     const bool ordinary = query_scale > 0 && key_scale > 0 && of_values.scale > 0 && of_outputs.scale > 0;
     if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {
       status_ = Status::bad_quantisation;

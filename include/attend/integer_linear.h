@@ -90,7 +90,7 @@ class ProjectionScales {
 
   constexpr void set(int output, double of_input, double of_weights, double of_output) {
     const bool ordinary = of_input > 0 && of_weights > 0 && of_output > 0;
-    const double factor = ordinary ? of_input * of_weights / of_output : 0;
+    const double factor = ordinary ? core::quotient(core::product(of_input, of_weights), of_output) : 0;
     if (core::is_integer_multiplier(factor)) {
       multipliers_[output] = core::integer_multiplier(factor);
     } else if (status_ == Status::ok) {
@@ -217,7 +217,7 @@ class SumScales {
     if (core::is_integer_sum(by_) && status_ == Status::bad_quantisation) status_ = Status::ok;
   }
   static constexpr double ratio(double of_input, double of_output) {
-    return of_input > 0 && of_output > 0 ? of_input / of_output : 0;
+    return of_input > 0 && of_output > 0 ? core::quotient(of_input, of_output) : 0;
   }
 
   core::IntegerSumFactors by_;

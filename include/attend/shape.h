@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "core/config.h"
+#include "core/attention.h"
 
 #if __cplusplus < 201703L
 #error "attend needs C++17 for its C++ surface: compile with -std=c++17 or newer, or use the C surface, attend_c.h"
@@ -181,6 +181,7 @@ struct Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail
 
 // 1 / sqrt(head_dim), the customary scale, by Newton's iteration in double: meant for constants, and the same on every target.
 constexpr float default_scale(int head_dim) {
+  if (!detail::is_constant()) return core::usual_scale(head_dim);
   double root = head_dim;
   for (int step = 0; step < 64; ++step) root = 0.5 * (root + head_dim / root);
   return float(1.0 / root);

@@ -2,6 +2,7 @@
 #ifndef ATTEND_ATTENTION_INTEGER_ROWS_H
 #define ATTEND_ATTENTION_INTEGER_ROWS_H
 
+#include "../isa/float_environment.h"
 #include "../kernel/pack.h"
 #include "../numerics/arithmetic.h"
 #include "../numerics/integer_softmax.h"
@@ -39,10 +40,13 @@ inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const Inte
 }
 
 // A function of its own: where it is inlined, compilers load its constants into registers of floats before it is known whether
-// outputs are floats at all, and other calls are to do without these.
+// outputs are floats at all, and other calls are to do without these. The one of these calls that the floating-point environment
+// matters to.
 inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end, int value_dim, const float& scale,
                                          float* output) {
+  const core::CallersFloats callers = core::begin_floats();
   for (int c = 0; c < value_dim; ++c) output[c] = FloatArithmetic::mul(unrounded_output_of(sums[c], end), scale);
+  core::end_floats(callers);
 }
 
 // A row's output, in the format of the options.

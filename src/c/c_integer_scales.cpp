@@ -21,22 +21,7 @@ void check_zeros(Check& check, const attend_integer_scales& scales) {
   check.within(scales.output_zero_point, -32768, 32767, ATTEND_ARG_OUTPUT_ZERO_POINT);
 }
 
-}  // namespace
-}  // namespace attend::c_surface
-
-using namespace attend;
-using namespace attend::c_surface;
-
-extern "C" {
-
-attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size) {
-  const attend_status status = new_struct(scales, size, ATTEND_ARG_SCALES);
-  if (status == ATTEND_OK) scales->scale = double(ATTEND_DEFAULT_SCALE);
-  return status;
-}
-
-attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
-                                     attend_integer_constants* constants) {
+attend_status prepare(const attend_integer_scales* scales, ptrdiff_t head_dim, attend_integer_constants* constants) {
   Memory check;
   check.read(check.whole_struct(scales, ATTEND_ARG_SCALES));
   const Range to = check.structs(constants, 1, ATTEND_ARG_CONSTANTS);
@@ -71,6 +56,27 @@ attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdif
                 scales->output_zero_point,
                 float(scales->output_scale)};
   return ATTEND_OK;
+}
+
+}  // namespace
+}  // namespace attend::c_surface
+
+using namespace attend;
+using namespace attend::c_surface;
+
+extern "C" {
+
+attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size) {
+  const attend_status status = new_struct(scales, size, ATTEND_ARG_SCALES);
+  if (status == ATTEND_OK) scales->scale = double(ATTEND_DEFAULT_SCALE);
+  return status;
+}
+
+attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
+                                     attend_integer_constants* constants) {
+  attend_status status = ATTEND_OK;
+  core::in_float_environment([&]() ATTEND_NOINLINE { status = prepare(scales, head_dim, constants); });
+  return status;
 }
 
 }  // extern "C"

@@ -72,8 +72,7 @@ struct CallOptions {
   ptrdiff_t mask_step = 0, bias_step = 0;
 };
 
-// 1 / sqrt(head_dim), the same as default_scale, which is meant for constants.
-float usual_scale(int head_dim);
+using core::usual_scale;
 
 struct Parts {
   ptrdiff_t part, parts;

@@ -82,13 +82,17 @@ ATTEND_ALWAYS_INLINE void store_tokens(const core::FormatCache& cache, int posit
 namespace core {
 
 void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
-  store_tokens(cache, position, count, key, value, put_row_of);
+  in_float_environment([&]() ATTEND_INLINE_LAMBDA { store_tokens(cache, position, count, key, value, put_row_of); });
 }
 
 template <Format format>
 void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
-  store_tokens(cache, position, count, key, value,
-               [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); });
+  const auto put = [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); };
+  if constexpr (format == Format::int8 || format == Format::int4) {
+    in_float_environment([&]() ATTEND_INLINE_LAMBDA { store_tokens(cache, position, count, key, value, put); });
+  } else {  // in whole numbers
+    store_tokens(cache, position, count, key, value, put);
+  }
 }
 
 #define ATTEND_STORE_CACHE(format) \
@@ -146,7 +150,9 @@ void store(const IntegerPanels& panels, int place, int count, const Tensor<const
   }
 }
 
-void hadamard(const float* from, int rows, int width, float* to) {
+namespace {
+
+ATTEND_NOINLINE void transform_rows(const float* from, int rows, int width, float* to) {
   using F = FloatArithmetic;
   const int block = width & -width;
   float scale = 1.0f;
@@ -165,6 +171,10 @@ void hadamard(const float* from, int rows, int width, float* to) {
     for (int i = 0; i < block; ++i) to[i] = F::mul(to[i], scale);
   }
 }
+
+}  // namespace
+
+void hadamard(const float* from, int rows, int width, float* to) { in_float_environment(transform_rows, from, rows, width, to); }
 
 }  // namespace core
 }  // namespace attend

@@ -190,8 +190,10 @@ int core::active_integer_index() {
   return int(kernels);
 }
 #endif
-void core::run(const Problem& problem) { active().run(problem); }
-void core::sum_segment(const Problem& problem) { active().sum_segment(problem); }
-void core::add_key_parts(const Problem& problem, const float* partials) { active().combine(problem, partials); }
+void core::run(const Problem& problem) { in_float_environment(active().run, problem); }
+void core::sum_segment(const Problem& problem) { in_float_environment(active().sum_segment, problem); }
+void core::add_key_parts(const Problem& problem, const float* partials) {
+  in_float_environment(active().combine, problem, partials);
+}
 
 }  // namespace attend

@@ -10,6 +10,16 @@ ATTEND_OPERATION(RunIntegerOptions, run_integer_options)
 
 }  // namespace
 
+double nearest_product(double a, double b) {
+  in_float_environment([&]() ATTEND_NOINLINE { a *= b; });
+  return a;
+}
+
+double nearest_quotient(double a, double b) {
+  in_float_environment([&]() ATTEND_NOINLINE { a /= b; });
+  return a;
+}
+
 void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<RunIntegers>(problem); }
 
 void run(const IntegerProblem& problem, const IntegerOptions& options) {

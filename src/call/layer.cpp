@@ -129,8 +129,10 @@ template void pack_weights<Format::float16>(const void*, ptrdiff_t, int, int, vo
 template void pack_weights<Format::bfloat16>(const void*, ptrdiff_t, int, int, void*);
 template void pack_weights<Format::int8>(const void*, ptrdiff_t, int, int, void*);
 
+namespace {
+
 template <Format format>
-void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales) {
+ATTEND_NOINLINE void convert_rows(const float* rows, int outputs, int inputs, void* converted, float* scales) {
   auto* const to = static_cast<NumberOf<format>*>(converted);
   for (int output = 0; output < outputs; ++output) {
     const ptrdiff_t at = ptrdiff_t(output) * inputs;
@@ -139,27 +141,44 @@ void convert_weights(const float* rows, int outputs, int inputs, void* converted
 }
 
 template <>
-void convert_weights<Format::int4>(const float* rows, int outputs, int inputs, void* converted, float* /*scales*/) {
+ATTEND_NOINLINE void convert_rows<Format::int4>(const float* rows, int outputs, int inputs, void* converted,
+                                                float* /*scales*/) {
   auto* const to = static_cast<Int4Group*>(converted);
   const ptrdiff_t groups = ptrdiff_t(outputs) * inputs / int4_group;
   for (ptrdiff_t i = 0; i < groups; ++i) narrow_to_group(rows + i * int4_group, to[i]);
 }
 
+}  // namespace
+
+template <Format format>
+void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales) {
+  in_float_environment(convert_rows<format>, rows, outputs, inputs, converted, scales);
+}
+
 template void convert_weights<Format::float16>(const float*, int, int, void*, float*);
 template void convert_weights<Format::bfloat16>(const float*, int, int, void*, float*);
 template void convert_weights<Format::int8>(const float*, int, int, void*, float*);
+template void convert_weights<Format::int4>(const float*, int, int, void*, float*);
 
 void rms_norm(const Normalisation& normalisation) { ActiveRowBackend::call<RmsNorm>(normalisation); }
 
 void layer_norm(const Normalisation& normalisation) { ActiveRowBackend::call<LayerNorm>(normalisation); }
 
-void scale(float factor, int count, float* numbers) {
+namespace {
+
+ATTEND_NOINLINE void scale_row(float factor, int count, float* numbers) {
   for (int i = 0; i < count; ++i) numbers[i] = Scalar::mul(factor, numbers[i]);
 }
 
-void logarithmic_factors(float beta, int count, float* factors) {
+ATTEND_NOINLINE void write_factors(float beta, int count, float* factors) {
   for (int k = 0; k < count; ++k) factors[k] = Scalar::fma(beta, log_of(whole_to_float(k + 1), 0.0f, false), 1.0f);
 }
+
+}  // namespace
+
+void scale(float factor, int count, float* numbers) { in_float_environment(scale_row, factor, count, numbers); }
+
+void logarithmic_factors(float beta, int count, float* factors) { in_float_environment(write_factors, beta, count, factors); }
 
 void add(const float* x, float factor, int count, float* y) { ActiveRowBackend::call<Add>(x, factor, count, y); }
 

@@ -100,7 +100,9 @@ float scale_turns(const RotaryScaling& scaling, float base, int pairs, uint64_t*
       for (int i = scaling.turning; i < pairs; ++i) turns[i] = 0;
       break;
   }
-  return magnitude(scaling.attention_factor) != 0 ? scaling.attention_factor : usual_attention_factor(scaling);
+  float factor = scaling.attention_factor;
+  if (magnitude(factor) == 0) in_float_environment([&]() ATTEND_NOINLINE { factor = usual_attention_factor(scaling); });
+  return factor;
 }
 
 bool turns_of_angles(const double* radians, int pairs, uint64_t* turns) {
@@ -115,10 +117,8 @@ bool turns_of_angles(const double* radians, int pairs, uint64_t* turns) {
 void rotary_angles(const Turns& turns, int pairs, int position, float* cosines, float* sines) {
   ActiveRowBackend::call<RotaryAngles>(turns.turns, pairs, position, cosines, sines);
   if (bits_to<uint32_t>(turns.factor) == bits_to<uint32_t>(1.0f)) return;
-  for (int i = 0; i < pairs; ++i) {
-    cosines[i] = FloatArithmetic::mul(cosines[i], turns.factor);
-    sines[i] = FloatArithmetic::mul(sines[i], turns.factor);
-  }
+  scale(turns.factor, pairs, cosines);
+  scale(turns.factor, pairs, sines);
 }
 
 void rotate(const Rotation& rotation) { ActiveRowBackend::call<Rotate>(rotation); }

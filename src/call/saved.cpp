@@ -192,7 +192,7 @@ void load_states(const SavedHead& head, const uint8_t* bytes, Number* states, in
 }  // namespace
 
 void save(SavedHead& head, const float* states, int room, uint8_t* bytes) {
-  save_states(head, const_cast<float*>(states), room, bytes);  // only read
+  in_float_environment([&]() ATTEND_NOINLINE { save_states(head, const_cast<float*>(states), room, bytes); });  // only read
 }
 void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) {
   save_states(head, const_cast<int32_t*>(states), room, bytes);
@@ -256,7 +256,9 @@ Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
   return is_sound(head, bytes) ? Loaded::ok : Loaded::damaged;
 }
 
-void load(const SavedHead& head, const uint8_t* bytes, float* states, int room) { load_states(head, bytes, states, room); }
+void load(const SavedHead& head, const uint8_t* bytes, float* states, int room) {
+  in_float_environment([&]() ATTEND_NOINLINE { load_states(head, bytes, states, room); });
+}
 void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) { load_states(head, bytes, states, room); }
 
 }  // namespace core

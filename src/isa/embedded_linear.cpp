@@ -27,7 +27,9 @@ namespace attend::core {
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear) {
   namespace isa = embedded_known_linear;
-  isa::EmbeddedLinear<isa::EmbeddedIsa, isa::NumberOf<format>, isa::KnownLinear<panels, one_token>>(linear).run();
+  in_float_environment([&]() ATTEND_INLINE_LAMBDA {
+    isa::EmbeddedLinear<isa::EmbeddedIsa, isa::NumberOf<format>, isa::KnownLinear<panels, one_token>>(linear).run();
+  });
 }
 
 #define ATTEND_KNOWN_LINEAR(format)                                            \

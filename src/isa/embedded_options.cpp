@@ -28,7 +28,9 @@ namespace attend::core {
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options) {
   namespace isa = embedded_caches;
-  isa::EmbeddedPipeline<isa::EmbeddedIsa, isa::CacheFeatures<format, one_row>>(problem, options).template run<true>();
+  in_float_environment([&]() ATTEND_INLINE_LAMBDA {
+    isa::EmbeddedPipeline<isa::EmbeddedIsa, isa::CacheFeatures<format, one_row>>(problem, options).template run<true>();
+  });
 }
 
 #define ATTEND_RUN_CACHE(format)                                                  \

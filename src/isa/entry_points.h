@@ -1,16 +1,17 @@
 // What each instruction set defines, as members of its `Backend`: attention/host_backend.h or embedded_backend.h,
 // attention/integer_backend.h, and layer/. Each function is one of its own, so that linkers drop what a program does not call.
+// Those that compute in floats are not inlined, also where all sources are one file: see float_environment.h.
 
 // Computes a problem.
-static void run(const core::Problem& problem);
+ATTEND_NOINLINE static void run(const core::Problem& problem);
 // Makes the sums of one segment, for a problem of at most segment_keys keys, which its output takes undivided, with the
 // denominator and the maximum after each row.
-static void sum_segment(const core::Problem& problem);
+ATTEND_NOINLINE static void sum_segment(const core::Problem& problem);
 // Writes the output of a problem from the sums of all its segments (attention/combine.h).
-static void combine(const core::Problem& problem, const float* partials);
+ATTEND_NOINLINE static void combine(const core::Problem& problem, const float* partials);
 // The same with options.
-static void run_options(const core::Problem& problem, const core::Options& options);
-static void combine_options(const core::Problem& problem, const core::Options& options, const float* partials);
+ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options);
+ATTEND_NOINLINE static void combine_options(const core::Problem& problem, const core::Options& options, const float* partials);
 
 static void run_integers(const core::IntegerProblem& problem);
 static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options);
@@ -20,16 +21,16 @@ static void run_integer_linear(const core::IntegerLinear& linear, int output_byt
 // types: integer_sum_types of a, b and the output.
 static void run_integer_sum(const core::IntegerSum& sum, int types);
 
-static void rms_norm(const core::Normalisation& normalisation);
-static void layer_norm(const core::Normalisation& normalisation);
-static void add(const float* x, float factor, int count, float* y);
-static void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
-static void rotate(const core::Rotation& rotation);
+ATTEND_NOINLINE static void rms_norm(const core::Normalisation& normalisation);
+ATTEND_NOINLINE static void layer_norm(const core::Normalisation& normalisation);
+ATTEND_NOINLINE static void add(const float* x, float factor, int count, float* y);
+ATTEND_NOINLINE static void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
+ATTEND_NOINLINE static void rotate(const core::Rotation& rotation);
 
 // Activations, by their names, and projections, by the format of the weights.
-#define ATTEND_ENTRY_POINT(activation) static void activation(const float* from, const float* by, int count, float* to);
+#define ATTEND_ENTRY_POINT(activation) ATTEND_NOINLINE static void activation(const float* from, const float* by, int count, float* to);
 ATTEND_EACH_ACTIVATION(ATTEND_ENTRY_POINT)
 #undef ATTEND_ENTRY_POINT
-#define ATTEND_ENTRY_POINT(format) static void project_##format(const core::Linear& linear);
+#define ATTEND_ENTRY_POINT(format) ATTEND_NOINLINE static void project_##format(const core::Linear& linear);
 ATTEND_EACH_FORMAT(ATTEND_ENTRY_POINT)
 #undef ATTEND_ENTRY_POINT

@@ -12,6 +12,7 @@
 #include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
 #include "../../include/attend/core/options.h"
+#include "float_environment.h"
 
 // Outside x86 the compiler's flags name the processor's instructions, and that decides.
 #if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
@@ -286,23 +287,34 @@ int active_index();
 // Which kernels of integer attention go with it, on x86: their place in the list of those.
 int active_integer_index();
 
-// Calls Operation<Backend>::function of the backend whose place in the list is index(). Where there is one backend only,
-// nothing is chosen, and a program does not link the dispatcher.
-template <class List, int (*index)()>
+// Calls an entry point.
+template <bool integers, class Function, class... Arguments>
+ATTEND_ALWAYS_INLINE void call_function(Function function, const Arguments&... arguments) {
+  if constexpr (integers) {
+    function(arguments...);
+  } else {
+    in_float_environment(function, arguments...);
+  }
+}
+
+// Calls Operation<Backend>::function of the backend whose place in the list is index(): in the known floating-point environment,
+// unless the list is said to be one of integers. Where there is one backend only, nothing is chosen, and a program does not link
+// the dispatcher.
+template <class List, int (*index)(), bool integers = false>
 struct Active;
-template <class Only, int (*index)()>
-struct Active<BackendList<Only>, index> {
+template <class Only, int (*index)(), bool integers>
+struct Active<BackendList<Only>, index, integers> {
   template <template <class> class Operation, class... Arguments>
   static void call(const Arguments&... arguments) {
-    Operation<Only>::function(arguments...);
+    call_function<integers>(Operation<Only>::function, arguments...);
   }
 };
-template <class First, class... Others, int (*index)()>
-struct Active<BackendList<First, Others...>, index> {
+template <class First, class... Others, int (*index)(), bool integers>
+struct Active<BackendList<First, Others...>, index, integers> {
   template <template <class> class Operation, class... Arguments>
   static void call(const Arguments&... arguments) {
     const decltype(Operation<First>::function) functions[] = {Operation<First>::function, Operation<Others>::function...};
-    functions[index()](arguments...);
+    call_function<integers>(functions[index()], arguments...);
   }
 };
 // Name: the operation that is an entry point of each backend.
@@ -315,8 +327,8 @@ using ActiveBackend = Active<Backends, active_index>;
 using ActiveOptionBackend = Active<OptionBackends, active_index>;
 using ActiveLinearBackend = Active<LinearBackends, active_index>;
 using ActiveRowBackend = Active<RowBackends, active_index>;
-using ActiveIntegerBackend = Active<IntegerBackends, active_integer_index>;
-using ActiveIntegerOptionBackend = Active<IntegerOptionBackends, active_integer_index>;
+using ActiveIntegerBackend = Active<IntegerBackends, active_integer_index, true>;
+using ActiveIntegerOptionBackend = Active<IntegerOptionBackends, active_integer_index, true>;
 
 }  // namespace core
 }  // namespace attend

@@ -49,6 +49,9 @@ constexpr size_t cache_value_floats(int kv_heads, int value_dim, int capacity) {
 // Writes count tokens at position, position + 1, … of the cache. Requires 0 <= position and position + count <= capacity.
 void store(const Cache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
+// 1 / sqrt(head_dim), as default_scale of shape.h has it, which is meant for constants; head_dim <= 2^24.
+float usual_scale(int head_dim);
+
 // One attention call: for every query head h and query token i, with the key/value head h / (query_heads / kv_heads),
 //
 //   score_j = scale * dot(query[i][h], key_j)

@@ -207,5 +207,14 @@ namespace detail {
 __attribute__((always_inline)) constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __attribute__((always_inline)) constexpr int larger(int a, int b) { return a > b ? a : b; }
 
+// Whether the compiler computes a constant, with its own rounding; yes where it does not say.
+constexpr bool is_constant() {
+#if __clang_major__ >= 9 || (!defined(__clang__) && __GNUC__ >= 9)
+  return __builtin_is_constant_evaluated();
+#else
+  return true;
+#endif
+}
+
 }  // namespace detail
 }  // namespace attend

@@ -38,6 +38,17 @@ struct OutputScale {
   int32_t zero;        // of the output
 };
 
+// a * b and a / b, rounded to the nearest whatever the caller's rounding is: where they are no constants, and the processor has
+// doubles, by a function of the library.
+double nearest_product(double a, double b);
+double nearest_quotient(double a, double b);
+constexpr double product(double a, double b) {
+  return ATTEND_SOFT_DOUBLE || detail::is_constant() ? a * b : nearest_product(a, b);
+}
+constexpr double quotient(double a, double b) {
+  return ATTEND_SOFT_DOUBLE || detail::is_constant() ? a / b : nearest_quotient(a, b);
+}
+
 namespace integer_detail {
 
 struct Normalised {

@@ -1,0 +1,122 @@
+// The floating-point environment that float arithmetic runs in: it rounds to the nearest, ties to even, keeps subnormal numbers
+// and does not trap, whatever the caller has set. The caller's is there again afterwards.
+//
+// Where nothing differs, hosts read the register and do no more. Boards, where a branch costs more than writing, always write.
+// Neither 32-bit NEON nor Helium has a register to set: their vectors always flush subnormal numbers, and always round to the
+// nearest.
+#pragma once
+
+#include <stdint.h>
+
+#include "../../include/attend/core/config.h"
+#include "../numerics/float_rules.h"
+
+namespace attend {
+namespace core {
+
+// What a target's register holds: `control` are the bits that decide results or traps, `usual` what these are to be.
+#if defined(ATTEND_KEEP_FLOAT_ENVIRONMENT) || ATTEND_SOFT_FLOAT
+#elif ATTEND_X86
+#define ATTEND_FLOAT_CONTROL 1
+struct FloatControl {
+  using Word = uint32_t;
+  static constexpr Word control = 0xffc0, usual = 0x1f80;  // masks of exceptions, rounding, flush to zero, denormals are zero
+  static Word read() {
+    Word word;
+    __asm__ volatile("stmxcsr %0" : "=m"(word));
+    return word;
+  }
+  static void write(const Word& word) { __asm__ volatile("ldmxcsr %0" : : "m"(word) : "memory"); }
+};
+#elif defined(__aarch64__)
+#define ATTEND_FLOAT_CONTROL 1
+struct FloatControl {
+  using Word = uint64_t;
+  static constexpr Word control = ~Word(0), usual = 0;
+  static Word read() {
+    Word word;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
+};
+#elif defined(__arm__)
+#define ATTEND_FLOAT_CONTROL 1
+struct FloatControl {
+  using Word = uint32_t;
+  static constexpr Word usual = 0;
+#if !ATTEND_EMBEDDED
+  static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
+#elif defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE
+  static constexpr Word control = 0x07c80000;  // the same without traps; instead of lengths, Helium has what must stay
+#else
+  static constexpr Word control = ~Word(0);
+#endif
+  static Word read() {
+    Word word;
+    __asm__ volatile("vmrs %0, fpscr" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("vmsr fpscr, %0" : : "r"(word) : "memory"); }
+};
+#elif defined(__riscv)
+#define ATTEND_FLOAT_CONTROL 1
+struct FloatControl {
+  using Word = unsigned;
+  static constexpr Word control = ~Word(0), usual = 0;
+  static Word read() {
+    Word word;
+    __asm__ volatile("frrm %0" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("fsrm %0" : : "r"(word) : "memory"); }
+};
+#elif defined(__s390x__)
+#define ATTEND_FLOAT_CONTROL 1
+struct FloatControl {
+  using Word = uint32_t;
+  static constexpr Word control = 0xf8000007, usual = 0;  // masks of exceptions, rounding
+  static Word read() {
+    Word word;
+    __asm__ volatile("efpc %0" : "=r"(word));
+    return word;
+  }
+  static void write(Word word) { __asm__ volatile("sfpc %0" : : "r"(word) : "memory"); }
+};
+#endif
+
+// Sets the known environment, and gives back the caller's. Compilers do not know that arithmetic depends on the register, and may
+// move it across these two, but neither calls nor what is read from memory and written there. So what stands in between takes its
+// numbers from memory and leaves its results there, or is a function that is not inlined.
+struct CallersFloats {
+#if ATTEND_FLOAT_CONTROL
+  FloatControl::Word word;
+  bool differs() const { return ATTEND_EMBEDDED || (word & FloatControl::control) != FloatControl::usual; }
+#endif
+};
+ATTEND_ALWAYS_INLINE CallersFloats begin_floats() {
+#if ATTEND_FLOAT_CONTROL
+  const CallersFloats callers = {FloatControl::read()};
+  if (callers.differs()) FloatControl::write((callers.word & ~FloatControl::control) | FloatControl::usual);
+  return callers;
+#else
+  return {};
+#endif
+}
+ATTEND_ALWAYS_INLINE void end_floats([[maybe_unused]] const CallersFloats& callers) {
+#if ATTEND_FLOAT_CONTROL
+  if (callers.differs()) FloatControl::write(callers.word);
+#endif
+}
+
+// Calls work(arguments…) in between. There is no destructor, because compilers that were not told -fno-exceptions would make code
+// for exceptions of it.
+template <class Work, class... Arguments>
+ATTEND_ALWAYS_INLINE void in_float_environment(Work work, const Arguments&... arguments) {
+  const CallersFloats callers = begin_floats();
+  work(arguments...);
+  end_floats(callers);
+}
+
+}  // namespace core
+}  // namespace attend
