@@ -10,6 +10,7 @@
 #include "option_digest.h"
 #include "plain_digest.h"
 #include "saved_digest.h"
+#include "subnormal_digest.h"
 
 namespace attend_test {
 

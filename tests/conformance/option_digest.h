@@ -63,7 +63,7 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
   draw_numbers(key, key_format, rows * size_t(c.head_dim), 1.0f, keys);
   draw_numbers(value, value_format, rows * size_t(c.value_dim), 1.0f, values);
   for (size_t i = 0; arrays && i < rows; ++i) {
-    const float key_scale = (1.5f + scale.uniform()) * 0x1p-8f, value_scale = (1.5f + scale.uniform()) * 0x1p-8f;
+    const float key_scale = scale.around(1.5f, 1.0f) * 0x1p-8f, value_scale = scale.around(1.5f, 1.0f) * 0x1p-8f;
     if (m.key_scales != nullptr) m.key_scales[i] = key_scale;
     if (m.value_scales != nullptr) m.value_scales[i] = value_scale;
   }

@@ -152,7 +152,7 @@ inline void draw_masks(const OptionCase& c, const OptionMemory& m) {
     }
   }
   for (ptrdiff_t i = 0; i < count && c.has(bias_mask); ++i) {
-    const float number = 3.0f * bias.uniform();
+    const float number = bias.around(0.0f, 3.0f);
     m.bias[i] = shown(bias) ? number : -__builtin_inff();
   }
   for (int h = 0; h < c.query_heads; ++h) {

@@ -16,16 +16,24 @@ using namespace attend_test;
 namespace {
 
 template <class Case>
-void check_digests() {
-  for_each_backend([](const char* backend) {
+void check_digest(const char* backend, const Digest<Case>& d, const FloatEnvironment& environment) {
+  std::vector<unsigned char> memory(digest_bytes(d.c) + 64, 0xff);
+  void* aligned = memory.data();
+  std::size_t room = memory.size();
+  void* const begin = std::align(64, room - 63, aligned, room);
+  std::uint64_t found = 0;
+  const bool kept = in_environment(environment, [&] { found = compute_digest(d.c, begin); });
+  char line[400];
+  std::snprintf(line, sizeof line, "DIGEST(%s, 0x%016" PRIx64 ")", digest_text(d.line), found);
+  CHECK_MESSAGE(found == d.value, std::string(backend), " ", std::string(environment.name), " ", std::string(line));
+  CHECK_MESSAGE(kept, std::string(backend), " does not restore ", std::string(environment.name));
+}
+
+template <class Case>
+void check_digests(const FloatEnvironment& environment = float_environments[0]) {
+  for_each_backend([&](const char* backend) {
     for (const Digest<Case>& d : digests<Case>) {
-      std::vector<unsigned char> memory(digest_bytes(d.c) + 64, 0xff);
-      void* aligned = memory.data();
-      std::size_t room = memory.size();
-      const std::uint64_t found = compute_digest(d.c, std::align(64, room - 63, aligned, room));
-      char line[400];
-      std::snprintf(line, sizeof line, "DIGEST(%s, 0x%016" PRIx64 ")", digest_text(d.line), found);
-      CHECK_MESSAGE(found == d.value, std::string(backend), " ", std::string(line));
+      if (has_digest(d.c)) check_digest(backend, d, environment);
     }
   });
 }
@@ -41,6 +49,21 @@ TEST_CASE("committed digests of saved states") {
   check_digests<SavedCase<IntegerCase>>();
 }
 TEST_CASE("committed digests of normalisation, activations and rotary positions") { check_digests<LayerCase>(); }
+
+TEST_CASE("committed digests of subnormal numbers") { check_digests<SubnormalCase>(); }
+
+TEST_CASE("digests whatever the caller's floating-point environment is") {
+  for (int i = 1; i < float_environment_count; ++i) {
+    check_digests<PlainCase>(float_environments[i]);
+    check_digests<OptionCase>(float_environments[i]);
+    check_digests<ProjectionCase>(float_environments[i]);
+    check_digests<IntegerCase>(float_environments[i]);
+    check_digests<SavedCase<OptionCase>>(float_environments[i]);
+    check_digests<SavedCase<IntegerCase>>(float_environments[i]);
+    check_digests<LayerCase>(float_environments[i]);
+    check_digests<SubnormalCase>(float_environments[i]);
+  }
+}
 
 TEST_CASE("digests of options: 200 random combinations have the committed hash, in two ways and with poison where none sees") {
   std::vector<float> memory(1 << 17);

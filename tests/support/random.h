@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "float_environment.h"
+
 namespace attend_test {
 
 // A small counter-based generator (the output function is the finaliser of splitmix64: Steele, Lea and Flood, 2014).
@@ -37,8 +39,17 @@ class Random {
   // Uniform in [-1, 1) in steps of 2^-23.
   float uniform() { return float(int32_t(bits() >> 8) - 0x800000) * 0x1p-23f; }
 
+  // Within `middle` - spread … middle + spread, rounded to the nearest, also where a test has set another environment.
+  float around(float middle, float spread) {
+    float number;
+    in_environment(float_environments[0], [&] { number = middle + uniform() * spread; });
+    return number;
+  }
+  // The same around 0.
   void fill(float* to, size_t count, float spread = 1.0f) {
-    for (size_t i = 0; i < count; ++i) to[i] = uniform() * spread;
+    in_environment(float_environments[0], [&] {
+      for (size_t i = 0; i < count; ++i) to[i] = uniform() * spread;
+    });
   }
 
  private:
