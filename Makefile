@@ -298,6 +298,13 @@ targets:
 size:
 	@sh tests/firmware/size.sh
 
+## environment what setting the floating-point environment costs: ticks of a call on this machine, bytes of flash on boards, as tables (TARGETS= some)
+.PHONY: environment
+environment: $(BUILD)/environment
+	@$(BUILD)/environment
+	@echo
+	@sh tests/firmware/environment.sh
+
 ## accuracy    errors against float64 and numpy, of caches in other formats, and of integers beside three calls of 8 bits, as tables (needs python3-numpy)
 .PHONY: accuracy
 accuracy: $(BUILD)/accuracy $(BUILD)/integer_accuracy
@@ -405,6 +412,9 @@ linear: $(BUILD)/linear
 	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
 $(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/decode_costs.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
+	$(call link)
+
+$(BUILD)/environment: $(BUILD)/bench/environment.o
 	$(call link)
 
 $(BUILD)/integer: $(BUILD)/bench/integer.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a

@@ -40,8 +40,8 @@ inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const Inte
 }
 
 // A function of its own: where it is inlined, compilers load its constants into registers of floats before it is known whether
-// outputs are floats at all, and other calls are to do without these. The one of these calls that the floating-point environment
-// matters to.
+// outputs are floats at all, and other calls are to do without these. The one of these calls that the floating-point
+// environment matters to.
 inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end, int value_dim, const float& scale,
                                          float* output) {
   const core::CallersFloats callers = core::begin_floats();

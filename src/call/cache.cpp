@@ -174,7 +174,9 @@ ATTEND_NOINLINE void transform_rows(const float* from, int rows, int width, floa
 
 }  // namespace
 
-void hadamard(const float* from, int rows, int width, float* to) { in_float_environment(transform_rows, from, rows, width, to); }
+void hadamard(const float* from, int rows, int width, float* to) {
+  in_float_environment(transform_rows, from, rows, width, to);
+}
 
 }  // namespace core
 }  // namespace attend

@@ -28,7 +28,8 @@ ATTEND_NOINLINE static void rotary_angles(const uint64_t* turns, int pairs, int 
 ATTEND_NOINLINE static void rotate(const core::Rotation& rotation);
 
 // Activations, by their names, and projections, by the format of the weights.
-#define ATTEND_ENTRY_POINT(activation) ATTEND_NOINLINE static void activation(const float* from, const float* by, int count, float* to);
+#define ATTEND_ENTRY_POINT(activation) \
+  ATTEND_NOINLINE static void activation(const float* from, const float* by, int count, float* to);
 ATTEND_EACH_ACTIVATION(ATTEND_ENTRY_POINT)
 #undef ATTEND_ENTRY_POINT
 #define ATTEND_ENTRY_POINT(format) ATTEND_NOINLINE static void project_##format(const core::Linear& linear);

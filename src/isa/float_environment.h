@@ -85,9 +85,9 @@ struct FloatControl {
 };
 #endif
 
-// Sets the known environment, and gives back the caller's. Compilers do not know that arithmetic depends on the register, and may
-// move it across these two, but neither calls nor what is read from memory and written there. So what stands in between takes its
-// numbers from memory and leaves its results there, or is a function that is not inlined.
+// Sets the known environment, and gives back the caller's. Compilers do not know that arithmetic depends on the register, and
+// may move it across these two, but neither calls nor what is read from memory and written there. So what stands in between
+// takes its numbers from memory and leaves its results there, or is a function that is not inlined.
 struct CallersFloats {
 #if ATTEND_FLOAT_CONTROL
   FloatControl::Word word;
@@ -109,8 +109,8 @@ ATTEND_ALWAYS_INLINE void end_floats([[maybe_unused]] const CallersFloats& calle
 #endif
 }
 
-// Calls work(arguments…) in between. There is no destructor, because compilers that were not told -fno-exceptions would make code
-// for exceptions of it.
+// Calls work(arguments…) in between. There is no destructor, because compilers that were not told -fno-exceptions would make
+// code for exceptions of it.
 template <class Work, class... Arguments>
 ATTEND_ALWAYS_INLINE void in_float_environment(Work work, const Arguments&... arguments) {
   const CallersFloats callers = begin_floats();

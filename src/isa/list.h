@@ -297,9 +297,9 @@ ATTEND_ALWAYS_INLINE void call_function(Function function, const Arguments&... a
   }
 }
 
-// Calls Operation<Backend>::function of the backend whose place in the list is index(): in the known floating-point environment,
-// unless the list is said to be one of integers. Where there is one backend only, nothing is chosen, and a program does not link
-// the dispatcher.
+// Calls Operation<Backend>::function of the backend whose place in the list is index(): in the known floating-point
+// environment, unless the list is said to be one of integers. Where there is one backend only, nothing is chosen, and a program
+// does not link the dispatcher.
 template <class List, int (*index)(), bool integers = false>
 struct Active;
 template <class Only, int (*index)(), bool integers>

@@ -5,14 +5,30 @@
 #error "attend: compile src/*.cpp with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
 #endif
 
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
-    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "attend cannot keep its bits under -ffast-math, -Ofast or their parts: compile src/*.cpp with -fno-fast-math"
+// GCC has a macro for each part of -ffast-math that acts on its own.
+#if defined(__FAST_MATH__)
+#error "attend cannot keep its bits under -ffast-math, -Ofast or -ffp-model=fast: compile src/*.cpp with -fno-fast-math"
+#elif defined(__ASSOCIATIVE_MATH__)
+#error "attend cannot keep its bits under -funsafe-math-optimizations or -fassociative-math: compile src/*.cpp without"
+#elif defined(__RECIPROCAL_MATH__)
+#error "attend cannot keep its bits under -freciprocal-math: compile src/*.cpp with -fno-reciprocal-math"
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0
+#error "attend cannot keep its bits under -ffinite-math-only: compile src/*.cpp with -fno-finite-math-only"
+#elif defined(__NO_SIGNED_ZEROS__)
+#error "attend cannot keep its bits under -fno-signed-zeros: compile src/*.cpp with -fsigned-zeros"
 #endif
 
-// Clang has no macro for parts of -ffast-math such as -fassociative-math, but it can be told, here, not to act on them.
+// Clang has a macro for all of them together alone, and from version 20 on none for -ffp-model=fast. But it can be told, here,
+// not to act on any; where a target does not know the first line, at least not to bring sums into another order.
 #if defined(__clang__)
-#pragma clang fp reassociate(off)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wignored-pragmas"
+#pragma float_control(precise, on)
+#pragma clang fp contract(off) reassociate(off)
+#if __clang_major__ >= 18
+#pragma clang fp reciprocal(off)
+#endif
+#pragma clang diagnostic pop
 #endif
 
 // A method other than 0 keeps digits that a float or a double does not have. GCC says 0 for a 68040, whose registers keep

@@ -1,15 +1,20 @@
 #!/bin/sh
-# A part of -ffast-math changes no bit: tests/checks/check_unsafe_math.sh CXX BUILD_DIR
+# Flags that would change bits are refused by name, or change none: tests/checks/check_unsafe_math.sh CXX BUILD_DIR
 #
-# GCC tells the library, which refuses it. Clang does not tell, and the library keeps its bits all the same. Programs are linked without
-# the flag, with which Clang would make the processor drop subnormal numbers. The objects are those for bare x86, which have it.
+# GCC tells the library of each part of -ffast-math, which refuses it. Clang tells of all of them together and of -ffinite-math-only; under
+# other parts the library keeps its bits all the same. Programs are linked without the flag, with which Clang would make the processor drop
+# subnormal numbers. The objects are those for bare x86, which have it.
 cxx=$1
 build=$2/check_unsafe_math
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
 
+refused() { stops " $1" src/isa/scalar.cpp -std=c++17 -O2 "$1"; } # flag: the message has its name
+
+refused -ffast-math
+refused -ffinite-math-only
 if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
-  stops "attend cannot keep its bits" src/isa/scalar.cpp -std=c++17 -funsafe-math-optimizations
+  for flag in -funsafe-math-optimizations -freciprocal-math -fno-signed-zeros -fsingle-precision-constant; do refused $flag; done
 elif succeeds "every source compiles with -funsafe-math-optimizations" library_at bare "$2"; then
   # They were compiled for a fixed address.
   same_bits "-O2 -funsafe-math-optimizations" -no-pie

@@ -194,8 +194,9 @@ inline void draw_integer_data(const IntegerCase& c, const IntegerData& d) {
   for (size_t i = 0; c.value_scales && i < places; ++i) d.value_scales[i] = token_scale();
   for (int h = 0; h < c.query_heads; ++h) {
     const int n = c.head_scales ? h : 0;
-    d.score_scales[h] = attend::core::score_scale(c.score_step * (1.0 + 0.25 * n));
-    d.output_scales[h] = attend::core::output_scale(c.output_steps * (1.0 + 0.5 * n), c.value_zero + n, c.zero - n);
+    d.score_scales[h] = attend::core::score_scale(attend::core::product(c.score_step, 1.0 + 0.25 * n));
+    d.output_scales[h] =
+        attend::core::output_scale(attend::core::product(c.output_steps, 1.0 + 0.5 * n), c.value_zero + n, c.zero - n);
   }
 }
 

@@ -115,7 +115,8 @@ inline uint64_t digest_of_rotary_scaling(float* memory) {
   float factors[most_pairs];
   double radians[most_pairs];
   in_environment(float_environments[0], [&] {
-    for (int i = 0; i < most_pairs; ++i) factors[i] = 1.0f + 0.25f * float(i), radians[i] = i == 40 ? 0.0 : 3.9 / (1 + i * i * i);
+    for (int i = 0; i < most_pairs; ++i)
+      factors[i] = 1.0f + 0.25f * float(i), radians[i] = i == 40 ? 0.0 : 3.9 / (1 + i * i * i);
   });
   const attend::core::RotaryScaling scalings[] = {
       {RotaryKind::linear, 2.5f, 0, 0, 0, false, nullptr, 0, 0},

@@ -97,7 +97,8 @@ inline uint64_t digest_of_rows(float* memory) {
   Random random(8);
   fill_subnormal(rows, 16 * row, random);
   for (size_t i = 0; i < 4 * row; ++i) rows[i] = rows[i + 8 * row];  // four of them twice
-  attend::core::FormatCache cache{panels, panels + 4 * row, scales, scales + 16, Format::int8, Format::int8, 1, width, width, 16, {}};
+  attend::core::FormatCache cache{
+      panels, panels + 4 * row, scales, scales + 16, Format::int8, Format::int8, 1, width, width, 16, {}};
   attend::core::store(cache, 0, 16, {rows, width, width}, {rows, width, width});
   uint64_t hash = hash_bits(scales, 32);
   for (size_t i = 0; i < 32 * row; ++i) hash = hash_number(hash, reinterpret_cast<const uint8_t*>(panels)[i], 1);

@@ -1,4 +1,5 @@
-// Checks rows of digests.inc as far as memory holds them, and counts what became of them.
+// Checks rows of digests.inc as far as memory holds them, in every floating-point environment of the caller that the target
+// has, and counts what became of them.
 #pragma once
 
 #include "../conformance/digest.h"
@@ -27,14 +28,27 @@ struct Counts {
         ++left_out;
         continue;
       }
-      __builtin_memset(memory.floats, 0xff, bytes);
-      const uint64_t found = attend_test::compute_digest(digest.c, memory.floats);
-      count(found == digest.value);
-      if (found == digest.value) continue;
-      print("digests.inc:");
-      print_number(uint64_t(digest.line));
-      print_difference(digest.value, found);
+      if (!attend_test::has_digest(digest.c)) continue;
+      for (const attend_test::FloatEnvironment& environment : attend_test::float_environments) {
+        check_in(environment, digest, memory);
+      }
     }
+  }
+
+  template <class Case>
+  void check_in(const attend_test::FloatEnvironment& environment, const attend_test::Digest<Case>& digest,
+                const Memory& memory) {
+    __builtin_memset(memory.floats, 0xff, attend_test::digest_bytes(digest.c));
+    uint64_t found = 0;
+    const bool kept =
+        attend_test::in_environment(environment, [&] { found = attend_test::compute_digest(digest.c, memory.floats); });
+    count(kept && found == digest.value);
+    if (kept && found == digest.value) return;
+    print("digests.inc:");
+    print_number(uint64_t(digest.line));
+    print(kept ? ", " : ", does not restore ");
+    print(environment.name);
+    print_difference(digest.value, found);
   }
 
   void print_all(const char* what) const {

@@ -11,6 +11,7 @@ int firmware::run() {
   counts.check<attend_test::LayerCase>(memory);
   counts.check<attend_test::SavedCase<attend_test::OptionCase>>(memory);
   counts.check<attend_test::SavedCase<attend_test::IntegerCase>>(memory);
+  counts.check<attend_test::SubnormalCase>(memory);
   counts.failed += counts.left_out, counts.left_out = 0;  // there must be memory for these
   counts.check<attend_test::PlainCase>(memory);
   counts.check<attend_test::IntegerCase>(memory);

@@ -31,7 +31,8 @@ constexpr FloatEnvironment float_environments[] = {{"usual", 0x1f80},
                                                    {"upward", 0x5f80},
                                                    {"downward", 0x3f80},
                                                    {"towards zero", 0x7f80},
-                                                   {"flush to zero, denormals are zero", 0x9fc0}};
+                                                   {"flush to zero, denormals are zero", 0x9fc0},
+                                                   {"exceptions trap", 0}};
 constexpr uint32_t environment_bits = 0xffc0;
 inline uint32_t float_register() {
   uint32_t bits;
@@ -74,7 +75,8 @@ inline uint32_t float_register() {
 }
 inline void set_float_register(uint32_t bits) { __asm__ volatile("fsrm %0" : : "r"(bits) : "memory"); }
 #elif defined(__s390x__)
-constexpr FloatEnvironment float_environments[] = {{"usual", 0}, {"towards zero", 1}, {"upward", 2}, {"downward", 3}};
+constexpr FloatEnvironment float_environments[] = {
+    {"usual", 0}, {"towards zero", 1}, {"upward", 2}, {"downward", 3}, {"exceptions trap", 0xf8000000}};
 constexpr uint32_t environment_bits = 0xf8000007;
 inline uint32_t float_register() {
   uint32_t bits;

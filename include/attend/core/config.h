@@ -20,6 +20,10 @@
 #error "attend needs a double of 64 bits as IEEE 754 has it: drop flags that shorten it, such as -m32bit-doubles on RX"
 #endif
 
+#if defined(__cplusplus)
+static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles: compile without -fsingle-precision-constant");
+#endif
+
 // The sources and the C surface are GNU C++11, with a few things of C++17 that GCC and Clang take in it too, with a warning.
 // The C++ surface is C++17: see shape.h.
 #if !defined(__cplusplus) || __cplusplus < 201103L

@@ -57,11 +57,12 @@ struct Normalised {
 };
 
 ATTEND_CONSTEXPR_14 Normalised normalise(double number, int bits) {
-  if (!(number > 0) || number > 1e300) return {0, -1000};
+  if (!(number > 0) || number > __DBL_MAX__) return {0, -1000};
   int exponent = 0;
   while (number >= 1) number *= 0.5, ++exponent;
   while (number < 0.5) number *= 2, --exponent;
-  uint32_t mantissa = uint32_t(number * double(uint32_t(1) << bits) + 0.5);
+  const int64_t digits = int64_t(number * 9007199254740992.0);  // all 53 of them: nothing is left to the rounding mode
+  uint32_t mantissa = uint32_t((digits + (int64_t(1) << (52 - bits))) >> (53 - bits));
   if (mantissa >> bits) mantissa >>= 1, ++exponent;
   return {mantissa, exponent};
 }
