@@ -64,7 +64,7 @@ float usual_scale(int head_dim);
 // into calls and blocks changes no bit while keys * max|value| stays below 8e37, but for contributions below 2^-125 of the
 // largest weight, which may be left out. Where one decides a tie, the last bit of a sum differs, which can be two units in the
 // last place of the output; ties are more frequent among values of few digits (halves and bytes). Floating-point exceptions are
-// raised without meaning and must not trap.
+// raised without meaning, and do not trap, whatever the caller's floating-point environment is.
 struct Problem {
   Tensor<const float> query;  // [queries][query_heads][head_dim]
   Tensor<float> output;       // [queries][query_heads][value_dim]
