@@ -50,15 +50,15 @@ void begin(const Problem& problem, const Options& options) {
 
 SeenKeys seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
 
-void leave(const Problem& problem, const Options& options, int from, int to) {
+namespace {
+
+ATTEND_NOINLINE void leave_rows(const Problem& problem, const Options& options, int from, int to) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
       RowState(element(options.states, token, head), problem.value_dim).leave<Scalar>(from, to);
     }
   }
 }
-
-namespace {
 
 ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
   const int open = segment_of(problem.keys), width = problem.value_dim;
@@ -121,6 +121,10 @@ void take_segment(Problem& problem, int segment) {
 }
 
 }  // namespace
+
+void leave(const Problem& problem, const Options& options, int from, int to) {
+  in_float_environment(leave_rows, problem, options, from, to);
+}
 
 void finish(const Problem& problem, const Options& options) { in_float_environment(finish_rows, problem, options); }
 
