@@ -27,8 +27,8 @@
 namespace attend {
 
 // The weights of such a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its
-// sum, in steps of input scale * weight scale, within -2^23 … 2^23 - 1. These are weights and bias of TFLite's fully connected
-// layer.
+// sum, in steps of input scale * weight scale. It is at most core::most_integer_bias(inputs) = 2^31 - 1 - 32,640 * inputs in
+// size, so that no sum leaves 32 bits. These are weights and bias of TFLite's fully connected layer.
 template <int outputs, int inputs>
 struct Weights<outputs, inputs, integer> {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
@@ -149,8 +149,9 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
       "outputs: of heads, heads * width");
   if constexpr (Is::outputs > 0 && count > 0 && written) {
     if (scales.status() != Status::ok) return scales.status();
+    constexpr int32_t most = core::most_integer_bias(Is::inputs);
     for (const int32_t bias : weights.bias) {
-      if (bias < -(1 << 23) || bias >= 1 << 23) return Status::bad_quantisation;
+      if (bias < -most - 1 || bias > most) return Status::bad_quantisation;
     }
     if (tokens < 0 || tokens > From::tokens) return Status::bad_count;
     if (overlap(x, y)) return Status::bad_output;

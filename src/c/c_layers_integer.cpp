@@ -22,8 +22,9 @@ void check_arrays(Memory& check, const attend_integer_linear& linear) {
     const attend_integer_multiplier by = linear.multipliers[o];
     check.require(by.factor >= 1 << 30 && by.shift >= 1 && by.shift <= 62, ATTEND_OUT_OF_RANGE, ATTEND_ARG_MULTIPLIERS);
   }
+  const int32_t most = core::most_integer_bias(linear.weights.inputs);
   for (ptrdiff_t o = 0; !check.failed() && linear.bias != nullptr && o < outputs; ++o) {
-    check.within(linear.bias[o], -(1 << 23), (1 << 23) - 1, ATTEND_ARG_LINEAR_BIAS);
+    check.within(linear.bias[o], -most - 1, most, ATTEND_ARG_LINEAR_BIAS);
   }
 }
 

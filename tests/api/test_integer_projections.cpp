@@ -89,7 +89,7 @@ TEST_CASE("integer projections of the C++ surface: packed weights, by the compil
   REQUIRE(attend::project(tokens, weights, scales, by_rows) == Status::ok);
   REQUIRE(attend::project(tokens, many, scales, by_panels) == Status::ok);
   CHECK(std::memcmp(&by_rows, &by_panels, sizeof by_rows) == 0);
-  many.bias[66] = 1 << 23;
+  many.bias[66] = 2147483647 - 32640 * 130 + 1;
   CHECK(attend::project(tokens, many, scales, by_panels) == Status::bad_quantisation);
 }
 
@@ -165,6 +165,33 @@ TEST_CASE("integer projections of the C++ surface: some of an array's tokens, an
   }
 }
 
+TEST_CASE("integer projections of the C++ surface: the largest biases, as channels of tiny scales have them") {
+  Random random(9);
+  attend::Vectors<3, 8, std::int8_t> x;
+  attend::Vectors<3, 8, std::int16_t> y;
+  fill_bytes(x, random);
+  auto weights = random_weights<8, 8>(random);
+  constexpr std::int32_t most = 2147483647 - 32640 * 8;
+  static_assert(attend::core::most_integer_bias(8) == most);
+  for (int o = 0; o < 8; ++o) weights.bias[o] = o % 2 == 0 ? most : -most - 1;
+  std::memset(weights.data[2], 0x80, sizeof weights.data[2]);  // -128, to both ends of the sums
+  std::memset(weights.data[3], 0x80, sizeof weights.data[3]);
+  std::memset(x[1], 0x80, sizeof x[1]);
+  attend::PackedWeights<8, 8, attend::integer> packed;
+  attend::pack(weights, packed);
+  for (const int zero : {-128, 0, 127}) {
+    const attend::ProjectionScales<> scales({0.02, zero}, 5e-6, {0.01, 11});
+    const auto check = [&](const auto& of) {
+      std::memset(&y, 0, sizeof y);
+      REQUIRE(attend::project(x, of, scales, y) == Status::ok);
+      for (int t = 0; t < 3; ++t) {
+        for (int o = 0; o < 8; ++o) CHECK(y[t][o] == exact(x[t], weights, o, zero, scales.multipliers()[0], 11, 32767));
+      }
+    };
+    check(weights), check(packed);
+  }
+}
+
 TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {
   Random random(5);
   attend::Vectors<2, 8, std::int8_t> x, y, before;
@@ -181,10 +208,10 @@ TEST_CASE("integer projections of the C++ surface: what is refused changes nothi
   CHECK(attend::project(x, weights, Scales({1, 128}, 1, 1), y) == Status::bad_zero_point);
   CHECK(attend::project(x, weights, Scales(1, 1, {1, -129}), y) == Status::bad_zero_point);
   CHECK(attend::project(x, weights, right, x) == Status::bad_output);
-  weights.bias[7] = 1 << 23;
-  CHECK(attend::project(x, weights, right, y) == Status::bad_quantisation);
-  CHECK(std::memcmp(&y, &before, sizeof y) == 0);
-  weights.bias[7] = -(1 << 23);
-  CHECK(attend::project(x, weights, right, y) == Status::ok);
-  CHECK(std::memcmp(&y, &before, sizeof y) != 0);
+  constexpr std::int32_t most = 2147483647 - 32640 * 8;
+  for (const std::int32_t bias : {most + 1, -most - 2}) {
+    weights.bias[7] = bias;
+    CHECK(attend::project(x, weights, right, y) == Status::bad_quantisation);
+    CHECK(std::memcmp(&y, &before, sizeof y) == 0);
+  }
 }

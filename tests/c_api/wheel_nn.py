@@ -198,10 +198,17 @@ no('a network of another width', 'feed_forward makes', lambda: nn.TransformerEnc
     attention, nn.FeedForward(nn.Linear(draw(5, width)), nn.Linear(draw(9, 5))), norm1, norm2))
 no('multipliers of others', 'there are 3 multipliers', lambda: nn.IntegerLinear(steps, [1.0, 2.0, 3.0]))
 no('a multiplier that is too large', 'below 2**29', lambda: nn.IntegerLinear(steps, 2.0**29))
-no('a bias that is too large', 'below 2**23', lambda: nn.IntegerLinear(steps, 0.1, np.full(32, 2**23, np.int32)))
+large = np.full(32, 2**31 - 1 - 32640 * width, np.int32)
+same('the largest biases', nn.IntegerLinear(steps, 1e-8, large, input_zero_point=127)(small[0]), exact(small[0], steps, [1e-8] * 32, large, 127, 0, 'int8'))
+large[5] += 1
+no('a bias that is too large', f'bias[5] is {large[5]}; expected at most {large[4]}', lambda: nn.IntegerLinear(steps, 0.1, large))
 no('floats for integers', 'int8', lambda: nn.IntegerLinear(steps, 0.1)(x))
 build = lambda *parts, **options: lambda: nn.IntegerMultiheadAttention(*parts, last, heads=heads, kv_heads=kv_heads, **options)
 no('int16 for queries', 'int16', build(linear, *parts[1:], quantisation=meanings))
+no('a zero point that is forgotten', 'query has output_zero_point=44 and the quantisation query_zero_point=0', build(
+    *parts, quantisation=attend.Quantisation(0.02, 0.03, 0.1, 0.1)))
+no('a zero point of the output', 'output has input_zero_point=0 and the quantisation output_zero_point=1', build(
+    *parts, quantisation=attend.Quantisation(0.02, 0.03, 0.1, 0.1, query_zero_point=44, output_zero_point=1)))
 no('meanings of other heads', 'one for each', build(*parts, quantisation=meanings[:3]))
 
 try:

@@ -93,9 +93,10 @@ inline attend::core::IntegerLinear random_projection(const ProjectionShape& of, 
   int32_t* const output = bias + of.outputs;
   int8_t* const bytes = reinterpret_cast<int8_t*>(output + of.tokens * linear.output_stride);
   const int inputs = of.tokens * int(linear.input_stride), all = inputs + of.outputs * int(linear.weight_stride);
+  const int32_t most = attend::core::most_integer_bias(of.inputs);
   for (int o = 0; o < of.outputs; ++o) {
     multipliers[o] = attend::core::integer_multiplier((1 + double(random.between(0, 999))) / 1e5);
-    bias[o] = random.between(-30000, 30000);
+    bias[o] = o % 4 == 1 ? most : o % 4 == 3 ? -most - 1 : random.between(-30000, 30000);
   }
   for (int i = 0; i < all; ++i) bytes[i] = int8_t(random.between(-128, 127));
   linear.multipliers = multipliers;

@@ -52,6 +52,12 @@ inline Projection new_projection(Random& random) {
   return {linear, reinterpret_cast<std::int8_t*>(arena + x_at), random.between(0, 5), arena + y_at};
 }
 
+// The largest bias that so many inputs take.
+inline std::int32_t most_bias(const attend_integer_linear& linear) {
+  const std::ptrdiff_t inputs = linear.weights.inputs;
+  return std::int32_t(INT32_MAX - 32640 * (inputs < 1 || inputs > ATTEND_INTEGER_MAX_INPUTS ? 1 : inputs));
+}
+
 inline void change_projection(Projection& p, Random& random) {
   attend_integer_linear& linear = p.linear;
   attend_weights& weights = linear.weights;
@@ -125,7 +131,7 @@ inline void change_projection(Projection& p, Random& random) {
       multiplier.shift = near(random.between(0, 1) == 0 ? 62 : 1);
       break;
     case 17:
-      bias = near(random.between(0, 1) == 0 ? (1 << 23) - 1 : -(1 << 23));
+      bias = near(random.between(0, 1) == 0 ? most_bias(linear) : -most_bias(linear) - 1);
       break;
     default:
       (random.between(0, 1) == 0 ? weights.scales : weights.bias) = static_cast<float*>(address());
@@ -188,7 +194,7 @@ inline bool is_right(const Projection& p, std::vector<Span>& read, Span& written
     if (linear.multipliers[i].factor < 1 << 30 || !within(linear.multipliers[i].shift, 1, 62)) return false;
   }
   for (std::ptrdiff_t o = 0; linear.bias != nullptr && o < weights.outputs; ++o) {
-    if (!within(linear.bias[o], -(1 << 23), (1 << 23) - 1)) return false;
+    if (!within(linear.bias[o], -most_bias(linear) - 1, most_bias(linear))) return false;
   }
   return true;
 }

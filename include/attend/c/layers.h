@@ -133,7 +133,8 @@ typedef struct attend_integer_linear {
   ptrdiff_t multiplier_count;                   /* as many as outputs, or 1 for all of them */
   attend_weights weights;    /* of ATTEND_INT8, ATTEND_INTEGER_ROWS or ATTEND_INTEGER_PANELS, with the zero point 0; 1 ...
                                 ATTEND_INTEGER_MAX_INPUTS inputs; scales and bias stay null */
-  const int32_t* bias;       /* [outputs], -2^23 ... 2^23 - 1, in steps of scale of x * scale of the weights; null: none */
+  const int32_t* bias;       /* [outputs], in steps of scale of x * scale of the weights, at most 2^31 - 1 - 32640 * inputs in
+                                size, so that no sum leaves 32 bits; null: none */
   int32_t input_zero_point;  /* of x: -128 ... 127 */
   int32_t output_zero_point; /* of y: a number of its format */
   int output_format;         /* ATTEND_INT8 or ATTEND_INT16 */

@@ -123,12 +123,16 @@ ATTEND_CONSTEXPR_14 IntegerMultiplier integer_multiplier(double number) {
 // into 32 bits.
 inline constexpr int integer_linear_inputs = 65536;
 
+// The largest bias with which no sum leaves 32 bits; the lowest is -it - 1. 2^23 - 1 beside the most inputs, and above 2^30
+// beside 32,000.
+constexpr int32_t most_integer_bias(ptrdiff_t inputs) { return int32_t(0x7fffffff - 128 * 255 * inputs); }
+
 // y = W x + b for some tokens:
 //
 //   sum = sum over i of weights[o][i] * (input[t][i] - input_zero), plus bias[o]                exact, of 32 bits
 //   output[t][o] = clamped(sum * factor / 2^shift, rounded to the nearest, ties up, + output_zero)
 //
-// A sum with its bias must stay within 32 bits; it does wherever |bias| < 2^23.
+// A sum with its bias must stay within 32 bits; it does where most_integer_bias allows the bias.
 struct IntegerLinear {
   const int8_t* input;                   // [tokens][inputs]
   void* output;                          // [tokens][outputs]; must not overlap anything else

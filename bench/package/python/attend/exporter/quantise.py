@@ -10,7 +10,6 @@ from .program import Buffer, Program, Step, View, used_part
 from .steps import Activate, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rotate, Rows
 
 MOST_SAMPLES = 1 << 18  # numbers of an array that are kept for its scale
-MOST_BIAS = (1 << 23) - 1
 
 
 def quantise(program: Program, inputs: Sequence[List[Any]]) -> None:
@@ -347,6 +346,7 @@ def quantised_weights(step: Linear, of_input: float) -> Any:
     most = numpy.abs(step.weight).max(1).astype(numpy.float64)
     scales = numpy.where(most > 0, most, most.max() or 1.0) / 127  # any scale does for an output whose weights are all 0
     bias = numpy.zeros(len(step.weight)) if step.bias is None else step.bias.astype(numpy.float64)
-    scales = numpy.maximum(scales, numpy.abs(bias) / (of_input * MOST_BIAS))
+    most_bias = 2**31 - 1 - 32640 * step.weight.shape[1]  # no sum leaves 32 bits
+    scales = numpy.maximum(scales, numpy.abs(bias) / (of_input * most_bias))
     weight = numpy.clip(numpy.rint(step.weight / scales[:, None]), -127, 127).astype(numpy.int8)
     return weight, scales, numpy.rint(bias / (of_input * scales)).astype(numpy.int32)

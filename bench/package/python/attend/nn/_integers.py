@@ -57,8 +57,10 @@ class IntegerLinear:
     def _copied(self, bias: Array) -> Any:
         bias.require_columns(self.outputs)
         copy = (ctypes.c_int32 * self.outputs).from_buffer_copy(ctypes.string_at(bias.address, 4 * self.outputs))
-        if not -2**23 <= min(copy) <= max(copy) < 2**23:
-            raise AttendError(f'bias has numbers {min(copy)} to {max(copy)}; expected -2**23 to below 2**23')
+        most = 2**31 - 1 - 32640 * self.inputs  # no sum leaves 32 bits
+        if not -most - 1 <= min(copy) <= max(copy) <= most:
+            far = max(range(len(copy)), key=lambda output: abs(copy[output]))
+            raise AttendError(f'bias[{far}] is {copy[far]}; expected at most {most} in size for {self.inputs} inputs')
         return copy
 
     def __call__(self, x: Any) -> Any:
