@@ -56,8 +56,8 @@ struct Scales {
   TensorScale query, key, value, output;
 };
 
-// A zero point of the keys shifts all scores of a query by the same amount, which changes no weight: the call need not know it.
-// One of the queries is an option of each call, ScoreOptions::query_zero_point; symmetric queries do without.
+// A zero point of the keys shifts all scores of a query by the same amount, which changes no weight and takes no time. One of
+// the queries takes a sum over each key; symmetric queries do without.
 template <int count>
 Scales calibrate(const Recording (&recordings)[count]) {
   Range query, key, value, output;
@@ -87,7 +87,7 @@ Status attend_in_integers(const Recording& recording, const Scales& scales, atte
   quantise(recording.query, scales.query, query);
   quantise(recording.key, scales.key, key);
   quantise(recording.value, scales.value, value);
-  const attend::Quantisation<IntegerWake> quantisation(scales.query.scale, scales.key.scale, scales.value, scales.output);
+  const attend::Quantisation<IntegerWake> quantisation(scales.query, scales.key, scales.value, scales.output);
   return attend::attention(query, key, value, output, work, quantisation, attend::causal());
 }
 // [/quantise]
@@ -124,9 +124,9 @@ int main() {
     std::fprintf(stderr, "integer_calibration: %s\n", attend::status_text(status));
     return 1;
   }
-  std::printf("constexpr attend::Quantisation<attend::Integer<Wake>> quantisation(%.7g, %.7g, {%.7g, %d}, {%.7g, %d});\n",
-              scales.query.scale, scales.key.scale, scales.value.scale, scales.value.zero_point, scales.output.scale,
-              scales.output.zero_point);
+  std::printf("constexpr attend::Quantisation<attend::Integer<Wake>> quantisation(%.7g, {%.7g, %d}, {%.7g, %d}, {%.7g, %d});\n",
+              scales.query.scale, scales.key.scale, scales.key.zero_point, scales.value.scale, scales.value.zero_point,
+              scales.output.scale, scales.output.zero_point);
 
   // [error]
   double worst = 0, squares = 0, largest = 0;

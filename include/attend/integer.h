@@ -22,7 +22,17 @@
 namespace attend {
 
 namespace detail {
+
 constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
+
+// A plain call whose queries have a zero point, which the code of calls with options computes.
+using RunWithZero = void (*)(const core::IntegerProblem& problem, int query_zero, int part, int parts);
+inline void run_with_zero(const core::IntegerProblem& problem, int query_zero, int part, int parts) {
+  core::IntegerOptions options;
+  options.query_zero = query_zero;
+  core::run_part(problem, options, part, parts);
+}
+
 }  // namespace detail
 
 // The scale of a tensor: a number stands for scale * (number - zero_point).
@@ -35,12 +45,14 @@ struct TensorScale {
 
 // The scales of a call. Made once, best as a constant: the call itself computes with integers only.
 //
-//   constexpr attend::Quantisation<attend::Integer<Wake>> quantisation(0.031, 0.027, 0.02, {0.008, -3});
+//   constexpr attend::Quantisation<attend::Integer<Wake>> quantisation({0.031, 44}, {0.027, 5}, 0.02, {0.008, -3});
 //
-// The scales of queries, keys, values and outputs are finite and above 0; `scale`, that of the scores, is 0 or above. log2(e) *
-// scale * query scale * key scale must be below 1 (scale * query scale * key scale below ln 2), and value scale / output scale
-// within 2^-10 … 2^18; calls refuse others with bad_quantisation. The zero point of the keys makes no difference to a softmax
-// and has no place here; that of the queries is an option. `heads` is 1, or query_heads: then set_head sets each head's.
+// A tensor without a zero point is a number, its scale. The scales of queries, keys, values and outputs are finite and above 0;
+// `scale`, that of the scores, is 0 or above. log2(e) * scale * query scale * key scale must be below 1 (scale * query scale *
+// key scale below ln 2), and value scale / output scale within 2^-10 … 2^18; calls refuse others with bad_quantisation. `heads`
+// is 1, or query_heads: then set_head sets each head's, and the zero point of the queries stays the constructor's. Queries with
+// a zero point take more time, because it needs a sum over each key, and the stack of calls with options. That of the keys
+// makes no difference to a softmax.
 template <class Shape, int heads = 1>
 class Quantisation {
   using Dims = detail::Checked<Shape>;
@@ -50,38 +62,57 @@ class Quantisation {
                 "attend: a Quantisation is of 1 head, for all of them, or of the shape's query heads");
 
  public:
-  constexpr Quantisation(double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
-                         double scale = double(default_scale(Dims::head_dim)))
-      : scores_{}, outputs_{}, status_(Status::ok) {
-    for (int head = 0; head < heads; ++head) set_head(head, query_scale, key_scale, of_values, of_outputs, scale);
+  // Inlined, so that a program whose queries have no zero point holds no code for one.
+  [[gnu::always_inline]] constexpr Quantisation(TensorScale of_queries, TensorScale of_keys, TensorScale of_values,
+                                                TensorScale of_outputs, double scale = double(default_scale(Dims::head_dim)))
+      : scores_{},
+        outputs_{},
+        run_with_zero_(of_queries.zero_point != 0 ? detail::run_with_zero : nullptr),
+        query_zero_(int16_t(of_queries.zero_point)),
+        has_key_zero_(false),
+        status_(uint8_t(Status::ok)) {
+    for (int head = 0; head < heads; ++head) set_head(head, of_queries, of_keys, of_values, of_outputs, scale);
   }
 
-  constexpr void set_head(int head, double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
+  constexpr void set_head(int head, TensorScale of_queries, TensorScale of_keys, TensorScale of_values, TensorScale of_outputs,
                           double scale = double(default_scale(Dims::head_dim))) {
-    const double step = core::product(core::product(core::product(1.4426950408889634, scale), query_scale), key_scale);
-    const double steps = core::quotient(of_values.scale, of_outputs.scale);
-    const bool ordinary = query_scale > 0 && key_scale > 0 && of_values.scale > 0 && of_outputs.scale > 0;
+    using namespace detail;
+    const double scales = core::product(core::product(1.4426950408889634, scale), of_queries.scale);
+    const double step = core::product(scales, of_keys.scale), steps = core::quotient(of_values.scale, of_outputs.scale);
+    const bool ordinary = of_queries.scale > 0 && of_keys.scale > 0 && of_values.scale > 0 && of_outputs.scale > 0;
     if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {
-      status_ = Status::bad_quantisation;
-    } else if (!detail::is_zero_point(of_values.zero_point) || !detail::is_zero_point(of_outputs.zero_point)) {
-      status_ = Status::bad_zero_point;
+      refuse(Status::bad_quantisation);
+    } else if (!is_zero_point(of_queries.zero_point) || !is_zero_point(of_keys.zero_point) ||
+               !is_zero_point(of_values.zero_point) || !is_zero_point(of_outputs.zero_point) ||
+               of_queries.zero_point != query_zero_) {
+      refuse(Status::bad_zero_point);
     } else {
       scores_[head] = core::score_scale(step);
       outputs_[head] = core::output_scale(steps, of_values.zero_point, of_outputs.zero_point);
+      has_key_zero_ = has_key_zero_ || of_keys.zero_point != 0;
     }
   }
 
   // ok, bad_quantisation or bad_zero_point: for a static_assert.
-  constexpr Status status() const { return status_; }
+  constexpr Status status() const { return Status(status_); }
 
+  // As the calls read them.
   constexpr const core::ScoreScale* scores() const { return scores_; }
   constexpr const core::OutputScale* outputs() const { return outputs_; }
   static constexpr int head_stride = heads == 1 ? 0 : 1;
+  constexpr int query_zero() const { return query_zero_; }
+  constexpr bool has_key_zero() const { return has_key_zero_; }
+  constexpr detail::RunWithZero run_with_zero() const { return run_with_zero_; }
 
  private:
+  constexpr void refuse(Status status) { status_ = uint8_t(status); }
+
   core::ScoreScale scores_[size_t(heads)];
   core::OutputScale outputs_[size_t(heads)];
-  Status status_;
+  detail::RunWithZero run_with_zero_;  // null where the queries have no zero point
+  int16_t query_zero_;                 // small numbers, for a constant that lies in flash
+  bool has_key_zero_;
+  uint8_t status_;
 };
 
 }  // namespace attend

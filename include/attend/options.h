@@ -151,9 +151,8 @@ void alibi_slopes(float (&slopes)[heads]) {
 // Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
 template <class Shape>
 struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
-  Setting<int> query_zero_point{};             // -128 … 127; 0
-  detail::TokenSetting<Shape> key_scales{};    // TokenScales<Shape, at least key_length>, of keys whose zero point is 0
-  detail::TokenSetting<Shape> value_scales{};  // likewise; the Quantisation of values has the zero point 0 beside them
+  detail::TokenSetting<Shape> key_scales{};    // TokenScales<Shape, at least key_length>; beside them the zero point of the
+  detail::TokenSetting<Shape> value_scales{};  // keys in the Quantisation is 0, and likewise that of the values
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}

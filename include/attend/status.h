@@ -69,7 +69,8 @@ enum class [[nodiscard]] Status{
 
     // Calls in integers.
     bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer.h, integer_linear.h)
-    bad_zero_point,    // not within -128 … 127; of the values not 0 beside value_scales
+    bad_zero_point,    // not within -128 … 127; of keys or values not 0 beside their token scales; of queries not one for all
+                       // heads
     bad_token_scales,  // of fewer keys than key_length; over a RingCache or PagedCache
 };
 

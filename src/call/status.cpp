@@ -73,7 +73,8 @@ constexpr const char* status_texts[] = {
     "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
     "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
     "weight scale / output scale within 2^-32 and 2^29, and a bias is at most 2^31 - 1 - 32640 * inputs in size",
-    "zero points of 8-bit numbers lie within -128 and 127; that of values is 0 beside value_scales",
+    "zero points of 8-bit numbers lie within -128 and 127; that of keys is 0 beside key_scales, that of values beside "
+    "value_scales, and queries have one for all heads",
     "key_scales and value_scales must have at least key_length keys; over a RingCache or PagedCache there are none",
 };
 static_assert(sizeof status_texts / sizeof *status_texts == size_t(status_count), "a status has no text");

@@ -98,9 +98,8 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
   for (auto& head : lessened[0]) {
     for (auto& number : head) number = static_cast<std::int8_t>(number - 20);
   }
-  attend::ScoreOptions<Talk> zero;
-  zero.query_zero_point = 20;
-  REQUIRE(attend::decode(moved, w->cache, w->output, w->work, quantisation, zero) == Status::ok);
+  constexpr attend::Quantisation<Talk> of_moved({0.03, 20}, {0.03, 7}, 0.02, {0.01, -3});
+  REQUIRE(attend::decode(moved, w->cache, w->output, w->work, of_moved) == Status::ok);
   REQUIRE(attend::decode(lessened, w->cache, w->expected, w->work, quantisation) == Status::ok);
   CHECK(same(w->output, w->expected));
 }
@@ -168,6 +167,9 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   refused(Status::bad_quantisation, Scales(0.03, 0.03, 0, 0.01), none);
   refused(Status::bad_quantisation, Scales(0.03, 0.03, 1e9, 0.01), none);
   refused(Status::bad_quantisation, Scales(0.03, 0.03, 0.02, 0.01, -0.1), none);
+  refused(Status::bad_zero_point, Scales({0.03, 128}, 0.03, 0.02, 0.01), none);
+  refused(Status::bad_zero_point, Scales({0.03, -129}, 0.03, 0.02, 0.01), none);
+  refused(Status::bad_zero_point, Scales(0.03, {0.03, 128}, 0.02, 0.01), none);
   refused(Status::bad_zero_point, Scales(0.03, 0.03, {0.02, 128}, 0.01), none);
   refused(Status::bad_zero_point, Scales(0.03, 0.03, 0.02, {0.01, -129}), none);
   const auto with = [](auto set) {
@@ -181,7 +183,11 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   refused(Status::bad_window, quantisation, with([](auto& o) { o.window_left = -1; }));
   refused(Status::no_effect, quantisation, with([](auto& o) { o.sink_tokens = 1; }));
   refused(Status::no_effect, quantisation, with([](auto& o) { o.offset = 1; }));
-  refused(Status::bad_zero_point, quantisation, with([](auto& o) { o.query_zero_point = 128; }));
+  attend::Quantisation<Talk, Talk::query_heads> of_heads({0.03, 3}, 0.03, 0.02, 0.01);
+  of_heads.set_head(1, {0.04, 3}, 0.03, 0.02, 0.01);
+  CHECK(of_heads.status() == Status::ok);
+  of_heads.set_head(1, 0.04, 0.03, 0.02, 0.01);
+  refused(Status::bad_zero_point, of_heads, none);
   attend::Mask<1, 1, 99> mask{};
   refused(Status::bad_mask, quantisation, with([&](auto& o) { o.mask = mask; }));
   CHECK(attend::decode(w->query, w->cache, w->output, w->work, quantisation, attend::Part{2, 2}) == Status::bad_part);
@@ -206,36 +212,38 @@ TEST_CASE("integers: finish refuses other options than accumulate had") {
   attend::BitMask<1, 1, 100> mask{};
   mask.set(0, 0, 50, true);
   options.window_left = 40;
-  options.query_zero_point = 3;
+  constexpr attend::Quantisation<Talk> meaning({0.03, 3}, 0.03, 0.02, {0.01, -3}), moved({0.03, 4}, 0.03, 0.02, {0.01, -3});
   attend::State<Talk> state;
-  REQUIRE(attend::accumulate(w->query, w->cache, state, 100, w->work, quantisation, options) == Status::ok);
-  const auto refused = [&](const auto& meaning, auto set) {
+  REQUIRE(attend::accumulate(w->query, w->cache, state, 100, w->work, meaning, options) == Status::ok);
+  const auto refused = [&](const auto& quantised, auto set) {
     auto other = options;
     set(other);
     w->expected = w->output;
-    CHECK(attend::finish(state, w->output, meaning, other) == Status::other_options);
+    CHECK(attend::finish(state, w->output, quantised, other) == Status::other_options);
     CHECK(same(w->output, w->expected));
   };
   const auto nothing = [](auto&) {};
-  refused(quantisation, [](auto& o) { o.window_left = 41; });
-  refused(quantisation, [](auto& o) { o.scale = 0.5f; });
-  refused(quantisation, [](auto& o) { o.window_right = 0; });
-  refused(quantisation, [](auto& o) { o.sink_tokens = 1; });
-  refused(quantisation, [](auto& o) { o.query_zero_point = 4; });
-  refused(quantisation, [](auto& o) { o.offset = 98; });
-  refused(quantisation, [](auto& o) { o.causal = false; });
-  refused(quantisation, [](auto& o) { o.key_length = 99; });
-  refused(quantisation, [&](auto& o) { o.mask = mask; });
-  refused(attend::Quantisation<Talk>(0.03, 0.02, 0.02, {0.01, -3}), nothing);
+  refused(meaning, [](auto& o) { o.window_left = 41; });
+  refused(meaning, [](auto& o) { o.scale = 0.5f; });
+  refused(meaning, [](auto& o) { o.window_right = 0; });
+  refused(meaning, [](auto& o) { o.sink_tokens = 1; });
+  refused(quantisation, nothing);
+  refused(moved, nothing);
+  refused(meaning, [](auto& o) { o.offset = 98; });
+  refused(meaning, [](auto& o) { o.causal = false; });
+  refused(meaning, [](auto& o) { o.key_length = 99; });
+  refused(meaning, [&](auto& o) { o.mask = mask; });
+  refused(attend::Quantisation<Talk>({0.03, 3}, 0.02, 0.02, {0.01, -3}), nothing);
   CHECK(attend::finish(state, w->output, attend::Quantisation<Talk>(3, 3, 0.02, 0.01), options) == Status::bad_quantisation);
-  REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation, options) == Status::ok);
-  CHECK(attend::finish(state, w->output, quantisation, options) == Status::ok);
+  REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, meaning, options) == Status::ok);
+  CHECK(attend::finish(state, w->output, meaning, options) == Status::ok);
   CHECK(same(w->output, w->expected));
 
   attend::Partials<Talk> partials;
-  REQUIRE(attend::accumulate(w->query, w->cache, partials, w->work, quantisation, options) == Status::ok);
-  CHECK(attend::finish(w->cache, partials, w->output, quantisation) == Status::bad_partials);
-  CHECK(attend::finish(w->cache, partials, w->output, quantisation, options) == Status::ok);
+  REQUIRE(attend::accumulate(w->query, w->cache, partials, w->work, meaning, options) == Status::ok);
+  CHECK(attend::finish(w->cache, partials, w->output, meaning) == Status::bad_partials);
+  CHECK(attend::finish(w->cache, partials, w->output, moved, options) == Status::bad_partials);
+  CHECK(attend::finish(w->cache, partials, w->output, meaning, options) == Status::ok);
 }
 
 TEST_CASE("integers: a state over arrays") {

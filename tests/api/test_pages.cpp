@@ -21,7 +21,7 @@ struct Groups {  // of 32 numbers
 };
 using Integers = attend::Integer<Paged>;
 constexpr int most_queries = 5, at_once = 37;
-constexpr attend::Quantisation<Integers> quantisation(0.03, 0.03, 0.02, {0.01, -3});
+attend::Quantisation<Integers> quantisation(0.03, 0.03, 0.02, {0.01, -3});
 
 // Takes pages in any order, none twice, as they are needed.
 template <class Cache, class Pool>
@@ -53,8 +53,9 @@ void draw_further(attend::ScoreOptions<Shape>& options, Random& random) {
   if (random.between(0, 3) == 0) options.alibi_slopes = slopes;
   if (random.between(0, 3) == 0) options.soft_cap = 3.0f;
 }
-void draw_further(attend::ScoreOptions<Integers>& options, Random& random) {
-  if (random.between(0, 3) == 0) options.query_zero_point = random.between(-128, 127);
+void draw_further(attend::ScoreOptions<Integers>&, Random& random) {
+  const int zero = random.between(0, 3) == 0 ? random.between(-128, 127) : 0;
+  quantisation = {{0.03, zero}, 0.03, 0.02, {0.01, -3}};
 }
 
 // What each kind of shape takes as work memory, and after it.

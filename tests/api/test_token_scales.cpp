@@ -87,6 +87,11 @@ TEST_CASE("integers: scales of single tokens are those of the core, over arrays 
   options.value_scales = value_scales;
   constexpr attend::Quantisation<Short> moved(0.03, 0.03, {0.02, 1}, 0.01);
   CHECK(attend::attention(query, key, value, output, work, moved, options) == Status::bad_zero_point);
+  constexpr attend::Quantisation<Short> moved_keys(0.03, {0.03, 1}, 0.02, 0.01);
+  CHECK(attend::attention(query, key, value, output, work, moved_keys, options) == Status::ok);
+  options = {};
+  options.key_scales = key_scales;
+  CHECK(attend::attention(query, key, value, output, work, moved_keys, options) == Status::bad_zero_point);
   auto w = world(100);
   static attend::TokenScales<Talk, 300> of_ring;
   attend::ScoreOptions<Talk> ring_options;

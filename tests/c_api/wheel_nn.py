@@ -157,6 +157,12 @@ alone = [apart(part(small[0]), count) for part, count in zip(parts, (heads, kv_h
 mixed = attend.attention(*alone, causal=True, quantisation=meanings)
 same('IntegerMultiheadAttention', in_integers(small[0], causal=True), last(np.ascontiguousarray(mixed.transpose(1, 0, 2)).reshape(tokens, -1)))
 same('a batch of it', in_integers(small, causal=True)[0], in_integers(small[0], causal=True))
+parts[0] = nn.IntegerLinear(integers(heads * dim, width), 0.003, output_zero_point=44)
+meanings = [attend.Quantisation(0.02, 0.03, 0.1, 0.1, query_zero_point=44) for head in range(heads)]
+moved = nn.IntegerMultiheadAttention(*parts, last, heads=heads, kv_heads=kv_heads, quantisation=meanings)
+alone[0] = apart(parts[0](small[0]), heads)
+mixed = attend.attention(*alone, causal=True, quantisation=meanings)
+same('queries with a zero point', moved(small[0], causal=True), last(np.ascontiguousarray(mixed.transpose(1, 0, 2)).reshape(tokens, -1)))
 same('across', in_integers(small, small[:, :4].copy())[1], in_integers(small[1], small[1, :4]))
 
 # ---- What does not fit

@@ -14,6 +14,22 @@ struct IntegerCallWith<false> {
   core::IntegerProblem problem;
 };
 
+// Runs a plain call whose queries have a zero point.
+struct QueryZero {
+  RunWithZero run;
+  int number;
+};
+template <class Runner>
+Status run_part_of(const Whole&, const core::IntegerProblem& problem, const QueryZero& zero) {
+  zero.run(problem, zero.number, 0, 1);
+  return Status::ok;
+}
+template <class Runner>
+Status run_part_of(const Part& part, const core::IntegerProblem& problem, const QueryZero& zero) {
+  zero.run(problem, zero.number, part.index, part.count);
+  return Status::ok;
+}
+
 template <class Shape, int heads>
 void set_quantisation(core::IntegerProblem& problem, const Quantisation<Shape, heads>& quantisation) {
   problem.score_scales = quantisation.scores();
@@ -51,11 +67,9 @@ Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options
 // Likewise the further options. Over a ring, `more` already has what the ring keeps.
 template <class Shape>
 Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Shape>& options,
-                               const core::IntegerProblem& problem) {
+                               const core::IntegerProblem& problem, bool has_key_zero) {
   const Status status = prepare_window(more, options, more.paging.ring_panels > 0);
   if (status != Status::ok) return status;
-  const int zero = options.query_zero_point.or_else(0);
-  if (!is_zero_point(zero)) return Status::bad_zero_point;
   if (is_short(options.mask, problem)) return Status::bad_mask;
   // Scales lie where tokens do: a ring and pages move them, and scales in the order of tokens would be others' scales.
   const bool moves_tokens = more.paging.ring_panels > 0 || more.paging.pages != nullptr;
@@ -63,19 +77,21 @@ Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Sh
     return scales.data != nullptr && (moves_tokens || scales.keys < problem.keys - more.origin);
   };
   if (are_short(options.key_scales) || are_short(options.value_scales)) return Status::bad_token_scales;
+  if (options.key_scales.data != nullptr && has_key_zero) return Status::bad_zero_point;
   for (int head = 0; options.value_scales.data != nullptr && head < problem.query_heads; ++head) {
     if (problem.output_scales[head * problem.output_scale_stride].value_zero != 0) return Status::bad_zero_point;
   }
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
-  more.query_zero = zero;
   more.key_scales = options.key_scales.data;
   more.value_scales = options.value_scales.data;
   more.key_scale_stride = options.key_scales.keys;
   more.value_scale_stride = options.value_scales.keys;
   return Status::ok;
 }
-inline Status prepare_integer_options(core::IntegerOptions&, const Options&, const core::IntegerProblem&) { return Status::ok; }
+inline Status prepare_integer_options(core::IntegerOptions&, const Options&, const core::IntegerProblem&, bool) {
+  return Status::ok;
+}
 
 template <class Ring>
 void set_integer_ring(core::IntegerOptions& options, int held) {
@@ -120,6 +136,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
   if constexpr (with_options) {
     core::IntegerOptions& more = call.options;
     set_integer_ring<Ring>(more, held);
+    more.query_zero = quantisation.query_zero();
     more.origin = origin;
     if constexpr (is_paged<Rows>) more.paging = rows.paging();
     constexpr bool ranged = has_ranges(null_of<AnyOptions>());
@@ -130,7 +147,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
       if (documents != Status::ok) return documents;
     }
     Status status = prepare_integers(problem, options, arrays.causal, Rows::cached, positioned);
-    if (status == Status::ok) status = prepare_integer_options(more, options, problem);
+    if (status == Status::ok) status = prepare_integer_options(more, options, problem, quantisation.has_key_zero());
     if (status == Status::ok && !is_in_ring<integer_chunk>(problem, more, held)) status = Status::not_in_ring;
     if (status != Status::ok) return status;
     // Only an origin makes more keys than a cache or arrays have: those of other machines.
@@ -144,7 +161,9 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
     }
   } else {
     const Status status = prepare_integers(problem, options, arrays.causal, Rows::cached, positioned);
-    return status == Status::ok ? run_part_of<CoreRunner>(part, problem) : status;
+    if (status != Status::ok) return status;
+    const QueryZero zero = {quantisation.run_with_zero(), quantisation.query_zero()};
+    return zero.run == nullptr ? run_part_of<CoreRunner>(part, problem) : run_part_of<CoreRunner>(part, problem, zero);
   }
 }
 

@@ -144,7 +144,7 @@ bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, intege
   const uint32_t zero = settings.words[Set::soft_cap], flags = settings.words[Set::flags];
   const auto had = [&](const void* array, Set::Flag flag) { return array == nullptr || (flags & flag) != 0; };
   return are_visibility(settings, options) && !options.scale.given && had(options.key_scales.data, Set::key_scales) &&
-         had(options.value_scales.data, Set::value_scales) && uint32_t(options.query_zero_point.or_else(int(zero))) == zero &&
+         had(options.value_scales.data, Set::value_scales) && uint32_t(quantisation.query_zero()) == zero &&
          hash_of_scales(quantisation.scores(), quantisation.head_stride, Checked<Shape>::query_heads) ==
              settings.words[Set::scale];
 }

@@ -99,6 +99,14 @@ class IntegerMultiheadAttention:
             if not all(isinstance(one, Quantisation) for one in every) or len(every) not in (1, self.heads):
                 raise AttendError(f'quantisation is a {type(quantisation).__name__}; expected an attend.Quantisation, or a list of one for each '
                                   f'of {self.heads} heads')
+            # That of the keys changes nothing.
+            for name, zero, of_layer in (('query', query.c.output_zero_point, 'output'), ('value', value.c.output_zero_point, 'output'),
+                                         ('output', output.c.input_zero_point, 'input')):
+                for one in every:
+                    meant = getattr(one._scales, f'{name}_zero_point')
+                    if meant != zero:
+                        raise AttendError(f'{name} has {of_layer}_zero_point={zero} and the quantisation {name}_zero_point={meant}; '
+                                          'expected the same')
             self.quantisation = quantisation
 
     def __call__(self, query: Any, key: Any = None, *, threads: int = 1, **options: Any) -> Any:
