@@ -23,6 +23,7 @@ from attend.exporter.gguf import _array as block_array
 from chunks import check_chunks
 from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
+from node_attributes import check_node_attributes, check_windows
 from work_sizes import write_work_sizes
 
 # Newer versions of the package have no such table: the exporter does not read it.
@@ -298,7 +299,11 @@ def check_refusals(arguments):
     refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))
     refuse('a format of weights that is none', 'expected one of float32', one('Relu'), weights='int7')
     refuse('a name that is no namespace', 'is no namespace', one('Relu'), name='Attend')
-    refuse('angles of other positions', 'not those of positions 0, 1', lambda b: b.output(b('RotaryEmbedding', b.input('x', 1, 2, 5, 4), *[numpy.ones((1, 5, 2), 'float32')] * 2)))
+    refuse('angles of other positions', 'not those of positions 0, 1', lambda b: b.output(b('RotaryEmbedding', b.input('x', 1, 2, 5, 4), *[numpy.ones((1, 5, 2), 'float32')] * 2)), opset=23)
+    refuse('an operator that the version does not have', 'came with version 23', lambda b: b.output(b('Attention', *(b.input(n, 1, 2, 4, 4) for n in 'qkv'))))
+    refuse('an input that is not known', 'has 4 inputs, and this exporter knows 2 to 3', one('Gemm', *[numpy.ones((8, 8), 'float32')] * 3))
+    refuse('an output that is not known', 'its output 1, "LayerNormalization_0_1", is used', lambda b: b.output(*b('LayerNormalization', b.input('x', 1, 4, 8), numpy.ones(8, 'float32'), outputs=2)), opset=17)
+    refuse('an attribute of a constant that is not known', 'its attribute "nonsense" is 3', lambda b: b.output(b('Add', b.input('x', 2, 3), b('Relu', numpy.ones((2, 3), 'float32'), nonsense=3))))
     def mixing(b):
         x = b.input('x', 1, 8, 8)
         y = b('Add', x, b.self_attention(x, 8, 8, 2, causal(8)))
@@ -396,6 +401,8 @@ def main():
             check_work_sizes(arguments)
             check_wrong_position(arguments)
             check_refusals(arguments)
+            check_node_attributes(checks, arguments.folder)
+            check_windows(checks, arguments.folder)
             check_damages(arguments, arguments.damages)
     sys.exit(checks.failed > 0)
 

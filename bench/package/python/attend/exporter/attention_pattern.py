@@ -101,7 +101,7 @@ class AttentionPattern(Search):
         inner, more = self.scaled(node.inputs[0])
         if inner == self.past_identities(node.inputs[0]):
             return key, factor, None
-        return inner, factor * more, node.attributes.get('perm') or list(range(len(self.graph.shapes[inner])))[::-1]
+        return inner, factor * more, node.attributes.wholes('perm', None) or list(range(len(self.graph.shapes[inner])))[::-1]
 
     def _masked(self, node: Node, factor: float = 1.0) -> Optional[Tuple[str, Any]]:
         """Scores before a mask, and the mask as numbers that are added. factor: what they are multiplied by later."""

@@ -4,15 +4,17 @@ from typing import Any, Dict, List, Optional
 
 import numpy
 
+from .attributes import Attributes
 from .errors import ExportError
 from .operators import MOST_ELEMENTS, OPERATORS, Elements
 
 
 class Node:
-    """An operation: its kind is the name of ONNX's operator. Missing inputs are ''."""
+    """An operation: its kind is the name of ONNX's operator, which has the same name in other domains. Missing inputs are ''."""
 
-    def __init__(self, kind: str, name: str, inputs: List[str], outputs: List[str], attributes: Dict[str, Any]):
-        self.kind, self.name, self.inputs, self.outputs, self.attributes = kind, name, inputs, outputs, attributes
+    def __init__(self, kind: str, name: str, inputs: List[str], outputs: List[str], attributes: Dict[str, Any], domain: str = ''):
+        self.kind, self.name, self.inputs, self.outputs, self.domain = kind, name, inputs, outputs, domain
+        self.attributes = Attributes(self, attributes)
 
     def __str__(self) -> str:
         return f'node "{self.name or self.outputs[0]}" ({self.kind})'
@@ -56,20 +58,32 @@ class Graph:
         constant = set(self.constants) | {''}
         values.update({name: Elements(array) for name, array in self.constants.items()})
         values.update({name: Elements(array) for name, array in feeds.items()})
+        used = {*self.outputs, *(name for node in self.nodes for name in node.inputs)}
         for node in self.nodes:
             for name in node.inputs:
                 if name not in values:
                     raise ExportError(f'{node}: its input "{name}" is not computed by any node before it')
             if node.kind not in OPERATORS:
                 raise ExportError(f'{node}: this operator is not known. {advice(node.kind)}')
-            arrays = [values[name] for name in node.inputs]
+            operator, arrays = OPERATORS[node.kind], [values[name] for name in node.inputs]
+            operator.require(node, self.opset)
+            node.attributes.begin()
             try:
                 with numpy.errstate(all='ignore'):
-                    results = OPERATORS[node.kind](node, self.opset, *arrays)
+                    results = operator.compute(node, self.opset, *arrays)
+            except ExportError:
+                raise
             except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, MemoryError) as error:
                 shapes = ', '.join('none' if array is None else str(list(array.shape)) for array in arrays)
                 raise ExportError(f'{node}: its inputs, of shapes {shapes}, do not fit it: {error}') from None
-            for name, result in zip(node.outputs, results if isinstance(results, tuple) else (results,)):
+            node.attributes.require_all()
+            results = results if isinstance(results, tuple) else (results,)
+            for place, name in enumerate(node.outputs[len(results):], len(results)):
+                if name and name in used:
+                    raise ExportError(f'{node}: its output {place}, "{name}", is used, and this exporter knows {len(results)} of its outputs')
+            for name, result in zip(node.outputs, results):
+                if not name:
+                    continue
                 values[name] = Elements(result)
                 if values[name].size > MOST_ELEMENTS:
                     raise ExportError(f'{node}: its output has {values[name].size} elements, more than {MOST_ELEMENTS}')

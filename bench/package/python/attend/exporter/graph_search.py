@@ -20,7 +20,7 @@ class Search:
             node = self.graph.producers.get(name)
             if node is None or node.kind not in ('Identity', 'Dropout', 'Cast') or self.graph.shapes[name] == ():
                 return name
-            if node.kind == 'Cast' and (node.attributes['to'] not in (1, 10, 11, 16) or self.graph.kinds[node.inputs[0]] != 'f'):
+            if node.kind == 'Cast' and (node.attributes.whole('to') not in (1, 10, 11, 16) or self.graph.kinds[node.inputs[0]] != 'f'):
                 return name
             name = node.inputs[0]
 
@@ -60,7 +60,7 @@ class Search:
     def require_last_axis(self, softmax: Node) -> None:
         """Before version 13 a softmax is of a matrix whose columns are all axes from its own on."""
         shape = self.graph.shapes[softmax.inputs[0]]
-        axis = softmax.attributes.get('axis', -1 if self.graph.opset >= 13 else 1)
+        axis = softmax.attributes.whole('axis', -1 if self.graph.opset >= 13 else 1)
         if axis % len(shape) != len(shape) - 1 and (self.graph.opset >= 13 or math.prod(shape[axis % len(shape):-1]) != 1):
             raise ExportError(f'{softmax}: softmax along axis {axis} of {len(shape)}; expected the last one, the keys: put a Transpose before it')
 

@@ -30,6 +30,8 @@ class Lowering(Nodes):
         self.copied: Dict[int, View] = {}  # what a buffer is a copy of
 
     def program(self) -> Program:
+        for node in self.graph.nodes:
+            node.attributes.begin()
         chosen = self._choose()
         inputs = []
         for name, shape in self.graph.inputs.items():
@@ -48,10 +50,21 @@ class Lowering(Nodes):
             elif wanted:
                 self.place = wanted[0]
                 self._emit(node)
+        self._require_attributes()
         outputs = [self._output(name) for name in self.graph.outputs]
         program = Program(self.name, inputs, outputs, self.steps)
         program.views = self.views
         return program
+
+    def _require_attributes(self) -> None:
+        """What outputs depend on: patterns and handlers have read all that it says."""
+        open_, seen = list(self.graph.outputs), set()
+        while open_:
+            node = self.graph.producers.get(open_.pop())
+            if node is not None and id(node) not in seen:
+                seen.add(id(node))
+                open_ += node.inputs
+                node.attributes.require_all()
 
     def _choose(self) -> Dict[str, Optional[Match]]:
         """What is computed, from the outputs backwards: each value by a pattern, or (None) by its node alone."""
@@ -236,24 +249,24 @@ class Lowering(Nodes):
         """A node that no pattern takes."""
         if node.kind == 'Split':
             x = self._view(node, node.inputs[0])
-            axis = node.attributes.get('axis', 0)
+            axis = node.attributes.whole('axis', 0)
             sizes = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 else None
-            ends = operators.split_ends(node, x.array, sizes, axis)
+            ends = operators.split_ends(node, self.graph.opset, x.array, sizes, axis)
             for name, begin, end in zip(node.outputs, [0] + ends, ends):
                 if end > begin:
                     self._keep(name, self._moved(x, lambda array: array[(slice(None),) * (axis % array.ndim) + (slice(begin, end),)]))
-        elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes['to'] in (1, 10, 11, 16, 6, 7)):
-            x = self._view(node, node.inputs[0])
+        elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes.whole('to') in (1, 10, 11, 16, 6, 7)):
+            x, to_floats = self._view(node, node.inputs[0]), node.kind == 'Cast' and node.attributes.whole('to') not in (6, 7)
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
             if node.kind == 'Slice' and len(others) > 3 and others[3] is not None and min(others[3], default=1) < 1:
                 raise ExportError(f'{node}: a step of {min(others[3])}; expected at least 1, or a Gather with constant indices')
-            if node.kind == 'Cast' and x.type == 'int32' and node.attributes['to'] in (1, 10, 11, 16):
+            if x.type == 'int32' and to_floats:
                 numbers = self._dense(x)
                 numbers.buffer.scale = Scale(1.0)
                 return self._keep(node.outputs[0], self._add(Dequantise(self.place, [numbers], self._new(x.shape))))
-            if node.kind == 'Cast' and (x.type == 'int32') != (node.attributes['to'] in (6, 7)):
+            if node.kind == 'Cast' and (x.type == 'int32') == to_floats:
                 raise ExportError(f'{node}: floats of computed whole numbers, or the reverse; expected a model without it')
-            self._keep(node.outputs[0], x if node.kind == 'Cast' else self._moved(x, lambda array: operators.OPERATORS[node.kind](
+            self._keep(node.outputs[0], x if node.kind == 'Cast' else self._moved(x, lambda array: operators.OPERATORS[node.kind].compute(
                 node, self.graph.opset, array, *others)))
         else:
             if node.kind not in HANDLERS:

@@ -51,12 +51,13 @@ class Nodes:
         weight = self.graph.constants.get(node.inputs[1])
         if weight is None or (len(node.inputs) > 2 and node.inputs[2] and node.inputs[2] not in self.graph.constants):
             raise ExportError(f'{node}: its weights or its bias are computed; expected constants')
-        weight = (weight if given.get('transB') else weight.T) * given.get('alpha', 1.0)
-        if given.get('transA'):
+        weight = (weight if given.flag('transB', 0) else weight.T) * given.number('alpha', 1.0)
+        beta = given.number('beta', 1.0)
+        if given.flag('transA', 0):
             x = self._moved(x, lambda array: array.T)
         bias = None
         if len(node.inputs) > 2 and node.inputs[2]:
-            bias = numpy.broadcast_to(self.graph.constants[node.inputs[2]] * given.get('beta', 1.0), self.graph.shapes[node.outputs[0]])
+            bias = numpy.broadcast_to(self.graph.constants[node.inputs[2]] * beta, self.graph.shapes[node.outputs[0]])
             if (bias != bias[:1]).any():
                 y = self._linear(node, x, weight, None)
                 return self._add(Elementwise('add', self.place, y, bias, self._new(y.shape)))
@@ -68,7 +69,7 @@ class Nodes:
         bias = self.graph.constants.get(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else None
         if weight is None or (bias is None and len(node.inputs) > 2 and node.inputs[2]):
             raise ExportError(f'{node}: its weights or its bias are computed; expected constants')
-        window, groups = operators.Window(node, x.array, weight.shape[2:]), node.attributes.get('group', 1)
+        window, groups = operators.Window(node, self.graph.opset, x.array, weight.shape[2:]), node.attributes.whole('group', 1)
         patches = self._patches(x, window)
         each, inputs, y = weight.shape[0] // groups, weight.shape[1], None
         if groups > 1:
@@ -100,11 +101,10 @@ class Nodes:
         return padded
 
     def _pad(self: Any, node: Node) -> View:
-        x, given = self._view(node, node.inputs[0]), (node.inputs + ['', ''])[1:3]
-        fill = node.attributes.get('value', 0.0) if not given[1] else self.patterns.scalar(given[1])
-        pads = operators.pads(node, x.array, self.graph.constants.get(given[0]))
-        if fill is None or (given[0] and given[0] not in self.graph.constants):
+        x, given = self._view(node, node.inputs[0]), [name for name in node.inputs[1:3] if name]
+        if any(name not in self.graph.constants for name in given):
             raise ExportError(f'{node}: what it pads by is computed; expected constants')
+        pads, fill = operators.pads(node, self.graph.opset, x.array, *(self.graph.constants[name] for name in given))
         return self._padded(x, pads, fill)
 
     def _batch_norm(self: Any, node: Node) -> View:
@@ -113,7 +113,7 @@ class Nodes:
         if any(each is None for each in parameters):
             raise ExportError(f'{node}: its parameters are computed; expected constants')
         weight, bias, mean, variance = parameters
-        factor = weight / numpy.sqrt(variance + node.attributes.get('epsilon', 1e-5))
+        factor = weight / numpy.sqrt(variance + node.attributes.number('epsilon', 1e-5))
         bias = bias - mean * factor
         last = self.steps[-1] if self.steps else None
         # Into the projection before it, if nothing else reads what that writes, and its outputs are the channels.
@@ -131,21 +131,24 @@ class Nodes:
     def _rotate(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
         rows = self._dense(self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2)))
-        y = self._add(Rotate(self.place, rows, self._new(rows.shape), node.attributes['frequencies'], node.attributes['pairs']))
+        y = self._add(Rotate(self.place, rows, self._new(rows.shape), node.attributes.numbers('frequencies'),
+                             node.attributes.choice('pairs', None, 'halves', 'neighbours')))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
     def _rotary_embedding(self: Any, node: Node) -> View:
         x, tables = self._view(node, node.inputs[0]), [self.graph.constants.get(name) for name in node.inputs[1:]]
         if any(each is None and name for each, name in zip(tables, node.inputs[1:])):
             raise ExportError(f'{node}: its angles or positions are computed; expected constants')
-        heads = self._moved(x, lambda array: array if array.ndim == 4 else array.reshape(*array.shape[:2], node.attributes['num_heads'], -1).transpose(0, 2, 1, 3))
+        heads = self._moved(x, lambda array: rotary_node.heads_of(node, array))
         frequencies = rotary_node.frequencies(*tables[:2], tables[2] if len(tables) > 2 else None, heads.shape[2])
         if frequencies is None:
             raise ExportError(f'{node}: its angles are not those of positions 0, 1 and so on; expected these, or the rotation by Slice, Mul, Add and Concat')
         width = 2 * len(frequencies)
+        if node.attributes.whole('rotary_embedding_dim', 0) not in (0, width):
+            raise ExportError(f'{node}: angles of {width} numbers of a head, which is not its rotary_embedding_dim')
         rows = self._moved(heads, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2))
         part = self._dense(self._moved(rows, lambda array: array[..., :width]))
-        y = self._add(Rotate(self.place, part, self._new(part.shape), frequencies, 'neighbours' if node.attributes.get('interleaved') else 'halves'))
+        y = self._add(Rotate(self.place, part, self._new(part.shape), frequencies, 'neighbours' if node.attributes.flag('interleaved', 0) else 'halves'))
         if width < rows.shape[2]:
             y = self._joined([y, self._moved(rows, lambda array: array[..., width:])], 2)
         back = lambda array: array.transpose(1, 0, 2)[None] if len(x.shape) == 4 else array.reshape(x.shape)
@@ -156,12 +159,14 @@ class Nodes:
         mask = self.graph.constants.get(node.inputs[3]) if len(node.inputs) > 3 and node.inputs[3] else None
         if mask is None and len(node.inputs) > 3 and node.inputs[3]:
             raise ExportError(f'{node}: its mask is computed; expected a constant, is_causal=1 or none')
-        split = [self._moved(view, lambda array: operators.heads_of(node, array, count)) for view, count in
-                 ((query, 'q_num_heads'), (key, 'kv_num_heads'), (value, 'kv_num_heads'))]
-        queries, keys = split[0].shape[2], split[1].shape[2]
-        shape = (1, split[0].shape[1], queries, keys)
-        bias = self.patterns.bias_of(operators.attention_mask(node, mask, queries, keys), shape, node)
-        y = self._attention(node, *split, node.attributes.get('scale', split[0].shape[3] ** -0.5), bias)
+        given = node.attributes
+        given.choice('softcap', 0.0)
+        given.choice('softmax_precision', None, 1, 10, 16)
+        heads = [given.whole(name, None) for name in ('q_num_heads', 'kv_num_heads', 'kv_num_heads')]
+        split = [self._moved(view, lambda array, count=count: operators.heads_of(array, count)) for view, count in zip((query, key, value), heads)]
+        queries, keys, scale = split[0].shape[2], split[1].shape[2], given.number('scale', split[0].shape[3] ** -0.5)
+        bias = self.patterns.bias_of(_attention_bias(node, mask, queries, keys), (1, split[0].shape[1], queries, keys), node)
+        y = self._attention(node, *split, scale, bias)
         return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(split[0].shape[1], queries, -1).transpose(1, 0, 2).reshape(1, queries, -1))
 
     # Everything else
@@ -181,13 +186,13 @@ class Nodes:
 
     def _norm_node(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
-        axis = node.attributes.get('axis', -1) % len(x.shape)
+        axis, epsilon = operators.norm_attributes(node, len(x.shape))
         weight, bias = (self.graph.constants.get(name) for name in (node.inputs + [''])[1:3])
         if any(each is None for each, name in zip((weight, bias), (node.inputs + [''])[1:3]) if name):
             raise ExportError(f'{node}: its weight or bias is computed; expected constants')
         weight, bias = (None if each is None else self._finite(str(node), numpy.broadcast_to(each, x.shape[axis:])) for each in (weight, bias))
         kind = 'layer_norm' if node.kind == 'LayerNormalization' else 'rms_norm'
-        return self._norm(kind, x, math.prod(x.shape[axis:]), weight, bias, self._epsilon(node, node.attributes.get('epsilon', 1e-5)))
+        return self._norm(kind, x, math.prod(x.shape[axis:]), weight, bias, self._epsilon(node, epsilon))
 
     def _elementwise(self: Any, node: Node) -> View:
         if len(node.inputs) != 2:
@@ -216,7 +221,7 @@ class Nodes:
         x = self._view(node, node.inputs[0])
         for function, index, key in (('maximum', 1, 'min'), ('minimum', 2, 'max')):
             given = len(node.inputs) > index and node.inputs[index] != ''
-            limit = self.patterns.scalar(node.inputs[index]) if given else node.attributes.get(key)
+            limit = self.patterns.scalar(node.inputs[index]) if given else node.attributes.number(key, None)
             if given and limit is None:
                 raise ExportError(f'{node}: its limits are computed or several; expected one constant each')
             if limit is not None and math.isfinite(limit):
@@ -224,7 +229,7 @@ class Nodes:
         return x
 
     def _leaky(self: Any, node: Node) -> View:
-        x, alpha = self._view(node, node.inputs[0]), node.attributes.get('alpha', 0.01)
+        x, alpha = self._view(node, node.inputs[0]), node.attributes.number('alpha', 0.01)
         if not 0 <= alpha <= 1:
             raise ExportError(f'{node}: a slope of {alpha}; expected 0 to 1')
         small = self._by_number('multiply', x, alpha)
@@ -238,10 +243,12 @@ class Nodes:
         x, function = self._view(node, node.inputs[0]), 'maximum' if 'Max' in node.kind else 'mean'
         axes = range(2, len(x.shape)) if node.kind.startswith('Global') else None
         if axes is None:
-            given = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] else node.attributes.get('axes')
-            if given is None and node.attributes.get('noop_with_empty_axes'):
+            given = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] else node.attributes.wholes('axes', None)
+            node.attributes.flag('keepdims', 1)  # as the shape of the output says
+            empty = given is None or len(given) == 0
+            if node.attributes.flag('noop_with_empty_axes', 0) and empty:
                 return x
-            axes = range(len(x.shape)) if given is None else [int(axis) % len(x.shape) for axis in given]
+            axes = range(len(x.shape)) if empty else [int(axis) % len(x.shape) for axis in given]
         kept = [axis for axis in range(len(x.shape)) if axis not in axes]
         rows = self._moved(x, lambda array: array.transpose(list(axes) + kept))
         rows = self._dense(self._moved(rows, lambda array: array.reshape(math.prod(x.shape[axis] for axis in axes), -1)))
@@ -252,8 +259,8 @@ class Nodes:
 
     def _pool(self: Any, node: Node) -> View:
         x, is_mean = self._view(node, node.inputs[0]), node.kind == 'AveragePool'
-        window = operators.Window(node, x.array, node.attributes['kernel_shape'])
-        if is_mean and any(window.before + window.after) and not node.attributes.get('count_include_pad'):
+        window = operators.Window(node, self.graph.opset, x.array)
+        if is_mean and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
             raise ExportError(f'{node}: a mean that leaves out its edges; expected no pads, or count_include_pad=1')
         patches = self._patches(x, window, 0.0 if is_mean else -3.4028235e38)
         kernel = range(1, 1 + len(window.kernel))
@@ -269,12 +276,13 @@ class Nodes:
 
     def _arg_max(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
-        axis = node.attributes.get('axis', 0) % len(x.shape)
+        axis = node.attributes.whole('axis', 0) % len(x.shape)
+        node.attributes.flag('keepdims', 1)  # as the shape of the output says
         rows = self._dense(self._moved(x, lambda array: numpy.moveaxis(array, axis, -1)))
         return self._add(ArgMax(self.place, [rows], self._new(rows.shape[:-1], 'int32')))
 
     def _gather(self: Any, node: Node) -> View:
-        axis, table, indices = node.attributes.get('axis', 0), self.graph.constants.get(node.inputs[0]), node.inputs[1]
+        axis, table, indices = node.attributes.whole('axis', 0), self.graph.constants.get(node.inputs[0]), node.inputs[1]
         if table is not None:
             x = self._view(node, indices)
             if table.ndim != 2 or axis != 0 or x.type != 'int32':
@@ -299,7 +307,7 @@ class Nodes:
         return self._joined(parts, axis)
 
     def _concat(self: Any, node: Node) -> View:
-        axis = node.attributes['axis'] % len(self.graph.shapes[node.outputs[0]])
+        axis = node.attributes.whole('axis') % len(self.graph.shapes[node.outputs[0]])
         return self._joined([self._operand(name) for name in node.inputs], axis)
 
     def _joined(self: Any, parts: List[Any], axis: int) -> View:
@@ -313,6 +321,24 @@ class Nodes:
         return y
 
 
+def _attention_bias(node: Node, mask: Any, queries: int, keys: int) -> Any:
+    """What an Attention adds to its scores. Each query has its own position; a window counts the keys beside it on either side."""
+    bias = numpy.zeros((queries, keys))
+    if node.attributes.flag('is_causal', 0):
+        bias[~numpy.tri(queries, keys, dtype=bool)] = -numpy.inf
+    left, right = (node.attributes.whole(f'{side}_window_size', -1) for side in ('left', 'right'))
+    if left >= 0:
+        bias[numpy.tri(queries, keys, -left - 1, dtype=bool)] = -numpy.inf
+    if right >= 0:
+        bias[~numpy.tri(queries, keys, right, dtype=bool)] = -numpy.inf
+    if mask is None:
+        return bias
+    mask = numpy.where(mask, 0.0, -numpy.inf) if mask.dtype == bool else mask
+    if mask.shape[-1] not in (1, keys):  # keys behind a mask are masked
+        mask = numpy.concatenate([mask, numpy.full((*mask.shape[:-1], keys - mask.shape[-1]), -numpy.inf)], -1)
+    return bias + mask
+
+
 HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **{kind: (lambda function: lambda self, node: self._activation(function, self._view(node, node.inputs[0])))(function)
        for kind, function in ACTIVATIONS.items()},
@@ -320,8 +346,7 @@ HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **{kind: Nodes._reduce for kind in ('ReduceMean', 'ReduceSum', 'ReduceMax', 'GlobalAveragePool', 'GlobalMaxPool')},
     **{kind: Nodes._norm_node for kind in ('LayerNormalization', 'RMSNormalization', 'SimplifiedLayerNormalization')},
     **{kind: Nodes._pool for kind in ('MaxPool', 'AveragePool')},
-    'Gelu': lambda self, node: self._activation('gelu' if node.attributes.get('approximate', 'none') == 'none' else 'gelu_tanh',
-                                                self._view(node, node.inputs[0])),
+    'Gelu': lambda self, node: self._activation('gelu' if operators.gelu_kind(node) == 'none' else 'gelu_tanh', self._view(node, node.inputs[0])),
     'Attention': Nodes._attention_node, 'Rotate': Nodes._rotate, 'RotaryEmbedding': Nodes._rotary_embedding,
     'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,

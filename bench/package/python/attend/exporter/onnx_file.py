@@ -28,6 +28,9 @@ def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Gr
     try:
         model = onnx.load(str(path))
         graph, opset = model.graph, max([each.version for each in model.opset_import if each.domain in ('', 'ai.onnx')] or [1])
+        for each in model.opset_import:
+            if each.domain in {domain for domain, _ in OTHERS} and each.version != 1:
+                raise ExportError(f'{path}: operators of version {each.version} of "{each.domain}"; expected 1')
         constants = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
         nodes = [_node(onnx, each) for each in graph.node]
         given = [each for each in graph.input if each.name not in constants]
@@ -62,14 +65,12 @@ def _node(onnx: Any, node: Any) -> Node:
             value = onnx.numpy_helper.to_array(value)
         elif isinstance(value, bytes):
             value = value.decode()
+        if each.name in attributes or each.ref_attr_name:
+            raise ExportError(f'node "{node.name}" ({node.op_type}): its attribute "{each.name}" is there twice, or of a function')
         attributes[each.name] = value
-    if node.op_type == 'Constant' and 'value' not in attributes:
-        for name, kind in (('value_int', 'int64'), ('value_ints', 'int64'), ('value_float', 'float32'), ('value_floats', 'float32')):
-            if name in attributes:
-                attributes['value'] = numpy.array(attributes[name], kind)
     if not node.output:
         raise ExportError(f'node "{node.name}" ({node.op_type}) has no output')
-    return Node(node.op_type, node.name, list(node.input), list(node.output), attributes)
+    return Node(node.op_type, node.name, list(node.input), list(node.output), attributes, '' if node.domain == 'ai.onnx' else node.domain)
 
 
 def _shape(given: Any, shapes: Dict[str, Any]) -> Any:

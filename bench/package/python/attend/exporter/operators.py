@@ -1,13 +1,15 @@
 """What each operator of a graph computes, by numpy in float64: for constants, for shapes, and as what errors are measured against.
 
-Each function takes the node, the version of ONNX's operators, and arrays, None for those that are missing.
+Each function follows the operator's specification, and not what is exported of it. It takes the node, the version of ONNX's operators, and
+arrays, None for those that are missing. It reads every attribute that its operator has in that version, and refuses what it does not compute.
 """
 import math
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import numpy
 
 from . import rotary_node
+from .errors import ExportError
 
 MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
 
@@ -26,20 +28,38 @@ def Elements(array: Any) -> Any:
     return array.astype(numpy.float64) if array.dtype.kind == 'f' else array
 
 
+class Operator(NamedTuple):
+    """inputs: how many there are at least and at most. first: the version of ONNX that it came with."""
+
+    compute: Callable[..., Any]
+    inputs: Tuple[int, int]
+    first: int = 1
+
+    def require(self, node: Any, opset: int) -> None:
+        least, most = self.inputs
+        if opset < self.first and not node.domain:
+            raise ExportError(f'{node}: this operator came with version {self.first}, and the model has version {opset}')
+        if not least <= len(node.inputs) <= most:
+            raise ExportError(f'{node}: it has {len(node.inputs)} inputs, and this exporter knows {least} to {most} there')
+
+
 _erf = numpy.vectorize(math.erf, otypes=[numpy.float64])
 
 
-def _axes(node: Any, given: Any) -> Any:
-    axes = node.attributes.get('axes') if given is None else [int(axis) for axis in given]
+def _axes(node: Any, is_input: bool, given: Any) -> Any:
+    """Of an operator that had them as an attribute before it had them as an input."""
+    if given is not None and not is_input:
+        raise ValueError('axes as an input, which this version does not have')
+    axes = [int(axis) for axis in ([] if given is None else given)] if is_input else node.attributes.wholes('axes', None)
     return tuple(axes) if axes else None
 
 
-def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
+def _reduce(function: Callable[..., Any], axes_from: int = 18) -> Callable[..., Any]:
     def reduce(node: Any, opset: int, x: Any, given: Any = None) -> Any:
-        axes = _axes(node, given)
-        if axes is None and node.attributes.get('noop_with_empty_axes'):
+        axes, keeps = _axes(node, opset >= axes_from, given), node.attributes.flag('keepdims', 1)
+        if opset >= axes_from and node.attributes.flag('noop_with_empty_axes', 0) and axes is None:
             return x
-        return function(x, axis=axes, keepdims=bool(node.attributes.get('keepdims', 1)))
+        return function(x, axis=axes, keepdims=keeps)
     return reduce
 
 
@@ -50,8 +70,8 @@ def _softmax(x: Any, axis: int) -> Any:
 
 def _op_softmax(node: Any, opset: int, x: Any) -> Any:
     if opset >= 13:
-        return _softmax(x, node.attributes.get('axis', -1))
-    axis = node.attributes.get('axis', 1)
+        return _softmax(x, node.attributes.whole('axis', -1))
+    axis = node.attributes.whole('axis', 1)
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f'the axis {axis}')
     axis %= x.ndim  # of a matrix whose columns are all axes from this one on
@@ -59,22 +79,21 @@ def _op_softmax(node: Any, opset: int, x: Any) -> Any:
 
 
 def _reshape(node: Any, opset: int, x: Any, shape: Any) -> Any:
-    zero = node.attributes.get('allowzero', 0)
+    zero = opset >= 14 and node.attributes.flag('allowzero', 0)
     return x.reshape([x.shape[i] if size == 0 and not zero else int(size) for i, size in enumerate(shape)])
 
 
 def _squeeze(node: Any, opset: int, x: Any, given: Any = None) -> Any:
-    return numpy.squeeze(x, _axes(node, given))
+    return numpy.squeeze(x, _axes(node, opset >= 13, given))
 
 
 def _unsqueeze(node: Any, opset: int, x: Any, given: Any = None) -> Any:
-    return numpy.expand_dims(x, _axes(node, given))
+    return numpy.expand_dims(x, _axes(node, opset >= 13, given))
 
 
-def slices(node: Any, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
-    """A Slice as Python's slices, one an axis."""
-    if starts is None:
-        starts, ends, axes = node.attributes['starts'], node.attributes['ends'], node.attributes.get('axes')
+def _slice(node: Any, opset: int, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
+    if opset < 10:
+        starts, ends, axes = (node.attributes.wholes(*each) for each in (('starts',), ('ends',), ('axes', None)))
     result = [slice(None)] * x.ndim
     for i, (start, end) in enumerate(zip(starts, ends)):
         axis = i if axes is None else int(axes[i])
@@ -82,15 +101,18 @@ def slices(node: Any, x: Any, starts: Any = None, ends: Any = None, axes: Any = 
         if step == 0:
             raise ValueError('a step of 0')
         result[axis] = slice(int(start), int(end), step)
-    return tuple(result)
+    return x[tuple(result)]
 
 
-def split_ends(node: Any, x: Any, sizes: Any, axis: int) -> Any:
+def split_ends(node: Any, opset: int, x: Any, sizes: Any, axis: int) -> Any:
+    count = node.attributes.whole('num_outputs', len(node.outputs)) if opset >= 18 else len(node.outputs)
+    sizes = node.attributes.wholes('split', None) if opset < 13 else sizes
+    if count != len(node.outputs) or sizes is not None and len(sizes) != count:
+        raise ValueError(f'{count} parts of sizes {sizes}, and {len(node.outputs)} outputs')
     if sizes is None:
-        sizes = node.attributes.get('split')
-    if sizes is None:
-        count = len(node.outputs)
         each = -(-x.shape[axis] // count)
+        if opset < 18 and each * count != x.shape[axis]:
+            raise ValueError(f'{x.shape[axis]} do not divide into {count}')
         sizes = [min(each, x.shape[axis] - each * i) for i in range(count)]
     if sum(int(size) for size in sizes) != x.shape[axis] or min(sizes) < 0:
         raise ValueError(f'parts of {[int(size) for size in sizes]} where there are {x.shape[axis]}')
@@ -98,114 +120,140 @@ def split_ends(node: Any, x: Any, sizes: Any, axis: int) -> Any:
 
 
 def _split(node: Any, opset: int, x: Any, sizes: Any = None) -> Any:
-    axis = node.attributes.get('axis', 0)
-    return tuple(numpy.split(x, split_ends(node, x, sizes, axis)[:-1], axis))
+    axis = node.attributes.whole('axis', 0)
+    return tuple(numpy.split(x, split_ends(node, opset, x, sizes, axis)[:-1], axis))
 
 
 def _gather(node: Any, opset: int, x: Any, indices: Any) -> Any:
-    return numpy.take(x, indices.astype(numpy.int64), axis=node.attributes.get('axis', 0))
+    return numpy.take(x, indices.astype(numpy.int64), axis=node.attributes.whole('axis', 0))
 
 
 def _gemm(node: Any, opset: int, a: Any, b: Any, c: Any = None) -> Any:
-    a = a.T if node.attributes.get('transA') else a
-    b = b.T if node.attributes.get('transB') else b
-    y = node.attributes.get('alpha', 1.0) * (a @ b)
-    return y if c is None else y + node.attributes.get('beta', 1.0) * c
+    a = a.T if node.attributes.flag('transA', 0) else a
+    b = b.T if node.attributes.flag('transB', 0) else b
+    alpha, beta = node.attributes.number('alpha', 1.0), node.attributes.number('beta', 1.0)
+    return alpha * (a @ b) + (0.0 if c is None else beta * c)
 
 
-def heads_of(node: Any, x: Any, count: str) -> Any:
+def heads_of(x: Any, heads: Any) -> Any:
     """[batch, heads, tokens, width] of an Attention's input, which may be [batch, tokens, heads * width]."""
-    if x.ndim == 4:
-        return x
-    heads = node.attributes[count]
-    return x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
-
-
-def attention_mask(node: Any, mask: Any, queries: int, keys: int) -> Any:
-    """What an Attention adds to its scores."""
-    bias = numpy.zeros((1, 1)) if mask is None else numpy.where(mask, 0.0, -numpy.inf) if mask.dtype == bool else mask
-    return bias + numpy.where(numpy.tri(queries, keys, dtype=bool), 0.0, -numpy.inf) if node.attributes.get('is_causal') else bias
+    if heads is not None and (heads < 1 or x.shape[1 if x.ndim == 4 else 2] % heads or x.ndim == 4 and x.shape[1] != heads):
+        raise ValueError(f'{heads} heads of {list(x.shape)}')
+    return x if x.ndim == 4 else x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
 
 
 def _attention(node: Any, opset: int, query: Any, key: Any, value: Any, mask: Any = None, *past: Any) -> Any:
-    """Of version 23 on."""
-    if any(each is not None for each in past) or len(node.outputs) > 1 or node.attributes.get('softcap'):
-        raise ValueError('past keys and values, a soft cap or further outputs; expected none of these')
-    q, k, v = heads_of(node, query, 'q_num_heads'), heads_of(node, key, 'kv_num_heads'), heads_of(node, value, 'kv_num_heads')
-    scores = q.shape[1] * q.shape[2] * k.shape[2]
-    if scores > MOST_ELEMENTS:
-        raise ValueError(f'{scores} scores, more than {MOST_ELEMENTS}; expected fewer tokens')
+    """Without past keys and values and lengths, which are refused: the query i is that of position i."""
+    given = node.attributes
+    q_heads, kv_heads = given.whole('q_num_heads', None), given.whole('kv_num_heads', None)
+    scale, cap, causal = given.number('scale', None), given.number('softcap', 0.0), given.flag('is_causal', 0)
+    left, right = (given.whole(f'{side}_window_size', -1) if opset >= 25 else -1 for side in ('left', 'right'))
+    given.choice('softmax_precision', None, 1, 10, 16)
+    given.irrelevant('qk_matmul_output_mode')  # of the fourth output
+    if any(each is not None for each in past) or min(left, right) < -1 or cap < 0:
+        raise ValueError('past keys and values or lengths, a window below -1 or a soft cap below 0; expected none of these')
+    q, k, v = heads_of(query, q_heads), heads_of(key, kv_heads), heads_of(value, kv_heads)
+    if q.shape[1] * q.shape[2] * k.shape[2] > MOST_ELEMENTS:
+        raise ValueError(f'{q.shape[1] * q.shape[2] * k.shape[2]} scores, more than {MOST_ELEMENTS}; expected fewer tokens')
     k, v = (numpy.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
-    scores = q @ numpy.swapaxes(k, 2, 3) * node.attributes.get('scale', q.shape[3] ** -0.5)
-    y = _softmax(scores + attention_mask(node, mask, q.shape[2], k.shape[2]), -1) @ v
+    scores = q @ numpy.swapaxes(k, 2, 3) * (q.shape[3] ** -0.5 if scale is None else scale)
+    scores = cap * numpy.tanh(scores / cap) if cap else scores
+    i, j = numpy.arange(q.shape[2])[:, None], numpy.arange(k.shape[2])
+    hidden = causal & (j > i) | (left >= 0) & (j < i - left) | (right >= 0) & (j > i + right)
+    if mask is not None:
+        missing = k.shape[2] - mask.shape[-1]
+        if missing and mask.shape[-1] != 1 and opset >= 24:
+            mask = numpy.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=False if mask.dtype == bool else -numpy.inf)
+        scores = numpy.where(mask, scores, -numpy.inf) if mask.dtype == bool else scores + mask
+    scores = numpy.where(hidden, -numpy.inf, scores)
+    y = numpy.where(numpy.isneginf(scores.max(-1, keepdims=True)), 0.0, _softmax(scores, -1)) @ v
     return y if query.ndim == 4 else y.transpose(0, 2, 1, 3).reshape(query.shape[0], query.shape[1], -1)
 
 
 def _rotate(node: Any, opset: int, x: Any) -> Any:
     """Of our own graphs: rotary positions 0, 1 … of x [..., tokens, head_dim]."""
-    angles = numpy.arange(x.shape[-2])[:, None] * numpy.array(node.attributes['frequencies'])
+    angles = numpy.arange(x.shape[-2])[:, None] * numpy.array(node.attributes.numbers('frequencies'))
     cosine, sine = numpy.cos(angles), numpy.sin(angles)
-    halves = node.attributes['pairs'] == 'halves'
+    halves = node.attributes.choice('pairs', None, 'halves', 'neighbours') == 'halves'
     first, second = (x[..., :x.shape[-1] // 2], x[..., x.shape[-1] // 2:]) if halves else (x[..., ::2], x[..., 1::2])
     turned = first * cosine - second * sine, second * cosine + first * sine
     return numpy.concatenate(turned, -1) if halves else numpy.stack(turned, -1).reshape(x.shape)
 
 
+def norm_attributes(node: Any, ndim: int) -> Any:
+    """The first axis of a normalisation, and its epsilon. stash_type: means of 32-bit floats."""
+    axis, epsilon = node.attributes.whole('axis', -1), node.attributes.number('epsilon', 1e-5)
+    node.attributes.choice('stash_type', 1)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f'the axis {axis}')
+    return axis % ndim, epsilon
+
+
 def _layer_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
-    axis = node.attributes.get('axis', -1)
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axis, epsilon = norm_attributes(node, x.ndim)
+    axes = tuple(range(axis, x.ndim))
     centred = x - x.mean(axes, keepdims=True)
-    y = centred / numpy.sqrt((centred**2).mean(axes, keepdims=True) + node.attributes.get('epsilon', 1e-5)) * weight
+    y = centred / numpy.sqrt((centred**2).mean(axes, keepdims=True) + epsilon) * weight
     return y if bias is None else y + bias
 
 
 def _rms_norm(node: Any, opset: int, x: Any, weight: Any) -> Any:
-    axis = node.attributes.get('axis', -1)
-    axes = tuple(range(axis % x.ndim, x.ndim))
-    return x / numpy.sqrt((x**2).mean(axes, keepdims=True) + node.attributes.get('epsilon', 1e-5)) * weight
+    axis, epsilon = norm_attributes(node, x.ndim)
+    return x / numpy.sqrt((x**2).mean(tuple(range(axis, x.ndim)), keepdims=True) + epsilon) * weight
 
 
 def _dropout(node: Any, opset: int, x: Any, ratio: Any = None, training: Any = None) -> Any:
+    node.attributes.irrelevant('seed' if opset >= 12 else 'ratio')
     if training is not None and bool(training):
         raise ValueError('training_mode; expected a model for inference: model.eval()')
     return x
 
 
 def _batch_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any, mean: Any, variance: Any) -> Any:
-    if node.attributes.get('training_mode'):
+    node.attributes.irrelevant('momentum')
+    if opset < 9:
+        node.attributes.choice('spatial', 1)
+    if node.attributes.flag('training_mode', 0) if opset >= 14 else len(node.outputs) > 1:
         raise ValueError('training_mode; expected a model for inference: model.eval()')
     column = lambda numbers: numbers.reshape([-1] + [1] * (x.ndim - 2))
-    factor = weight / numpy.sqrt(variance + node.attributes.get('epsilon', 1e-5))
+    factor = weight / numpy.sqrt(variance + node.attributes.number('epsilon', 1e-5))
     return x * column(factor) + column(bias - mean * factor)
 
 
 class Window:
     """Where the windows of a convolution or a pooling lie: sizes of kernel, steps and edges for each of the last axes."""
 
-    def __init__(self, node: Any, x: Any, kernel: Any):
-        given, self.kernel = node.attributes, [int(size) for size in kernel]
+    def __init__(self, node: Any, opset: int, x: Any, kernel: Any = None):
+        """kernel: of a convolution's weights."""
+        given = node.attributes
+        self.kernel = given.wholes('kernel_shape') if kernel is None else given.wholes('kernel_shape', [int(size) for size in kernel])
         axes = len(self.kernel)
+        if kernel is not None and list(self.kernel) != list(kernel):
+            raise ValueError(f'its kernel_shape {self.kernel}; expected that of its weights, {list(kernel)}')
         if x.ndim != axes + 2 or len(x.shape) not in (3, 4):
             raise ValueError(f'a kernel of {axes} axes; expected 1 or 2, and two axes more in the input')
-        self.steps = list(given.get('strides') or [1] * axes)
-        self.dilations = list(given.get('dilations') or [1] * axes)
+        self.steps = list(given.wholes('strides', [1] * axes))
+        dilates = opset >= {'MaxPool': 10, 'AveragePool': 19}.get(node.kind, 1)
+        self.dilations = list(given.wholes('dilations', [1] * axes)) if dilates else [1] * axes
         before, after = self._edges(given, x.shape[2:], axes)
         self.before, self.after = before, after
         self.counts = [(size + b + a - d * (k - 1) - 1) // s + 1 for size, b, a, d, k, s in
                        zip(x.shape[2:], before, after, self.dilations, self.kernel, self.steps)]
-        if min(self.steps + self.dilations + self.kernel + self.counts) < 1 or min(before + after) < 0 or given.get('ceil_mode'):
+        sizes = (self.steps, self.dilations, before, after)
+        if any(len(each) != axes for each in sizes) or min(self.steps + self.dilations + list(self.kernel) + self.counts) < 1 or \
+                min(before + after) < 0 or (kernel is None and opset >= 10 and given.flag('ceil_mode', 0)):
             raise ValueError('its kernel, strides, pads or dilations; expected windows inside the padded input, ceil_mode 0')
 
     def _edges(self, given: Any, sizes: Any, axes: int) -> Any:
-        kind = given.get('auto_pad', 'NOTSET')
-        kind = kind.decode() if isinstance(kind, bytes) else kind
+        kind, pads = given.choice('auto_pad', 'NOTSET', 'VALID', 'SAME_UPPER', 'SAME_LOWER'), list(given.wholes('pads', [0] * 2 * axes))
+        if kind != 'NOTSET' and any(pads) or len(pads) != 2 * axes:
+            raise ValueError(f'pads {pads} with auto_pad {kind}; expected {2 * axes} of them, or auto_pad')
         if kind in ('SAME_UPPER', 'SAME_LOWER'):
             total = [max(0, (-(-size // s) - 1) * s + d * (k - 1) + 1 - size)
                      for size, s, d, k in zip(sizes, self.steps, self.dilations, self.kernel)]
             small = [edge // 2 for edge in total]
             large = [edge - edge // 2 for edge in total]
             return (small, large) if kind == 'SAME_UPPER' else (large, small)
-        pads = list(given.get('pads') or [0] * 2 * axes) if kind == 'NOTSET' else [0] * 2 * axes
         return pads[:axes], pads[axes:]
 
     def inside(self) -> 'Window':
@@ -225,12 +273,10 @@ class Window:
 
 
 def _conv(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
-    groups = node.attributes.get('group', 1)
-    if list(node.attributes.get('kernel_shape') or weight.shape[2:]) != list(weight.shape[2:]):
-        raise ValueError(f'its kernel_shape {node.attributes["kernel_shape"]}; expected that of its weights, {list(weight.shape[2:])}')
-    if x.shape[0] != 1 or x.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
+    groups = node.attributes.whole('group', 1)
+    if x.shape[0] != 1 or groups < 1 or x.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
         raise ValueError('expected one item in the batch, and as many channels as the weights have')
-    window = Window(node, x, weight.shape[2:])
+    window = Window(node, opset, x, weight.shape[2:])
     patches = window.patches(x, 0.0)
     rows = patches.reshape(groups, -1, math.prod(window.counts))
     y = (weight.reshape(groups, weight.shape[0] // groups, -1) @ rows).reshape(1, weight.shape[0], *window.counts)
@@ -239,9 +285,11 @@ def _conv(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
 
 def _pool(function: Callable[..., Any], fill: float) -> Callable[..., Any]:
     def pool(node: Any, opset: int, x: Any) -> Any:
-        window = Window(node, x, node.attributes['kernel_shape'])
+        window = Window(node, opset, x)
         patches = window.patches(x, fill)
-        if fill == 0.0 and not node.attributes.get('count_include_pad') and any(window.before + window.after):
+        if fill != 0.0:
+            node.attributes.irrelevant('storage_order')  # of the second output
+        if fill == 0.0 and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
             inside = window.patches(numpy.ones_like(x), 0.0).reshape(x.shape[1], -1, *window.counts).sum(1)
             return (patches.reshape(x.shape[1], -1, *window.counts).sum(1) / inside)[None]
         return function(patches.reshape(x.shape[1], -1, *window.counts), axis=1)[None]
@@ -252,30 +300,44 @@ def _global_pool(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda node, opset, x: function(x, axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
+def gelu_kind(node: Any) -> str:
+    return 'none' if node.domain else node.attributes.choice('approximate', 'none', 'tanh')
+
+
 def _gelu(node: Any, opset: int, x: Any) -> Any:
-    kind = node.attributes.get('approximate', 'none')
-    if kind in ('tanh', b'tanh'):
+    if gelu_kind(node) == 'tanh':
         return 0.5 * x * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return 0.5 * x * (1 + _erf(x / math.sqrt(2)))
 
 
 def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> Any:
-    low = node.attributes.get('min') if low is None else low
-    high = node.attributes.get('max') if high is None else high
+    if opset < 11:
+        low, high = node.attributes.number('min', None), node.attributes.number('max', None)
     return numpy.clip(x, -numpy.inf if low is None else low, numpy.inf if high is None else high)
 
 
 def _cast(node: Any, opset: int, x: Any) -> Any:
     kinds = {1: numpy.float64, 10: numpy.float64, 11: numpy.float64, 16: numpy.float64, 9: numpy.bool_, 6: numpy.int32, 7: numpy.int64,
              2: numpy.uint8, 3: numpy.int8}
-    if node.attributes['to'] not in kinds:
-        raise ValueError(f'the type {node.attributes["to"]}; expected a float, an integer or bool')
-    return x.astype(kinds[node.attributes['to']])
+    to = node.attributes.whole('to')
+    node.attributes.irrelevant(*['saturate'] * (opset >= 19), *['round_mode'] * (opset >= 24))  # of floats of 8 bits
+    if to not in kinds:
+        raise ValueError(f'the type {to}; expected a float, an integer or bool')
+    return x.astype(kinds[to])
 
 
 def _constant_of_shape(node: Any, opset: int, shape: Any) -> Any:
-    value = node.attributes.get('value', numpy.zeros(1, numpy.float32))
+    value = node.attributes.tensor('value', numpy.zeros(1, numpy.float32))
     return numpy.full(bounded(shape), value.reshape(-1)[0])
+
+
+def _constant(node: Any, opset: int) -> Any:
+    read = node.attributes
+    for name, number, kind in (('value_int', read.whole, 'int64'), ('value_ints', read.wholes, 'int64'), ('value_float', read.number, 'float32'),
+                               ('value_floats', read.numbers, 'float32')):
+        if name in read and opset >= 12:
+            return numpy.array(number(name), kind)
+    return read.tensor('value')
 
 
 def _range(node: Any, opset: int, start: Any, end: Any, step: Any) -> Any:
@@ -284,34 +346,54 @@ def _range(node: Any, opset: int, start: Any, end: Any, step: Any) -> Any:
 
 
 def _arg_max(node: Any, opset: int, x: Any) -> Any:
-    axis = node.attributes.get('axis', 0)
-    if node.attributes.get('select_last_index'):
+    axis, keeps = node.attributes.whole('axis', 0), node.attributes.flag('keepdims', 1)
+    if opset >= 12 and node.attributes.flag('select_last_index', 0):
         raise ValueError('select_last_index; expected the first of equals')
     result = numpy.argmax(x, axis)
-    return numpy.expand_dims(result, axis) if node.attributes.get('keepdims', 1) else result
+    return numpy.expand_dims(result, axis) if keeps else result
 
 
 def _trilu(node: Any, opset: int, x: Any, k: Any = None) -> Any:
-    return (numpy.triu if node.attributes.get('upper', 1) else numpy.tril)(x, 0 if k is None else int(k))
+    return (numpy.triu if node.attributes.flag('upper', 1) else numpy.tril)(x, 0 if k is None else int(k))
 
 
-def pads(node: Any, x: Any, given: Any = None) -> Any:
-    """Numbers that a Pad puts before and after each axis."""
-    both = [int(size) for size in (node.attributes['pads'] if given is None else given)]
-    if len(both) != 2 * x.ndim or min(both) < 0 or node.attributes.get('mode', 'constant') != 'constant':
-        raise ValueError(f'pads of {both}, mode {node.attributes.get("mode")}; expected two numbers for each axis, mode constant')
-    return list(zip(both[:x.ndim], both[x.ndim:]))
+def pads(node: Any, opset: int, x: Any, given: Any = None, value: Any = None) -> Any:
+    """Numbers that a Pad puts before and after each axis, and what it fills them with."""
+    node.attributes.choice('mode', 'constant')
+    if opset < 11:
+        given, value = node.attributes.wholes('pads'), node.attributes.number('value', 0.0)
+    both = [int(size) for size in given]
+    if len(both) != 2 * x.ndim or min(both) < 0:
+        raise ValueError(f'pads of {both}; expected two numbers for each axis, none below 0')
+    return list(zip(both[:x.ndim], both[x.ndim:])), 0.0 if value is None else float(numpy.asarray(value).reshape(-1)[0])
 
 
-def _pad(node: Any, opset: int, x: Any, given: Any = None, value: Any = None) -> Any:
-    fill = node.attributes.get('value', 0.0) if value is None else float(numpy.asarray(value).reshape(-1)[0])
-    sizes = pads(node, x, given)
+def _pad(node: Any, opset: int, x: Any, given: Any = None, value: Any = None, axes: Any = None) -> Any:
+    if axes is not None:
+        raise ValueError('axes; expected pads of all axes')
+    sizes, fill = pads(node, opset, x, given, value)
     bounded(size + sum(edges) for size, edges in zip(x.shape, sizes))
     return numpy.pad(x, sizes, constant_values=fill)
 
 
 def _divide(a: Any, b: Any) -> Any:
     return a / b if numpy.result_type(a, b).kind == 'f' else (numpy.sign(a) * numpy.sign(b) * (abs(a) // abs(b))).astype(a.dtype)
+
+
+def _shape(node: Any, opset: int, x: Any) -> Any:
+    start, end = (node.attributes.whole('start', 0), node.attributes.whole('end', None)) if opset >= 15 else (0, None)
+    return numpy.array(x.shape[start:end], numpy.int64)
+
+
+def _transpose(node: Any, opset: int, x: Any) -> Any:
+    return numpy.transpose(x, node.attributes.wholes('perm', None))
+
+
+def _flatten(node: Any, opset: int, x: Any) -> Any:
+    axis = node.attributes.whole('axis', 1)
+    if not -x.ndim <= axis <= x.ndim:
+        raise ValueError(f'the axis {axis}')
+    return x.reshape(math.prod(x.shape[:axis]), -1)
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -322,35 +404,38 @@ def _first(node: Any, opset: int, x: Any, *others: Any) -> Any:
     return x
 
 
-OPERATORS: Dict[str, Callable[..., Any]] = {
-    'Add': _plain(numpy.add), 'Sub': _plain(numpy.subtract), 'Mul': _plain(numpy.multiply), 'Div': _plain(_divide),
-    'Pow': _plain(numpy.power), 'Sqrt': _plain(numpy.sqrt), 'Neg': _plain(numpy.negative), 'Abs': _plain(numpy.abs),
-    'Exp': _plain(numpy.exp), 'Log': _plain(numpy.log), 'Reciprocal': _plain(numpy.reciprocal), 'Erf': _plain(_erf),
-    'Tanh': _plain(numpy.tanh), 'Sigmoid': _plain(lambda x: 1 / (1 + numpy.exp(-x))), 'Relu': _plain(lambda x: numpy.maximum(x, 0)),
-    'Min': _plain(lambda *x: numpy.minimum.reduce(numpy.broadcast_arrays(*x))),
-    'Max': _plain(lambda *x: numpy.maximum.reduce(numpy.broadcast_arrays(*x))),
-    'LeakyRelu': lambda node, opset, x: numpy.where(x < 0, x * node.attributes.get('alpha', 0.01), x),
-    'Gelu': _gelu, 'Clip': _clip, 'Cast': _cast, 'Softmax': _op_softmax,
-    'Equal': _plain(numpy.equal), 'Less': _plain(numpy.less), 'Greater': _plain(numpy.greater), 'Not': _plain(numpy.logical_not),
-    'LessOrEqual': _plain(numpy.less_equal), 'GreaterOrEqual': _plain(numpy.greater_equal), 'And': _plain(numpy.logical_and),
-    'Or': _plain(numpy.logical_or), 'Where': _plain(numpy.where), 'Trilu': _trilu,
-    'MatMul': _plain(numpy.matmul), 'Gemm': _gemm, 'Conv': _conv,
-    'ReduceMean': _reduce(numpy.mean), 'ReduceSum': _reduce(numpy.sum), 'ReduceMax': _reduce(numpy.max),
-    'MaxPool': _pool(numpy.max, -numpy.inf), 'AveragePool': _pool(numpy.mean, 0.0),
-    'GlobalAveragePool': _global_pool(numpy.mean), 'GlobalMaxPool': _global_pool(numpy.max),
-    'Attention': _attention, 'Rotate': _rotate, 'RotaryEmbedding': rotary_node.evaluate,
-    'LayerNormalization': _layer_norm, 'RMSNormalization': _rms_norm, 'SimplifiedLayerNormalization': _rms_norm,
-    'BatchNormalization': _batch_norm, 'ArgMax': _arg_max,
-    'Identity': _first, 'Dropout': _dropout,
-    'Reshape': _reshape, 'Transpose': lambda node, opset, x: numpy.transpose(x, node.attributes.get('perm')),
-    'Flatten': lambda node, opset, x: x.reshape(math.prod(x.shape[:node.attributes.get('axis', 1)]), -1),
-    'Squeeze': _squeeze, 'Unsqueeze': _unsqueeze, 'Slice': lambda node, opset, x, *given: x[slices(node, x, *given)],
-    'Split': _split, 'Pad': _pad, 'Gather': _gather, 'Concat': lambda node, opset, *x: numpy.concatenate(x, node.attributes['axis']),
-    'Expand': lambda node, opset, x, shape: numpy.broadcast_to(
-        x, bounded(numpy.broadcast_shapes(x.shape, [int(size) for size in shape]))),
-    'Tile': lambda node, opset, x, repeats: numpy.tile(x, bounded([x.size, *repeats])[1:]),
-    'Shape': lambda node, opset, x: numpy.array(x.shape[node.attributes.get('start', 0):node.attributes.get('end')], numpy.int64),
-    'Size': lambda node, opset, x: numpy.array(x.size, numpy.int64),
-    'Constant': lambda node, opset: node.attributes['value'], 'ConstantOfShape': _constant_of_shape,
-    'Range': _range,
+ONE, TWO, THREE, ANY = (1, 1), (2, 2), (3, 3), (1, 1 << 30)
+OPERATORS: Dict[str, Operator] = {
+    **{kind: Operator(_plain(function), TWO) for kind, function in (
+        ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', numpy.power), ('Equal', numpy.equal),
+        ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
+    **{kind: Operator(_plain(function), ONE) for kind, function in (
+        ('Sqrt', numpy.sqrt), ('Neg', numpy.negative), ('Abs', numpy.abs), ('Exp', numpy.exp), ('Log', numpy.log), ('Reciprocal', numpy.reciprocal),
+        ('Tanh', numpy.tanh), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Not', numpy.logical_not))},
+    'Erf': Operator(_plain(_erf), ONE, 9),
+    'LessOrEqual': Operator(_plain(numpy.less_equal), TWO, 12), 'GreaterOrEqual': Operator(_plain(numpy.greater_equal), TWO, 12),
+    'Min': Operator(_plain(lambda *x: numpy.minimum.reduce(numpy.broadcast_arrays(*x))), ANY),
+    'Max': Operator(_plain(lambda *x: numpy.maximum.reduce(numpy.broadcast_arrays(*x))), ANY),
+    'LeakyRelu': Operator(lambda node, opset, x: numpy.where(x < 0, x * node.attributes.number('alpha', 0.01), x), ONE),
+    'Gelu': Operator(_gelu, ONE, 20), 'Clip': Operator(_clip, (1, 3)), 'Cast': Operator(_cast, ONE), 'Softmax': Operator(_op_softmax, ONE),
+    'Where': Operator(_plain(numpy.where), THREE, 9), 'Trilu': Operator(_trilu, (1, 2), 14),
+    'Gemm': Operator(_gemm, (2, 3)), 'Conv': Operator(_conv, (2, 3)),
+    'ReduceMean': Operator(_reduce(numpy.mean), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
+    'ReduceMax': Operator(_reduce(numpy.max), (1, 2)),
+    'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),
+    'GlobalAveragePool': Operator(_global_pool(numpy.mean), ONE), 'GlobalMaxPool': Operator(_global_pool(numpy.max), ONE),
+    'Attention': Operator(_attention, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
+    'LayerNormalization': Operator(_layer_norm, (2, 3)),  # before version 17 by ONNX Runtime's tools
+    'RMSNormalization': Operator(_rms_norm, TWO, 23), 'SimplifiedLayerNormalization': Operator(_rms_norm, TWO),
+    'BatchNormalization': Operator(_batch_norm, (5, 5)), 'ArgMax': Operator(_arg_max, ONE),
+    'Identity': Operator(_first, ONE), 'Dropout': Operator(_dropout, (1, 3)),
+    'Reshape': Operator(_reshape, TWO), 'Transpose': Operator(_transpose, ONE), 'Flatten': Operator(_flatten, ONE),
+    'Squeeze': Operator(_squeeze, (1, 2)), 'Unsqueeze': Operator(_unsqueeze, (1, 2)), 'Slice': Operator(_slice, (1, 5)),
+    'Split': Operator(_split, (1, 2)), 'Pad': Operator(_pad, (1, 4)), 'Gather': Operator(_gather, TWO),
+    'Concat': Operator(lambda node, opset, *x: numpy.concatenate(x, node.attributes.whole('axis')), ANY),
+    'Expand': Operator(lambda node, opset, x, shape: numpy.broadcast_to(
+        x, bounded(numpy.broadcast_shapes(x.shape, [int(size) for size in shape]))), TWO, 8),
+    'Tile': Operator(lambda node, opset, x, repeats: numpy.tile(x, bounded([x.size, *repeats])[1:]), TWO),
+    'Shape': Operator(_shape, ONE), 'Size': Operator(lambda node, opset, x: numpy.array(x.size, numpy.int64), ONE),
+    'Constant': Operator(_constant, (0, 0)), 'ConstantOfShape': Operator(_constant_of_shape, ONE, 9), 'Range': Operator(_range, THREE, 11),
 }

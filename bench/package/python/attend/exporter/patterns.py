@@ -89,9 +89,9 @@ class Patterns(AttentionPattern):
         return name, 0.0
 
     def _is_last_mean(self, mean: Node, x: str) -> bool:
-        axes = mean.attributes.get('axes') or (self.graph.constants.get(mean.inputs[1]) if len(mean.inputs) > 1 else None)
-        ndim = len(self.graph.shapes[x])
-        return self.past_identities(mean.inputs[0]) == x and axes is not None and bool(mean.attributes.get('keepdims', 1)) and bool([int(axis) % ndim for axis in axes] == [ndim - 1])
+        axes = self.graph.constants.get(mean.inputs[1]) if len(mean.inputs) > 1 else mean.attributes.wholes('axes', None)
+        ndim, keeps = len(self.graph.shapes[x]), mean.attributes.flag('keepdims', 1)
+        return self.past_identities(mean.inputs[0]) == x and axes is not None and keeps and bool([int(axis) % ndim for axis in axes] == [ndim - 1])
 
     def _is_mean_square(self, name: str, x: str) -> bool:
         mean = self.producer(name, 'ReduceMean')

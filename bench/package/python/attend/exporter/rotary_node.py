@@ -15,15 +15,22 @@ def _angles(cosines: Any, sines: Any, positions: Any, tokens: int) -> Tuple[Any,
     return cosine, sine
 
 
+def heads_of(node: Any, x: Any) -> Any:
+    """[batch, heads, tokens, head_dim] of x, which may be [batch, tokens, heads * head_dim] with num_heads."""
+    count = node.attributes.whole('num_heads', 0)
+    if x.ndim == 4 and count not in (0, x.shape[1]):
+        raise ValueError(f'{count} heads of {list(x.shape)}')
+    return x if x.ndim == 4 else x.reshape(x.shape[0], x.shape[1], count, -1).transpose(0, 2, 1, 3)
+
+
 def evaluate(node: Any, opset: int, x: Any, cosines: Any, sines: Any, positions: Any = None) -> Any:
-    """x [batch, heads, tokens, head_dim], or [batch, tokens, heads * head_dim] with num_heads."""
-    heads = x if x.ndim == 4 else x.reshape(x.shape[0], x.shape[1], node.attributes['num_heads'], -1).transpose(0, 2, 1, 3)
+    heads = heads_of(node, x)
     cosine, sine = (each[:, None] for each in _angles(cosines, sines, positions, heads.shape[2]))
     width = 2 * cosine.shape[-1]
-    if width > heads.shape[-1] or width != (node.attributes.get('rotary_embedding_dim') or heads.shape[-1]):
+    if width > heads.shape[-1] or width != (node.attributes.whole('rotary_embedding_dim', 0) or heads.shape[-1]):
         raise ValueError(f'{width // 2} angles for heads of {heads.shape[-1]}')
     turning, rest = heads[..., :width], heads[..., width:]
-    side_by_side = bool(node.attributes.get('interleaved'))
+    side_by_side = node.attributes.flag('interleaved', 0)
     first, second = (turning[..., ::2], turning[..., 1::2]) if side_by_side else (turning[..., :width // 2], turning[..., width // 2:])
     turned = first * cosine - second * sine, second * cosine + first * sine
     y = numpy.stack(turned, -1).reshape(turning.shape) if side_by_side else numpy.concatenate(turned, -1)
