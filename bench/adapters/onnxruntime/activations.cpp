@@ -112,40 +112,40 @@ std::unique_ptr<Operator> make_swish(const Attributes& attributes) {
 }  // namespace
 
 const Definition& erf() {
-  static const Definition definition = {"Erf", {{"", 9, latest, {{"T", {float32}}}}}, plain<Activation::erf>};
+  static const Definition definition = {"Erf", {{"", 9, 13, {{"T", {float32}}}}}, plain<Activation::erf>};
   return definition;
 }
 const Definition& exp() {
-  static const Definition definition = {"Exp", {{"", 6, latest, {{"T", {float32}}}}}, plain<Activation::exp>};
+  static const Definition definition = {"Exp", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::exp>};
   return definition;
 }
 const Definition& tanh() {
-  static const Definition definition = {"Tanh", {{"", 6, latest, {{"T", {float32}}}}}, plain<Activation::tanh>};
+  static const Definition definition = {"Tanh", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::tanh>};
   return definition;
 }
 const Definition& sigmoid() {
-  static const Definition definition = {"Sigmoid", {{"", 6, latest, {{"T", {float32}}}}}, plain<Activation::sigmoid>};
+  static const Definition definition = {"Sigmoid", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::sigmoid>};
   return definition;
 }
 const Definition& gelu() {
   static const Definition definition = {
-      "Gelu", {{"", 20, latest, {{"T", {float32}}}}, {"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_gelu};
+      "Gelu", {{"", 20, 20, {{"T", {float32}}}}, {"com.microsoft", 1, 1, {{"T", {float32}}}, 1, 1}}, make_gelu};
   return definition;
 }
 const Definition& swish() {
-  static const Definition definition = {"Swish", {{"", 24, latest, {{"T", {float32}}}}}, make_swish};
+  static const Definition definition = {"Swish", {{"", 24, 24, {{"T", {float32}}}}}, make_swish};
   return definition;
 }
 const Definition& bias_gelu() {
-  static const Definition definition = {"BiasGelu", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_bias_gelu};
+  static const Definition definition = {"BiasGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_bias_gelu};
   return definition;
 }
 const Definition& fast_gelu() {
-  static const Definition definition = {"FastGelu", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_fast_gelu};
+  static const Definition definition = {"FastGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_fast_gelu};
   return definition;
 }
 const Definition& quick_gelu() {
-  static const Definition definition = {"QuickGelu", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_quick_gelu};
+  static const Definition definition = {"QuickGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 1, 1}}, make_quick_gelu};
   return definition;
 }
 

@@ -114,7 +114,8 @@ void attend_to(const AttentionCall& attention, const Call& call) {
   problem.sink_logits = attention.sink_logits;
   if (attention.causal) problem.options |= ATTEND_CAUSAL;
   if (attention.window_left >= 0) problem.window_left = attention.window_left;
-  if (attention.causal || attention.window_left >= 0) {
+  if (attention.window_right >= 0) problem.window_right = attention.window_right;
+  if (attention.causal || attention.window_left >= 0 || attention.window_right >= 0) {
     if (attention.queries_last) {
       problem.options |= ATTEND_QUERIES_LAST;
     } else {

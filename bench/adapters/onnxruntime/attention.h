@@ -49,7 +49,7 @@ struct AttentionCall {
   int64_t offset = 0;               // position of the first query among the keys, where
   bool queries_last = false;        // the queries are not the last of the keys that each row has
   bool causal = false;
-  int64_t window_left = -1;  // keys before its own that a query sees; -1: all
+  int64_t window_left = -1, window_right = -1;  // keys before and after its own that a query sees; -1: all
   float scale = ATTEND_DEFAULT_SCALE;
   float soft_cap = 0;
   Mask mask, bias;  // of which the first is boolean and the second additive, or both are none

@@ -1,63 +1,61 @@
 // The call of a kernel: its inputs, its outputs, and the threads and the memory that it computes with.
 #pragma once
 
+#include <set>
+
 #include "../common/memory.h"
 #include "tensor.h"
 #include "threads.h"
 
 namespace attend_adapter::onnx {
 
-// The attributes of a node, read once, when its kernel is made.
+class Node;
+
+// The attributes of a node, read once, when its kernel is made, or before, when the provider is asked whether it takes the
+// node. What is there, and nobody reads, is not ignored: the provider leaves such a node, custom operators refuse it.
 class Attributes {
  public:
   explicit Attributes(const OrtKernelInfo* info) : info_(info) {}
+  explicit Attributes(const Node& node) : node_(&node) {}
 
-  int64_t integer(const char* name, int64_t otherwise) const { return read(KernelInfoGetAttribute_int64, name, otherwise); }
-  float number(const char* name, float otherwise) const { return read(KernelInfoGetAttribute_float, name, otherwise); }
-  bool has_integer(const char* name) const {
-    int64_t number;
-    return found(KernelInfoGetAttribute_int64(info_, name, &number));
+  int64_t integer(const char* name, int64_t otherwise) const;
+  float number(const char* name, float otherwise) const;
+  std::vector<int64_t> integers(const char* name) const;  // empty where there is none
+  std::string text(const char* name, const char* otherwise) const;
+  bool flag(const char* name, bool otherwise = false) const {
+    const int64_t number = integer(name, otherwise);
+    if (number != 0 && number != 1) refuse_value(name, std::to_string(number), "0 or 1");
+    return number == 1;
   }
-  // Empty where there is none.
-  std::vector<int64_t> integers(const char* name) const {
-    std::size_t count = 0;
-    if (!found(KernelInfoGetAttributeArray_int64(info_, name, nullptr, &count))) return {};
-    std::vector<int64_t> numbers(count);
-    if (count > 0) check(KernelInfoGetAttributeArray_int64(info_, name, numbers.data(), &count));
-    return numbers;
+  // What has one value that is computed.
+  void only(const char* name, int64_t value) const {
+    const int64_t number = integer(name, value);
+    if (number != value) refuse_value(name, std::to_string(number), std::to_string(value));
   }
-  std::string text(const char* name, const char* otherwise) const {
-    std::size_t size = 0;
-    if (!found(KernelInfoGetAttribute_string(info_, name, nullptr, &size)) || size == 0) return otherwise;
-    std::string text(size, '\0');
-    check(KernelInfoGetAttribute_string(info_, name, text.data(), &size));
-    return text.c_str();  // the size counts the zero at the end
+  void only_text(const char* name, const char* value) const {
+    const std::string found = text(name, value);
+    if (found != value) refuse_value(name, found, value);
   }
-  std::size_t inputs() const {
-    std::size_t count = 0;
-    check(KernelInfo_GetInputCount(info_, &count));
-    return count;
+  [[noreturn]] static void refuse_value(const char* name, const std::string& value, const std::string& expected) {
+    refuse(std::string("attribute ") + name + " is " + value + ", expected " + expected);
   }
+  // Refuses attributes that were not read. A kernel is told of those alone that it asks for by name, so these are the names
+  // that some specification has for the operators here, or has for such ones.
+  void refuse_others() const;
+
+  std::size_t inputs() const;
   // An input that is the same in all calls, or one that is left out.
-  Tensor constant(int input) const {
-    int is_constant = 0;
-    const OrtValue* value = nullptr;
-    check(KernelInfoGetConstantInput_tensor(info_, std::size_t(input), &is_constant, &value));
-    return is_constant == 0 ? Tensor{} : tensor_of(value);
-  }
+  Tensor constant(int input) const;
 
  private:
   template <class Entry, class Number>
-  Number read(const Entry& entry, const char* name, Number otherwise) const {
-    Number number;
-    return found(entry(info_, name, &number)) ? number : otherwise;
-  }
-  static bool found(OrtStatus* status) {
-    if (status != nullptr) ReleaseStatus(status);
-    return status == nullptr;
-  }
+  Number read(const Entry& entry, const char* name, Number otherwise) const;
+  void expect_absent(const char* name) const;
+  bool has(const char* name) const;
 
-  const OrtKernelInfo* info_;
+  const OrtKernelInfo* info_ = nullptr;
+  const Node* node_ = nullptr;
+  mutable std::set<std::string> read_;
 };
 
 // Work memory of a call, taken from and given back to those that other calls use.

@@ -68,6 +68,7 @@ struct CustomOperator : OrtCustomOp {
     Kernel(const Definition& of, const OrtKernelInfo* info) : definition(of) {
       const Attributes attributes(info);
       op = of.make(attributes);
+      attributes.refuse_others();
       // The runtime keeps constant inputs of custom operators; packed ones are a copy.
       for (std::size_t input = 0; input < attributes.inputs(); ++input) {
         const Tensor constant = attributes.constant(int(input));
@@ -108,7 +109,7 @@ struct Domains {
   void make() {
     for_each_operator([&](const Definition& of) {
       if (of.custom.outputs.size() == 0) return;
-      add("attend", of, 1, INT_MAX);
+      add("attend", of, 1, 1);
       if (!of.custom.overrides) return;
       for (const Versions& versions : of.versions) add(versions.domain, of, versions.first, versions.last);
     });

@@ -32,7 +32,10 @@ bool Pattern::dynamic_product(int product, const Value* const (&quantised)[3], s
     return false;
   if (weight_zero != nullptr && !weight_zero->constant) return false;
   const int cast = next(graph_.output(product), ":Cast");
-  if (cast < 0 || graph_.nodes()[std::size_t(cast)].integer("to", 0) != float32) return false;
+  if (cast < 0) return false;
+  const Node& to_floats = graph_.nodes()[std::size_t(cast)];
+  to_floats.integer("saturate", 1), to_floats.text("round_mode", "up");  // of floats of 8 bits
+  if (to_floats.integer("to", 0) != float32) return false;
   const int scaled = next(graph_.output(cast), ":Mul");
   if (scaled < 0) return false;
   const Value* const factor = graph_.input(scaled, graph_.input(scaled, 0) == graph_.output(cast) ? 1 : 0);

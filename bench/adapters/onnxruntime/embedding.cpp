@@ -27,7 +27,9 @@ struct Table {
 // (word + position) + segment, normalised, and how many numbers of each sequence's mask are 1.
 class EmbedNorm : public Operator {
  public:
-  explicit EmbedNorm(const Attributes& attributes) : epsilon_(epsilon_of(attributes, 1e-12f)) {}
+  explicit EmbedNorm(const Attributes& attributes) : epsilon_(epsilon_of(attributes, 1e-12f)) {
+    attributes.only("mask_index_type", 0);
+  }
 
   void compute(Call& call) const override {
     const Tensor ids = call.required(0, "input_ids", int32), segments = call.optional(1, "segment_ids", int32);
@@ -93,7 +95,7 @@ std::unique_ptr<Operator> make_embedding(const Attributes& attributes) { return 
 
 const Definition& embed_layer_normalization() {
   static const Definition definition = {
-      "EmbedLayerNormalization", {{"com.microsoft", 1, latest, {{"T1", {int32}}, {"T", {float32}}}}}, make_embedding};
+      "EmbedLayerNormalization", {{"com.microsoft", 1, 1, {{"T1", {int32}}, {"T", {float32}}}, 9, 3}}, make_embedding};
   return definition;
 }
 

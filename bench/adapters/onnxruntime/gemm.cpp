@@ -13,7 +13,7 @@ namespace {
 class Gemm : public Operator {
  public:
   explicit Gemm(const Attributes& attributes)
-      : transposed_{attributes.integer("transA", 0) != 0, attributes.integer("transB", 0) != 0},
+      : transposed_{attributes.flag("transA"), attributes.flag("transB")},
         alpha_(attributes.number("alpha", 1)),
         beta_(attributes.number("beta", 1)) {}
 
@@ -71,7 +71,7 @@ std::unique_ptr<Operator> make_gemm(const Attributes& attributes) { return std::
 }  // namespace
 
 const Definition& gemm() {
-  static const Definition definition = {"Gemm", {{"", 7, latest, {{"T", {float32}}}}}, make_gemm};
+  static const Definition definition = {"Gemm", {{"", 7, 13, {{"T", {float32}}}}}, make_gemm};
   return definition;
 }
 

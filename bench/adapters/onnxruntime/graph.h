@@ -4,6 +4,7 @@
 #include <map>
 
 #include "node.h"
+#include "operators.h"
 
 namespace attend_adapter::onnx {
 
@@ -26,7 +27,7 @@ class Graph {
     for (const OrtNode* const node : nodes) {
       const int index = int(nodes_.size());
       nodes_.emplace_back(node);
-      types_.push_back(nodes_.back().domain() + ":" + nodes_.back().type());
+      types_.push_back(type_of(nodes_.back()));
       for (const OrtValueInfo* const info : nodes_.back().inputs()) {
         if (info != nullptr) add(info).users.push_back(index);
       }
@@ -43,7 +44,7 @@ class Graph {
   }
 
   const std::vector<Node>& nodes() const { return nodes_; }
-  // Whether a node, which may be -1, is of a type: ":MatMul", or "com.microsoft:Gelu".
+  // Whether a node, which may be -1, is of a type, ":MatMul", or "com.microsoft:Gelu", in a version that was read for this.
   bool is(int node, const char* type) const { return node >= 0 && types_[std::size_t(node)] == type; }
   // An input or output of a node; null where it is left out.
   const Value* input(int node, std::size_t index) const { return value(nodes_[std::size_t(node)].inputs(), index); }
@@ -53,6 +54,16 @@ class Graph {
   int only_user(const Value* of) const { return of == nullptr || of->output || of->users.size() != 1 ? -1 : of->users[0]; }
 
  private:
+  // Empty in other versions.
+  static std::string type_of(const Node& node) {
+    const std::string domain = node.domain(), type = node.type();
+    const int version = node.version();
+    bool is_known = ((type == "Add" || type == "Mul" || type == "Div") && version >= 7 && version <= 14) ||
+                    ((type == "Transpose" || type == "Cast") && version <= 25);
+    is_known = is_known && domain.empty();
+    for_each_operator([&](const Definition& of) { is_known = is_known || of.versions_of(type, domain, version) != nullptr; });
+    return is_known ? domain + ":" + type : "";
+  }
   static std::string name_of(const OrtValueInfo* info) {
     const char* name = nullptr;
     check(GetValueInfoName(info, &name));

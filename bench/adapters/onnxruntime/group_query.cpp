@@ -1,7 +1,6 @@
 // GroupQueryAttention of ONNX Runtime: the attention of decoders that its tools export, with rotary positions and a cache.
 #include <cstring>
 
-#include "node.h"
 #include "operators.h"
 #include "rotary.h"
 
@@ -14,8 +13,8 @@ class GroupQueryAttention : public Operator {
       : heads_(attributes.integer("num_heads", 0)),
         kv_heads_(attributes.integer("kv_num_heads", 0)),
         window_(attributes.integer("local_window_size", -1)),
-        rotary_(attributes.integer("do_rotary", 0) != 0),
-        interleaved_(attributes.integer("rotary_interleaved", 0) != 0),
+        rotary_(attributes.flag("do_rotary")),
+        interleaved_(attributes.flag("rotary_interleaved")),
         smooth_(attributes.integer("smooth_softmax", 0) == 1),
         scale_(attributes.number("scale", 0)),
         soft_cap_(attributes.number("softcap", 0)) {
@@ -24,6 +23,14 @@ class GroupQueryAttention : public Operator {
                ", expected that the second divides the first");
     expect(window_ == -1 || window_ >= 1,
            "attribute local_window_size is " + std::to_string(window_) + ", expected -1 or a number of keys");
+    // Queries that see later ones, caches of a window or of other numbers than float32, and scores are left to others.
+    attributes.only("causal", 1);
+    attributes.only("sliding_window_cache", 0);
+    attributes.only_text("k_quant_type", "NONE");
+    attributes.only_text("v_quant_type", "NONE");
+    attributes.only("qk_output", 0);
+    attributes.only("kv_cache_bit_width", 0);
+    attributes.number("qk_norm_epsilon", 1e-6f);  // of weights that are inputs, which are left to others
   }
 
   void compute(Call& call) const override {
@@ -187,23 +194,13 @@ std::unique_ptr<Operator> make_group_query(const Attributes& attributes) {
   return std::make_unique<GroupQueryAttention>(attributes);
 }
 
-// Caches of other numbers than float32, normalised queries and keys, and scores are left to others.
-bool takes_group_query(const Node& node) {
-  for (const std::size_t input : {12u, 13u, 14u, 15u}) {
-    if (node.input(input) != undefined) return false;
-  }
-  return !node.has_output(3) && node.integer("qk_output", 0) == 0 && node.text("k_quant_type", "NONE") == "NONE" &&
-         node.text("v_quant_type", "NONE") == "NONE";
-}
-
 }  // namespace
 
 const Definition& group_query_attention() {
   static const Definition definition = {
       "GroupQueryAttention",
-      {{"com.microsoft", 1, latest, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}}},
+      {{"com.microsoft", 1, 1, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}, 12, 3}},
       make_group_query,
-      takes_group_query,
       {{float32, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined,
         undefined},
        1,

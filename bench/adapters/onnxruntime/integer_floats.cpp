@@ -92,13 +92,13 @@ std::unique_ptr<Operator> make_dynamic_products(std::vector<bool> gelu) {
 
 const Definition& dynamic_quantize_matmul() {
   static const Definition definition = {
-      "DynamicQuantizeMatMul", {{"com.microsoft", 1, latest, {{"T1", {float32}}, {"T2", {int8, uint8}}}}}, make_dynamic};
+      "DynamicQuantizeMatMul", {{"com.microsoft", 1, 1, {{"T1", {float32}}, {"T2", {int8, uint8}}}, 5, 1}}, make_dynamic};
   return definition;
 }
 const Definition& matmul_integer_to_float() {
   static const Definition definition = {
       "MatMulIntegerToFloat",
-      {{"com.microsoft", 1, latest, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {float32}}}}},
+      {{"com.microsoft", 1, 1, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {float32}}}, 7, 1}},
       make_to_float};
   return definition;
 }

@@ -48,8 +48,8 @@ bool Pattern::sum_norm(int node, Fused& fused) const {
   if (!graph_.is(node, ":LayerNormalization")) return false;
   const Node& norm = graph_.nodes()[std::size_t(node)];
   const Value *const sum = graph_.input(node, 0), *const weight = graph_.input(node, 1), *const bias = graph_.input(node, 2);
-  if (norm.integer("axis", -1) != -1 || norm.has_output(1) || norm.has_output(2) || sum == nullptr ||
-      !graph_.is(sum->maker, ":Add"))
+  if (norm.integer("axis", -1) != -1 || norm.integer("stash_type", float32) != float32 || norm.has_output(1) ||
+      norm.has_output(2) || sum == nullptr || !graph_.is(sum->maker, ":Add"))
     return false;
   // One number is of all columns, or of rows of one.
   if (!is_floats(weight) || weight->tensor.shape.rank() != 1 || weight->tensor.shape[0] == 1 ||

@@ -25,8 +25,8 @@ std::vector<std::ptrdiff_t> offsets_of(const Shape& own, int64_t matrix, const S
 class MatMul : public Operator {
  public:
   explicit MatMul(const Attributes& attributes)
-      : transposed_{attributes.integer("transA", 0) != 0, attributes.integer("transB", 0) != 0},
-        batch_behind_{attributes.integer("transBatchA", 0) != 0, attributes.integer("transBatchB", 0) != 0},
+      : transposed_{attributes.flag("transA"), attributes.flag("transB")},
+        batch_behind_{attributes.flag("transBatchA"), attributes.flag("transBatchB")},
         alpha_(attributes.number("alpha", 1)) {}
 
   bool pack(int input, const Tensor& weights) override {
@@ -126,12 +126,11 @@ std::unique_ptr<Operator> make_matmul(const Attributes& attributes) { return std
 
 const Definition& matmul() {
   static const Definition definition = {
-      "MatMul", {{"", 1, latest, {{"T", {float32}}}}}, make_matmul, nullptr, {{float32, float32}, 2, {float32}, 1, false}};
+      "MatMul", {{"", 1, 13, {{"T", {float32}}}}}, make_matmul, {{float32, float32}, 2, {float32}, 1, false}};
   return definition;
 }
 const Definition& fused_matmul() {
-  static const Definition definition = {
-      "FusedMatMul", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_matmul, nullptr, {}};
+  static const Definition definition = {"FusedMatMul", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_matmul};
   return definition;
 }
 

@@ -5,11 +5,16 @@
 
 #include <cstring>
 
-#include "node.h"
 #include "operators.h"
 #include "rows.h"
 
 namespace attend_adapter::onnx {
+
+void expect_masking(const Attributes& attributes) {
+  constexpr float hides = -10000;
+  const float added = attributes.number("mask_filter_value", hides);
+  if (!(added <= hides)) Attributes::refuse_value("mask_filter_value", std::to_string(added), "at most -10000");
+}
 
 void mask_numbers(AttentionCall& attention, const Tensor& mask, int64_t past, WorkMemory& memory) {
   const int64_t batch = attention.query.batch, queries = attention.query.tokens, keys = attention.key.tokens;
@@ -72,8 +77,9 @@ class MultiHeadAttention : public Operator {
  public:
   explicit MultiHeadAttention(const Attributes& attributes)
       : heads_(attributes.integer("num_heads", 0)),
-        causal_(attributes.integer("unidirectional", 0) != 0),
+        causal_(attributes.flag("unidirectional")),
         scale_(attributes.number("scale", 0)) {
+    expect_masking(attributes);
     expect(heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH,
            "attribute num_heads is " + std::to_string(heads_) + ", expected 1 to 65536");
   }
@@ -174,19 +180,13 @@ std::unique_ptr<Operator> make_multi_head(const Attributes& attributes) {
   return std::make_unique<MultiHeadAttention>(attributes);
 }
 
-// Buffers that past and present share, beams, and scores are left to others.
-bool takes_multi_head(const Node& node) {
-  return node.input(8) == undefined && node.input(9) == undefined && !node.has_output(3);
-}
-
 }  // namespace
 
 const Definition& multi_head_attention() {
   static const Definition definition = {
       "MultiHeadAttention",
-      {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}},
+      {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int32}}}, 8, 3}},
       make_multi_head,
-      takes_multi_head,
       {{float32, float32, float32, float32, int32, float32, float32, float32}, 1, {float32, float32, float32}, 1, true}};
   return definition;
 }

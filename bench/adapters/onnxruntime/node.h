@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <set>
 
 #include "operator.h"
 
@@ -37,6 +38,7 @@ class Node {
   const std::vector<const OrtValueInfo*>& inputs() const { return inputs_; }
   const std::vector<const OrtValueInfo*>& outputs() const { return outputs_; }
 
+  // Attributes. One of another type than it is read by counts as one that nobody has read.
   int64_t integer(const char* name, int64_t otherwise) const {
     int64_t number = 0;
     return read(name, 1, &number, sizeof number) ? number : otherwise;
@@ -55,6 +57,19 @@ class Node {
     char buffer[64] = {};
     return read(name, 5, buffer, sizeof buffer - 1) ? buffer : otherwise;
   }
+  // Whether someone has read every attribute that the node has.
+  bool is_read() const {
+    std::size_t count = 0;
+    check(Node_GetNumAttributes(node_, &count));
+    std::vector<const OrtOpAttr*> attributes(count);
+    if (count > 0) check(Node_GetAttributes(node_, attributes.data(), count));
+    for (const OrtOpAttr* const attribute : attributes) {
+      const char* name = nullptr;
+      check(OpAttr_GetName(attribute, &name));
+      if (read_.count(name) == 0) return false;
+    }
+    return true;
+  }
 
  private:
   template <class Entry>
@@ -68,7 +83,9 @@ class Node {
     const OrtOpAttr* attribute = nullptr;
     if (!found(Node_GetAttributeByName(node_, name, &attribute)) || attribute == nullptr) return false;
     std::size_t unused = 0;
-    return found(ReadOpAttr(attribute, kind, to, size, used == nullptr ? &unused : used));
+    const bool is_found = found(ReadOpAttr(attribute, kind, to, size, used == nullptr ? &unused : used));
+    if (is_found) read_.insert(name);
+    return is_found;
   }
   static bool found(OrtStatus* status) {
     if (status != nullptr) ReleaseStatus(status);
@@ -88,6 +105,7 @@ class Node {
   const OrtNode* node_;
   std::vector<const OrtValueInfo*> inputs_;
   std::vector<const OrtValueInfo*> outputs_;
+  mutable std::set<std::string> read_;
 };
 
 }  // namespace attend_adapter::onnx

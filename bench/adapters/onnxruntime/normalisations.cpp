@@ -35,7 +35,9 @@ class LayerNorm : public Operator {
       : axis_(attributes.integer("axis", -1)),
         epsilon_(epsilon_of(attributes, 1e-5f)),
         centred_(centred),
-        outputs_{mean_output, inverse_output} {}
+        outputs_{mean_output, inverse_output} {
+    attributes.only("stash_type", float32);
+  }
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "X");
@@ -153,29 +155,29 @@ std::unique_ptr<Operator> make_skip_rms(const Attributes& attributes) { return s
 }  // namespace
 
 const Definition& layer_normalization() {
-  static const Definition definition = {"LayerNormalization",
-                                        {{"", 1, 16, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}},
-                                         {"", 17, latest, {{"T", {float32}}, {"U", {float32}}}}},
-                                        make_layer};
+  static const Definition definition = {
+      "LayerNormalization",
+      {{"", 1, 16, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}, {"", 17, 17, {{"T", {float32}}, {"U", {float32}}}}},
+      make_layer};
   return definition;
 }
 const Definition& simplified_layer_normalization() {
   static const Definition definition = {
-      "SimplifiedLayerNormalization", {{"", 1, latest, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}}, make_rms};
+      "SimplifiedLayerNormalization", {{"", 1, 1, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}}, make_rms};
   return definition;
 }
 const Definition& rms_normalization() {
-  static const Definition definition = {"RMSNormalization", {{"", 23, latest, {{"T", {float32}}, {"V", {float32}}}}}, make_rms};
+  static const Definition definition = {"RMSNormalization", {{"", 23, 23, {{"T", {float32}}, {"V", {float32}}}}}, make_rms};
   return definition;
 }
 const Definition& skip_layer_normalization() {
   static const Definition definition = {
-      "SkipLayerNormalization", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_skip};
+      "SkipLayerNormalization", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 5, 4}}, make_skip};
   return definition;
 }
 const Definition& skip_simplified_layer_normalization() {
   static const Definition definition = {
-      "SkipSimplifiedLayerNormalization", {{"com.microsoft", 1, latest, {{"T", {float32}}}}}, make_skip_rms};
+      "SkipSimplifiedLayerNormalization", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 4, 4}}, make_skip_rms};
   return definition;
 }
 

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "attention.h"
-#include "node.h"
 #include "operators.h"
 
 namespace attend_adapter::onnx {
@@ -13,11 +12,18 @@ class Attention : public Operator {
   explicit Attention(const Attributes& attributes)
       : query_heads_(attributes.integer("q_num_heads", 0)),
         kv_heads_(attributes.integer("kv_num_heads", 0)),
-        causal_(attributes.integer("is_causal", 0) != 0),
+        causal_(attributes.flag("is_causal")),
+        window_left_(attributes.integer("left_window_size", -1)),
+        window_right_(attributes.integer("right_window_size", -1)),
         mode_(attributes.integer("qk_matmul_output_mode", 0)),
         scale_(attributes.number("scale", ATTEND_DEFAULT_SCALE)),
         soft_cap_(attributes.number("softcap", 0)) {
     expect(query_heads_ >= 0 && kv_heads_ >= 0, "attributes q_num_heads and kv_num_heads must not be below 0");
+    expect(window_left_ >= -1 && window_right_ >= -1, "attributes left_window_size and right_window_size must not be below -1");
+    // Softmax in another precision than float32 is left to others.
+    const int64_t precision = attributes.integer("softmax_precision", float32);
+    if (precision != float32 && precision != float16 && precision != bfloat16)
+      Attributes::refuse_value("softmax_precision", std::to_string(precision), "1, 10 or 16");
     expect(mode_ >= 0 && mode_ <= 3, "attribute qk_matmul_output_mode is " + std::to_string(mode_) + ", expected 0 to 3");
   }
 
@@ -61,6 +67,8 @@ class Attention : public Operator {
       attention.queries_last = !past_k;
     }
     attention.causal = causal_;
+    attention.window_left = window_left_;
+    attention.window_right = window_right_;
     attention.scale = scale_;
     attention.soft_cap = soft_cap_;
 
@@ -108,26 +116,19 @@ class Attention : public Operator {
 
   int64_t query_heads_, kv_heads_;
   bool causal_;
-  int64_t mode_;
+  int64_t window_left_, window_right_, mode_;
   float scale_, soft_cap_;
 };
 
 std::unique_ptr<Operator> make_onnx_attention(const Attributes& attributes) { return std::make_unique<Attention>(attributes); }
-
-// Softmax in another precision than float32 is left to others.
-bool takes_onnx_attention(const Node& node) {
-  const int64_t precision = node.integer("softmax_precision", float32);
-  return precision == float32 || precision == float16 || precision == bfloat16;
-}
 
 }  // namespace
 
 const Definition& attention() {
   static const Definition definition = {
       "Attention",
-      {{"", 23, latest, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
+      {{"", 23, 25, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
       make_onnx_attention,
-      takes_onnx_attention,
       {{float32, float32, float32, undefined, float32, float32, int64}, 3, {float32, float32, float32, float32}, 1, true}};
   return definition;
 }

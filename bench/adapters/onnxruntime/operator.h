@@ -22,23 +22,19 @@ struct Constraint {
   std::initializer_list<Type> types;
 };
 
-// Versions of an operator's schema that have the same parameters.
+// Versions of an operator's schema that have the same parameters: those that were read for this, from the first to the last one
+// that changed the operator. One that changes in a later version is left to others.
 struct Versions {
   const char* domain;  // "" is that of ONNX
   int first, last;
   std::initializer_list<Constraint> constraints;
+  std::size_t inputs = SIZE_MAX, outputs = SIZE_MAX;  // those that are read and written, where versions do not say it
 };
-// The last version of ONNX that was read for this. An operator that changes in a later one is left to others.
-inline constexpr int latest = 26;
-
-// What a node that is not made yet says of itself: which types its inputs have, and which attributes it has.
-class Node;
 
 struct Definition {
   const char* type;  // the operator's name
   std::initializer_list<Versions> versions;
   std::unique_ptr<Operator> (*make)(const Attributes&);
-  bool (*takes)(const Node&) = nullptr;  // null: every node whose types are right
 
   // The operator in the domain `attend`, and where `overrides` says so in its own domain, as a custom operator: a type for each
   // input and output, of which those after the required ones may be left out. Without outputs there is none.
@@ -49,6 +45,14 @@ struct Definition {
     int required_outputs;
     bool overrides;
   } custom = {};
+
+  // The versions that an operator of this type is one of; null where none was read.
+  const Versions* versions_of(const std::string& of_type, const std::string& domain, int version) const {
+    for (const Versions& each : versions) {
+      if (of_type == type && domain == each.domain && each.first <= version && version <= each.last) return &each;
+    }
+    return nullptr;
+  }
 };
 
 }  // namespace attend_adapter::onnx

@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "multi_head.h"
-#include "node.h"
 #include "operators.h"
 #include "product.h"
 
@@ -13,9 +12,14 @@ class PackedAttention : public Operator {
  public:
   explicit PackedAttention(const Attributes& attributes)
       : heads_(attributes.integer("num_heads", 0)),
-        causal_(attributes.integer("unidirectional", 0) != 0),
+        causal_(attributes.flag("unidirectional")),
         scale_(attributes.number("scale", 0)),
         sizes_(attributes.integers("qkv_hidden_sizes")) {
+    expect_masking(attributes);
+    // Rotary positions without tables, and buffers that past and present share, are left to others.
+    attributes.only("do_rotary", 0);
+    attributes.only("past_present_share_buffer", 0);
+    attributes.integer("rotary_embedding_dim", 0);  // of rotary positions
     expect(heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH,
            "attribute num_heads is " + std::to_string(heads_) + ", expected 1 to 65536");
     expect(sizes_.empty() || (sizes_.size() == 3 && sizes_[0] > 0 && sizes_[0] == sizes_[1] && sizes_[2] > 0),
@@ -98,19 +102,11 @@ std::unique_ptr<Operator> make_packed_attention(const Attributes& attributes) {
   return std::make_unique<PackedAttention>(attributes);
 }
 
-// Rotary positions without tables, and buffers that past and present share, are left to others.
-bool takes_packed_attention(const Node& node) {
-  return node.integer("do_rotary", 0) == 0 && node.integer("past_present_share_buffer", 0) == 0 && node.input(6) == undefined;
-}
-
 }  // namespace
 
 const Definition& packed_attention() {
-  static const Definition definition = {"Attention",
-                                        {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int32}}}}},
-                                        make_packed_attention,
-                                        takes_packed_attention,
-                                        {}};
+  static const Definition definition = {
+      "Attention", {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int32}}}, 6, 2}}, make_packed_attention, {}};
   return definition;
 }
 

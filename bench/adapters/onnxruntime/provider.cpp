@@ -144,16 +144,29 @@ struct Provider : OrtEp {
       const OrtKernelDef* kernel = nullptr;
       check(EpGraphSupportInfo_LookUpKernel(support, node.node(), &kernel));
       if (kernel == nullptr) continue;
-      const std::string type = node.type(), domain = node.domain();
-      bool taken = true;
       for_each_operator([&](const Definition& of) {
-        if (type != of.type || of.takes == nullptr) return;
-        for (const Versions& versions : of.versions) {
-          if (domain == versions.domain && !of.takes(node)) taken = false;
-        }
+        if (takes(of, node)) check(EpGraphSupportInfo_AddSingleNode(support, node.node()));
       });
-      if (taken) check(EpGraphSupportInfo_AddSingleNode(support, node.node()));
     }
+  }
+
+  // Whether an operator is this node's, in a version that was read, and reads all of its inputs and attributes and computes
+  // what they say.
+  static bool takes(const Definition& of, const Node& node) {
+    const Versions* const versions = of.versions_of(node.type(), node.domain(), node.version());
+    if (versions == nullptr) return false;
+    for (std::size_t i = versions->inputs; i < node.inputs().size(); ++i) {
+      if (node.inputs()[i] != nullptr) return false;
+    }
+    for (std::size_t i = versions->outputs; i < node.outputs().size(); ++i) {
+      if (node.has_output(i)) return false;
+    }
+    try {
+      of.make(Attributes(node));
+    } catch (const Error&) {
+      return false;
+    }
+    return node.is_read();
   }
 
   OrtKernelRegistry* registry = nullptr;

@@ -15,8 +15,8 @@ class Reduce : public Operator {
   Reduce(const Attributes& attributes, Reduction reduction)
       : reduction_(reduction),
         axes_(attributes.integers("axes")),
-        keeps_(attributes.integer("keepdims", 1) != 0),
-        noop_(attributes.integer("noop_with_empty_axes", 0) != 0) {}
+        keeps_(attributes.flag("keepdims", true)),
+        noop_(attributes.flag("noop_with_empty_axes")) {}
 
   void compute(Call& call) const override {
     const Tensor x = call.required(0, "data");
@@ -110,20 +110,20 @@ std::unique_ptr<Operator> make_reduction(const Attributes& attributes) {
 }  // namespace
 
 const Definition& reduce_sum() {
-  static const Definition definition = {"ReduceSum", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::sum>};
+  static const Definition definition = {"ReduceSum", {{"", 1, 13, {{"T", {float32}}}}}, make_reduction<Reduction::sum>};
   return definition;
 }
 const Definition& reduce_mean() {
-  static const Definition definition = {"ReduceMean", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::mean>};
+  static const Definition definition = {"ReduceMean", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::mean>};
   return definition;
 }
 const Definition& reduce_sum_square() {
   static const Definition definition = {
-      "ReduceSumSquare", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::squares>};
+      "ReduceSumSquare", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::squares>};
   return definition;
 }
 const Definition& reduce_l2() {
-  static const Definition definition = {"ReduceL2", {{"", 1, latest, {{"T", {float32}}}}}, make_reduction<Reduction::length>};
+  static const Definition definition = {"ReduceL2", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::length>};
   return definition;
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "node.h"
 #include "operators.h"
 
 namespace attend_adapter::onnx {
@@ -46,11 +45,17 @@ namespace {
 class RotaryEmbedding : public Operator {
  public:
   RotaryEmbedding(const Attributes& attributes, bool positions_first)
-      : interleaved_(attributes.integer("interleaved", 0) != 0),
+      : interleaved_(attributes.flag("interleaved")),
         heads_(attributes.integer("num_heads", 0)),
         width_(attributes.integer("rotary_embedding_dim", 0)),
         positions_first_(positions_first) {
     expect(heads_ >= 0 && width_ >= 0, "attributes num_heads and rotary_embedding_dim must not be below 0");
+    // A scale, and batches without padding, whose meaning no page tells, are left to others.
+    if (positions_first) {
+      attributes.only("is_packed_batching", 0);
+      const float scale = attributes.number("scale", 1);
+      if (scale != 1) Attributes::refuse_value("scale", std::to_string(scale), "1");
+    }
   }
 
   void compute(Call& call) const override {
@@ -115,22 +120,18 @@ std::unique_ptr<Operator> make_runtime(const Attributes& attributes) {
   return std::make_unique<RotaryEmbedding>(attributes, true);
 }
 
-// A scale, and batches without padding, whose meaning no page tells, are left to others.
-bool takes_runtime(const Node& node) { return node.integer("is_packed_batching", 0) == 0; }
-
 }  // namespace
 
 const Definition& rotary_embedding() {
   static const Definition definition = {"RotaryEmbedding",
-                                        {{"", 23, latest, {{"T", {float32}}, {"M", {int64}}}}},
+                                        {{"", 23, 23, {{"T", {float32}}, {"M", {int64}}}}},
                                         make_onnx,
-                                        nullptr,
                                         {{float32, float32, float32, int64}, 3, {float32}, 1, true}};
   return definition;
 }
 const Definition& runtime_rotary_embedding() {
   static const Definition definition = {
-      "RotaryEmbedding", {{"com.microsoft", 1, latest, {{"T", {float32}}, {"M", {int64}}}}}, make_runtime, takes_runtime, {}};
+      "RotaryEmbedding", {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int64}}}, 4, 1}}, make_runtime};
   return definition;
 }
 

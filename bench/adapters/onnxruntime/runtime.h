@@ -146,7 +146,10 @@ inline constexpr ApiEntry<355, OrtStatus*(const OrtNode*, std::size_t*)> Node_Ge
 inline constexpr ApiEntry<356, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetOutputs;
 inline constexpr ApiEntry<357, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumImplicitInputs;  // of its subgraphs
 inline constexpr ApiEntry<358, OrtStatus*(const OrtNode*, const OrtValueInfo**, std::size_t)> Node_GetImplicitInputs;
+inline constexpr ApiEntry<359, OrtStatus*(const OrtNode*, std::size_t*)> Node_GetNumAttributes;
+inline constexpr ApiEntry<360, OrtStatus*(const OrtNode*, const OrtOpAttr**, std::size_t)> Node_GetAttributes;
 inline constexpr ApiEntry<361, OrtStatus*(const OrtNode*, const char* name, const OrtOpAttr**)> Node_GetAttributeByName;
+inline constexpr ApiEntry<364, OrtStatus*(const OrtOpAttr*, const char**)> OpAttr_GetName;
 inline constexpr ApiEntry<272, OrtStatus*(const OrtOpAttr*, int type, void* data, std::size_t size, std::size_t* used)>
     ReadOpAttr;
 

@@ -62,7 +62,7 @@ std::unique_ptr<Operator> make_flat(const Attributes& attributes) {
 }  // namespace
 
 const Definition& softmax() {
-  static const Definition definition = {"Softmax", {{"", 13, latest, {{"T", {float32}}}}}, make_softmax};
+  static const Definition definition = {"Softmax", {{"", 13, 13, {{"T", {float32}}}}}, make_softmax};
   return definition;
 }
 const Definition& flat_softmax() {

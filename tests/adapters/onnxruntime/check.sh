@@ -46,6 +46,7 @@ runs "masks of one column" one_column "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "published cases of ONNX" published "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "products of one input, each row by its own range" dynamic "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "custom operators" custom "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every $every
+runs "unknown and changed attributes" attributes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --count "${ALL:+1}200"
 runs "forms of nodes on processors" processors --every "$((every * 3 - 2))" --machines "$machines"
 if [ "${ALL:-}" != 1 ]; then
   runs "a decoder and its cache" decoder --machines here,scalar
