@@ -142,10 +142,10 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
 
 // The slopes of ALiBi for so many query heads, as they were published: 2^-1, 2^-2 … 2^-8 for 8, behind which 12 have 2^-0.5,
 // 2^-1.5, 2^-2.5 and 2^-3.5. The same bits on every target.
-template <int heads>
+template <size_t heads>
 void alibi_slopes(float (&slopes)[heads]) {
   static_assert(heads <= 65536, "attend: alibi_slopes takes a float[] of at most 65536 heads");
-  core::alibi_slopes(heads, slopes);
+  core::alibi_slopes(int(heads), slopes);
 }
 
 // Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
