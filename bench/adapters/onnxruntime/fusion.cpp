@@ -13,7 +13,8 @@ std::vector<Fused> find_fused(const Graph& graph) {
       Fused fused;
       if (taken[std::size_t(node)] || !(find.*pattern)(node, fused)) continue;
       bool free = true;
-      for (const int each : fused.nodes) free = free && !taken[std::size_t(each)] && graph.nodes()[std::size_t(each)].is_read();
+      for (const int each : fused.nodes)
+        free = free && !taken[std::size_t(each)] && graph.nodes()[std::size_t(each)].unread().empty();
       if (!free) continue;
       for (const int each : fused.nodes) taken[std::size_t(each)] = true;
       found.push_back(std::move(fused));

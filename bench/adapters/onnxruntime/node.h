@@ -57,8 +57,8 @@ class Node {
     char buffer[64] = {};
     return read(name, 5, buffer, sizeof buffer - 1) ? buffer : otherwise;
   }
-  // Whether someone has read every attribute that the node has.
-  bool is_read() const {
+  // The first attribute that nobody has read; empty where there is none.
+  std::string unread() const {
     std::size_t count = 0;
     check(Node_GetNumAttributes(node_, &count));
     std::vector<const OrtOpAttr*> attributes(count);
@@ -66,9 +66,9 @@ class Node {
     for (const OrtOpAttr* const attribute : attributes) {
       const char* name = nullptr;
       check(OpAttr_GetName(attribute, &name));
-      if (read_.count(name) == 0) return false;
+      if (read_.count(name) == 0) return name;
     }
-    return true;
+    return {};
   }
 
  private:

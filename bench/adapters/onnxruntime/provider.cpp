@@ -59,8 +59,14 @@ struct Provider : OrtEp {
     Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** nodes, std::size_t count, OrtNodeComputeInfo** made,
                  OrtNode**) {
       return guarded("Compile", [&] {
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < count; ++i) {
+          const Graph graph(graphs[i]);
+          for (const Node& node : graph.nodes()) {
+            const std::string unknown = unknown_to_custom(node);
+            expect(unknown.empty(), "attribute " + unknown + " is not known for attend." + node.type());
+          }
           made[i] = new Compiled(graphs[i], nodes[i], static_cast<Provider*>(self)->threads);
+        }
       });
     };
     ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** made, std::size_t count) {
@@ -141,6 +147,12 @@ struct Provider : OrtEp {
     for (std::size_t i = 0; i < fused.size(); ++i) {
       const Node& node = graph.nodes()[i];
       if (fused[i]) continue;
+      if (!unknown_to_custom(node).empty()) {  // refused by Compile, whose errors end the session
+        const OrtNode* const refused = node.node();
+        const OrtNodeFusionOptions options{provider_version, false};
+        check(EpGraphSupportInfo_AddNodesToFuse(support, &refused, 1, &options));
+        continue;
+      }
       const OrtKernelDef* kernel = nullptr;
       check(EpGraphSupportInfo_LookUpKernel(support, node.node(), &kernel));
       if (kernel == nullptr) continue;
@@ -148,6 +160,19 @@ struct Provider : OrtEp {
         if (takes(of, node)) check(EpGraphSupportInfo_AddSingleNode(support, node.node()));
       });
     }
+  }
+
+  // The attribute of a node in the domain `attend` that its custom operator does not read, and is not told of; empty: none.
+  static std::string unknown_to_custom(const Node& node) {
+    if (node.domain() != "attend") return {};
+    try {
+      for_each_operator([&](const Definition& of) {
+        if (node.type() == of.type && of.custom.outputs.size() > 0) of.make(Attributes(node));
+      });
+    } catch (const Error&) {
+      return {};  // the custom operator says it
+    }
+    return node.unread();
   }
 
   // Whether an operator is this node's, in a version that was read, and reads all of its inputs and attributes and computes
@@ -166,7 +191,7 @@ struct Provider : OrtEp {
     } catch (const Error&) {
       return false;
     }
-    return node.is_read();
+    return node.unread().empty();
   }
 
   OrtKernelRegistry* registry = nullptr;

@@ -218,6 +218,18 @@ def chain(runtime):
     return failed
 
 
+def beside_the_provider(runtime, plugin):
+    """A session that has the provider and custom operators refuses every name that these do not read."""
+    failed, fed = 0, {name: Numbers(name).normal(1, 1, 2, 4) for name in "qkv"}
+    for attributes in ({}, {"nonsense": 3}, {"Is_causal": 1}):
+        data = moved(model.one_node("Attention", fed, 1, {"is_causal": 1, **attributes}, "", 23))
+        found, _ = tried(runtime, data, fed, provider=True, custom=plugin)
+        if isinstance(found, str) != bool(attributes) or attributes and list(attributes)[0] not in found:
+            failed += 1
+            print("FAIL attend.Attention beside the provider, %s: %s" % (attributes, str(found)[:200]))
+    return failed
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("runtime")
@@ -232,7 +244,7 @@ def main():
     runtime = host.Runtime(asked.runtime)
     runtime.register(asked.plugin)
     failed, computed, refused = windows(runtime, asked)
-    failed += chain(runtime)
+    failed += chain(runtime) + beside_the_provider(runtime, asked.plugin)
     print("%d nodes: %s; %d windows computed, %d not known to the runtime, %d wrong" % (
         asked.count, ", ".join("%d %s" % (n, outcome) for outcome, n in sorted(counts.items()) if n), computed, refused, failed))
     return 1 if failed or counts.get("failed") or not counts.get("right") or not computed else 0
