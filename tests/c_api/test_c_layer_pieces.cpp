@@ -92,6 +92,26 @@ TEST_CASE_TEMPLATE("c layers: weights of floats in another format", Format, atte
   check_conversion<Format>();
 }
 
+TEST_CASE("c layers: 256 projections of the same vectors are taken, and 257 are not") {
+  constexpr int width = 3, most = 256;
+  attend::Weights<width, width> weights;
+  Random random(5);
+  fill(weights, random);
+  Vectors<1, width> x, expected;
+  random.fill(x[0], width);
+  REQUIRE(attend::project(x, weights, expected) == Status::ok);
+  Vectors<1, width> y[most + 1];
+  attend_projection projections[most + 1];
+  for (int i = 0; i <= most; ++i) projections[i] = {c_weights(weights), y[i][0]};
+  std::memset(y, 0xff, sizeof y);
+  const attend_status status = attend_project(x[0], 1, projections, most + 1, nullptr, 0);
+  CHECK(attend_status_error(status) == ATTEND_OUT_OF_RANGE);
+  CHECK(attend_status_argument(status) == ATTEND_ARG_COUNT);
+  for (const Vectors<1, width>& each : y) CHECK(std::memcmp(&each, &y[most], sizeof each) == 0);
+  CHECK(attend_project(x[0], 1, projections, most, nullptr, 0) == ATTEND_OK);
+  for (int i = 0; i < most; ++i) CHECK(same(y[i], expected));
+}
+
 TEST_CASE("c layers: normalisation, activations and residual addition") {
   constexpr int rows = 3, width = 21;
   float x[rows][width], weight[width], bias[width], y[rows][width], expected[rows][width];

@@ -1,6 +1,7 @@
 // Boolean masks in the C surface: strides of any sign, and few keys that are shown among very many, whatever says so.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -77,6 +78,36 @@ TEST_CASE("c masks: a mask or a bias without columns masks every key") {
   const std::uint8_t shown = 1;
   bytes.p.mask.data = &shown, bytes.p.mask.kind = ATTEND_MASK_BYTES, bytes.p.mask.keys = 0;
   CHECK(same_bits(bytes.run(), nothing));
+}
+
+TEST_CASE("c biases: tables of relative positions that begin or end with a query's own position are biases by position") {
+  Random random(7);
+  constexpr int queries = 5, keys = 40, offset = 20;
+  Masked masked(random, queries, keys);
+
+  const float table[] = {1.5f, -2.0f, 0.25f, 3.0f};
+  struct Ends {
+    int left, right;
+  };
+  for (const Ends ends : {Ends{0, 3}, Ends{3, 0}, Ends{0, 0}}) {
+    std::vector<float> bias(queries * keys);
+    for (int i = 0; i < queries; ++i) {
+      for (int j = 0; j < keys; ++j) {
+        const int distance = std::max(-ends.left, std::min(ends.right, j - offset - i));
+        bias[std::size_t(i * keys + j)] = table[distance + ends.left];
+      }
+    }
+    CAPTURE(ends.left);
+    CAPTURE(ends.right);
+    masked.p.offset = ATTEND_DEFAULT_OFFSET;
+    masked.p.bias = {bias.data(), 0, 0, keys, keys};
+    const std::vector<float> expected = masked.run();
+    masked.p.bias = {nullptr, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE, ATTEND_ALL_KEYS};
+    masked.p.offset = offset;
+    masked.p.relative_bias = {table, 0, ends.left, ends.right};
+    CHECK(same_bits(masked.run(), expected));
+    masked.p.relative_bias = {nullptr, ATTEND_DENSE, -1, -1};
+  }
 }
 
 TEST_CASE("c masks: few keys that bytes, bits or a bias show among many have the same bits") {

@@ -31,17 +31,19 @@ Int8s random_bytes(attend_test::Random& random, int numbers) {
 }
 
 struct Call {
-  explicit Call(attend_test::Random& random) {
+  // in_place: each row by itself, of widths that kernels read where they lie.
+  Call(attend_test::Random& random, bool in_place) {
     const int group = random.between(1, 3), kv_heads = random.between(1, 2), heads = kv_heads * group;
     p.head_dim = random.between(1, 130);
     p.value_dim = random.between(1, 130);
+    if (in_place) p.head_dim = 16 * random.between(1, 8), p.value_dim = 16 * random.between(1, 8);
     p.keys = random.between(1, 700);
     p.queries = random.between(0, 3) == 0 ? 1 : random.between(1, 20);
     p.query_heads = heads;
     p.kv_heads = kv_heads;
     p.causal = random.between(0, 1) == 1;
     p.offset = random.between(-3, p.keys);
-    p.row_block = random.between(0, 2) == 0 ? 1 : 192;
+    p.row_block = in_place || random.between(0, 2) == 0 ? 1 : 192;
     p.key_block = attend::integer_chunk * random.between(1, 9);
     query = random_bytes(random, p.queries * heads * p.head_dim);
     key = random_bytes(random, p.keys * kv_heads * p.head_dim);
@@ -113,7 +115,7 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   const std::string before = attend::active_backend();
   attend_test::Random random(24);
   for (int round = 0; round < attend_test::rounds(400); ++round) {
-    Call call(random);
+    Call call(random, round % 3 == 0);
     const auto scalar = [&](bool with_options) {
       return call.output_of<attend::embedded_integers::Backend, attend::embedded_integer_options::Backend>(with_options);
     };
