@@ -159,8 +159,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
 //   query  Query<Shape, tokens>
 //   cache  KvCache, RingCache or PagedCache
 //   state  State<Shape, tokens>
-//   up_to  >= state.next(), or a key that it has passed over; equal to it where there are no more keys. Of an integer shape a multiple of 32, or as many keys as
-//          there are, after which the state takes no more
+//   up_to  >= state.next(), or a key that was passed over; equal to state.next() where there are no more keys. Of an integer
+//          shape a multiple of 32, or as many keys as there are, after which the state takes no more
 //   work   OptionWorkspace<Shape, tokens>; of an integer shape Workspace<Shape, tokens>
 //   then   of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>; causal by default, as prefill is
 // clang-format on
