@@ -4,6 +4,7 @@
 #define ATTEND_ATTENTION_EMBEDDED_ROWS_H
 
 #include "../kernel/epilogue.h"
+#include "../kernel/scaled_query.h"
 #include "../kernel/widen.h"
 #include "combine.h"
 #include "features.h"
@@ -42,8 +43,25 @@ struct EmbeddedRow {
 static_assert(sizeof(EmbeddedRow) + sizeof(float*) <= sizeof(float) * core::EmbeddedOptionMemory::row_floats,
               "the work memory has room for it");
 
+// Whether vectors lose a factor of a row of the block. Nothing, where they do not flush.
+template <bool flushes>
+struct LostFactors {
+  static constexpr bool lost() { return false; }
+  void note(bool) const {}
+  void forget() const {}
+};
+template <>
+struct LostFactors<true> {
+  bool lost() const { return lost_; }
+  void note(bool of_row) { lost_ = lost_ || of_row; }
+  void forget() { lost_ = false; }
+
+ private:
+  bool lost_ = false;
+};
+
 template <class Isa, class Features>
-class EmbeddedRows {
+class EmbeddedRows : public LostFactors<Isa::flushes> {
  public:
   static constexpr int limit = Features::one_row ? 1 : core::EmbeddedOptionMemory::most_rows;  // of a block
   struct Seen {
@@ -105,13 +123,15 @@ class EmbeddedRows {
       score_mod().begin(token, head);
       if (options_.query_format != core::Format::float32) {
         const ptrdiff_t at = query_ - problem_.query.data;
-        widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
-        query_ = query;
+        widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim,
+                       numbers_);
+        query_ = numbers_;
       }
     } else {
       row.at = {0, 0, visibility_of(problem_, options_, token), token, head};
     }
-    if (scaled) multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(query_scale_), query);
+    this->note(scaled ? scale_query<Isa>(query_, problem_.head_dim, query_scale_, query)
+                      : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
     if (has_states()) {
       row.state = element(options_.states, token, head);
       if (options_.begins) state(r).template begin<Isa>();
@@ -169,7 +189,10 @@ class EmbeddedRows {
   ScoreMod<Scalar> score_mod() const { return ScoreMod<Scalar>(problem_, options_); }
 
   // Rows of a block begin.
-  void begin_block() { tree_ = SegmentTree(); }
+  void begin_block() {
+    tree_ = SegmentTree();
+    this->forget();
+  }
 
  private:
   // Where nodes of a row are in work memory.
@@ -196,7 +219,7 @@ class EmbeddedRows {
 // Those of a plain call: of one tile, and notes of them lie on the stack. Each sees the first keys. Sums grow in the output,
 // and only those of later segments in work memory: there the open segment takes the place of the node that it may become.
 template <class Isa>
-class EmbeddedRows<Isa, NoFeatures> {
+class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
  public:
   static constexpr int limit = Isa::tile_rows;
   struct Seen {
@@ -232,9 +255,10 @@ class EmbeddedRows<Isa, NoFeatures> {
     query_ = element(problem_.query, token, head);
     if (scaled()) {
       float* const scaled_queries = state_ + memory().queries();
-      multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(query_scale_),
-                        scaled_queries + ptrdiff_t(r) * problem_.head_dim);
+      this->note(scale_query<Isa>(query_, problem_.head_dim, query_scale_, scaled_queries + ptrdiff_t(r) * problem_.head_dim));
       query_ = scaled_queries;
+    } else {
+      this->note(loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
     }
   }
 
@@ -257,7 +281,7 @@ class EmbeddedRows<Isa, NoFeatures> {
 
   static constexpr bool has_states() { return false; }
   static constexpr bool has_masks() { return false; }
-  void begin_block() const {}
+  void begin_block() { this->forget(); }
 
  private:
   int row_limit() const { return problem_.row_block < limit ? 1 : limit; }

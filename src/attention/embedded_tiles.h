@@ -12,8 +12,12 @@ namespace attend::ATTEND_ISA {
 namespace {
 
 // Without arrays, columns lie side by side: then the loops of floats for others are not there.
+//   lost  whether vectors would lose factors
 template <class Isa, bool arrays, class Number>
-ATTEND_ALWAYS_INLINE void run_chains(const ChainsOf<Number>& chains) {
+ATTEND_ALWAYS_INLINE void run_chains(const ChainsOf<Number>& chains, [[maybe_unused]] bool lost = false) {
+  if constexpr (Isa::flushes) {
+    if (lost) return Scalar::single_chains(chains);
+  }
   if constexpr (arrays || sizeof(Number) != sizeof(float)) {
     Isa::chains(chains);
   } else {
@@ -25,7 +29,7 @@ ATTEND_ALWAYS_INLINE void run_chains(const ChainsOf<Number>& chains) {
 // there are no arrays, of panels. What the caller has in memory is taken by reference: it needs no register through the loops.
 template <class Isa, bool arrays, class Number>
 ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* const& queries,
-                                     const Number* const& keys, int first, int end) {
+                                     const Number* const& keys, int first, int end, bool lost) {
   const int wide = chain_columns<Isa>(chains, !(!arrays || problem.key_panels));
   for (; chains.column < end; chains.column += wide) {
     chains.a = queries;
@@ -38,7 +42,7 @@ ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Probl
     for (int left = problem.head_dim; left > 0; left -= chain_dims) {
       chains.adds = left != problem.head_dim;
       chains.steps = at_most(left, chain_dims);
-      run_chains<Isa, arrays>(chains);
+      run_chains<Isa, arrays>(chains, lost);
       chains.a += chain_dims;
       chains.b += chain_dims * chains.b_step;
     }
@@ -102,14 +106,22 @@ class EmbeddedTiles {
       } else {
         score_widened(first, begin, end);
       }
-      scale_rows(keys_.key_scales(), first, begin, end);
+      scale_rows(keys_.key_scales(), first, begin, end, rows_.lost());
     }
   }
 
   // Multiplies scores or weights of all rows by the scales of the keys or values that these are of, if they have any.
-  void scale_rows(const float* scales, int first, int begin, int end) {
+  //   lost  whether vectors would lose a score
+  void scale_rows(const float* scales, int first, int begin, int end, [[maybe_unused]] bool lost = false) {
     if (scales == nullptr) return;
-    for (int r = 0; r < count(); ++r) Isa::multiply_rows(rows_.scores(r) + begin, scales + (first + begin), end - begin);
+    for (int r = 0; r < count(); ++r) {
+      float* const row = rows_.scores(r);
+      if constexpr (Isa::flushes) {
+        for (int k = begin; lost && k < end; ++k) row[k] = Scalar::mul(opaque(row[k]), scales[first + k]);
+        if (lost) continue;
+      }
+      Isa::multiply_rows(row + begin, scales + (first + begin), end - begin);
+    }
   }
 
   ATTEND_NOINLINE void score_widened(int first, int begin, int end) {
@@ -135,7 +147,7 @@ class EmbeddedTiles {
       chains.rows = one_tile ? count() : count() - r < tile_rows ? 1 : tile_rows;
       for (int i = 0; i < chains.rows; ++i) to[i] = rows_.scores(r + i);
       chains.column = begin;
-      score_tile<Isa, Features::arrays>(chains, problem(), rows_.query(r), keys, first, end);
+      score_tile<Isa, Features::arrays>(chains, problem(), rows_.query(r), keys, first, end, rows_.lost());
       r += chains.rows;
       if (one_tile || r >= count()) break;
     }

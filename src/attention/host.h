@@ -8,6 +8,7 @@
 
 #include "feature_walk.h"
 #include "few_rows.h"
+#include "flushed_host.h"
 #include "plain_walk.h"
 
 namespace attend::ATTEND_ISA {
@@ -141,6 +142,9 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
 // Two functions, so that a call takes the stack of only one.
 template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
+  if constexpr (Isa::flushes) {
+    if (run_flushed<Isa>(problem, divides)) return;
+  }
   if (is_short_decode(problem)) {
     const int keys = visible_keys(problem, 0);
     const int head = divides && keys > 0 && keys <= few_panel_keys ? run_few_keys<Isa>(problem, keys) : 0;
@@ -155,6 +159,9 @@ void run_problem(const core::Problem& problem, bool divides) {
 
 template <class Isa>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
+  if constexpr (Isa::flushes) {
+    if (run_flushed<Isa>(problem, options)) return;
+  }
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true}, true);
   FeatureWalk<Isa> walk(problem, options, memory);
   for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });

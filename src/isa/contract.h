@@ -26,6 +26,9 @@ struct CommonOperations {
   static_assert(Isa::tile_rows >= 1 && Isa::tile_rows <= config::tile_rows,
                 "attend: tile_rows: rows of the largest tile, at most config::tile_rows, which work memory has room for");
 
+  // Whether vectors take subnormal numbers for 0, whatever the processor is told: then there is has_below, FlushingOperations.
+  bool flushes = Isa::flushes;
+
   Vec (*zero)() = &Isa::zero;                     // all lanes 0
   Vec (*broadcast)(float a) = &Isa::broadcast;    // all lanes a
   Factor (*factor)(float a) = &Isa::factor;       // a number that multiplies vectors, in whatever register fma takes it from
@@ -127,6 +130,18 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   void (*chains_of_bfloats)(const ChainsOf<Bfloat>& c) = &Isa::chains;
   void (*chains_of_bytes)(const ChainsOf<int8_t>& c) = &Isa::chains;
   void (*multiply_rows)(float* row, const float* by, int count) = &Isa::multiply_rows;  // row[i] *= by[i]
+};
+
+// And those that flush.
+template <class Isa>
+struct FlushingOperations {
+  // Whether 2 |a| - 1 < limit for one of the numbers, as integers of 32 bits without a sign: a 0 never is.
+  bool (*has_below)(const float* numbers, int count, uint32_t limit) = &Isa::has_below;
+};
+template <class Isa>
+struct EmbeddedFlushing : FlushingOperations<Isa> {
+  // The same, and to = from * factor.
+  bool (*scale_row)(const float* from, int count, float factor, uint32_t limit, float* to) = &Isa::scale_row;
 };
 
 // And those that take the factors of a multiply-add from the lanes of a register.
@@ -244,6 +259,7 @@ constexpr bool has_host_operations() {
   static_assert(Has<Isa::ends_chains, EndedChains<Isa>>::all, "");
   static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
   static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
+  static_assert(Has<Isa::flushes, FlushingOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
   static_assert(Has<Isa::transposes_rows, RowOperations<Isa>>::all, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs, Isa::tile_rows),
@@ -252,6 +268,7 @@ constexpr bool has_host_operations() {
 }
 template <class Isa>
 constexpr bool has_embedded_operations() {
+  static_assert(Has<Isa::flushes, EmbeddedFlushing<Isa>>::all, "");
   return EmbeddedOperations<Isa>().widened_columns > 0;
 }
 

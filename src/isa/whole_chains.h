@@ -22,7 +22,7 @@ struct NoLoops {
   static constexpr int chain_rows = 0, chain_vecs = 0;
   static constexpr bool chains_values = false, ends_chains = false;
   __attribute__((always_inline)) static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
-  static constexpr bool has_weights = false, transposes_rows = false;
+  static constexpr bool has_weights = false, transposes_rows = false, flushes = false;
 };
 
 }  // namespace

@@ -25,7 +25,9 @@ enum class Place : uint8_t { arrays, cache, pages, ring };  // where keys and va
 struct OptionCase {
   int query_heads = 2, kv_heads = 1, head_dim = 20, value_dim = 13, queries = 4, keys = 150, offset = 143;
   float scale = 0.25f;
-  float spread = 2.0f;  // queries within -spread ... spread
+  float spread = 2.0f;      // queries within -spread ... spread
+  float key_spread = 1.0f;  // keys likewise, where they are floats
+  int subnormals = 0;       // every fifth float of keys, values, biases and scales is subnormal (1), and of queries (2)
   bool causal = true;
   int left = -1, right = -1, sink_tokens = 0;
   unsigned extras = 0;
@@ -67,6 +69,16 @@ struct OptionCase {
   constexpr OptionCase scaled(float by) const {
     OptionCase c = *this;
     c.scale = by;
+    return c;
+  }
+  constexpr OptionCase factors(float of_scale, float of_queries, float of_keys) const {
+    OptionCase c = *this;
+    c.scale = of_scale, c.spread = of_queries, c.key_spread = of_keys;
+    return c;
+  }
+  constexpr OptionCase subnormal(int where) const {
+    OptionCase c = *this;
+    c.subnormals = where;
     return c;
   }
   constexpr OptionCase at(int position) const {

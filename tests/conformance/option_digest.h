@@ -60,12 +60,18 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
   const Format key_format = arrays ? c.key_format : Format::float32, value_format = arrays ? c.value_format : Format::float32;
   const size_t rows = size_t(c.keys - first) * size_t(c.kv_heads);
   Random key(c.seed * 16 + 1), value(c.seed * 16 + 2), scale(c.seed * 16 + 3);
-  draw_numbers(key, key_format, rows * size_t(c.head_dim), 1.0f, keys);
+  draw_numbers(key, key_format, rows * size_t(c.head_dim), c.key_spread, keys);
   draw_numbers(value, value_format, rows * size_t(c.value_dim), 1.0f, values);
   for (size_t i = 0; arrays && i < rows; ++i) {
     const float key_scale = scale.around(1.5f, 1.0f) * 0x1p-8f, value_scale = scale.around(1.5f, 1.0f) * 0x1p-8f;
     if (m.key_scales != nullptr) m.key_scales[i] = key_scale;
     if (m.value_scales != nullptr) m.value_scales[i] = value_scale;
+  }
+  if (c.subnormals != 0) {
+    if (key_format == Format::float32) make_subnormal(keys, rows * size_t(c.head_dim));
+    if (value_format == Format::float32) make_subnormal(values, rows * size_t(c.value_dim));
+    if (arrays) make_subnormal(m.key_scales, rows);
+    if (arrays) make_subnormal(m.value_scales, rows);
   }
   for (int j = first; j < c.keys && c.poisoned; ++j) {
     if (exists(c, j) && seen_by_any(c, m, j)) continue;
@@ -82,6 +88,7 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
 inline void draw_data(const OptionCase& c, const OptionMemory& m) {
   Random query(c.seed * 16);
   draw_numbers(query, c.query_format, size_t(c.queries) * size_t(c.query_heads) * size_t(c.head_dim), c.spread, m.query);
+  if (c.subnormals == 2) make_subnormal(m.query, size_t(c.queries) * size_t(c.query_heads) * size_t(c.head_dim));
   draw_masks(c, m);
   draw_keys(c, m);
 }

@@ -126,7 +126,7 @@ inline void draw_numbers(Random& random, Format format, size_t count, float spre
       case Format::int8:
         static_cast<int8_t*>(to)[i] = int8_t(int(bits % 255) - 127);
         break;
-      case Format::int4: {  // a group at a time
+      case Format::int4: {                                     // a group at a time
         const uint32_t code = 0x2c00u + (bits >> 8 & 0x3ffu);  // of 2^-4 to 2^-3
         auto& group = static_cast<attend::core::Int4Group*>(to)[i / attend::core::int4_group];
         group.scale[0] = uint8_t(code & 0xff), group.scale[1] = uint8_t(code >> 8);
@@ -135,6 +135,16 @@ inline void draw_numbers(Random& random, Format format, size_t count, float spre
         break;
       }
     }
+  }
+}
+
+// Of every fifth float only sign and digits stay. By integers, because arithmetic may make 0 of subnormal numbers.
+inline void make_subnormal(float* numbers, size_t count) {
+  for (size_t i = 0; numbers != nullptr && i < count; i += 5) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, numbers + i, sizeof bits);
+    bits &= 0x807fffffu;
+    __builtin_memcpy(numbers + i, &bits, sizeof bits);
   }
 }
 
@@ -164,6 +174,12 @@ inline void draw_masks(const OptionCase& c, const OptionMemory& m) {
   for (int i = 0; i < width && c.has(relative_table); ++i) {
     const float number = 2.0f * numbers.uniform();
     m.relative[i] = numbers.between(0, 15) == 0 ? -__builtin_inff() : number;
+  }
+  if (c.subnormals != 0) {
+    make_subnormal(m.bias, c.has(bias_mask) ? size_t(count) : 0);
+    make_subnormal(m.alibi_slopes, size_t(c.query_heads));
+    make_subnormal(m.relative, size_t(width));
+    make_subnormal(m.sink_logits, size_t(c.query_heads));
   }
   for (int i = 0; i < page_count(c) && c.place == Place::pages; ++i) m.pages[i] = i;
   for (int i = 0; i < page_count(c) && c.place == Place::pages; ++i) {  // two pages of all that there are stay unused

@@ -16,12 +16,14 @@ struct PlainCase {
   bool causal;
   int offset;
   float scale;   // of the scores
-  float spread;  // queries within -spread … spread, keys and values within -1 … 1
+  float spread;  // queries within -spread … spread, values within -1 … 1
   bool cache;    // keys in a cache, queries in chunks of 3; otherwise one call over arrays
+  float key_spread;
 };
 constexpr PlainCase plain_problem(int query_heads, int kv_heads, int head_dim, int value_dim, int queries, int keys, int causal,
-                                  int offset, float scale, float spread, int cache) {
-  return {query_heads, kv_heads, head_dim, value_dim, queries, keys, causal != 0, offset, scale, spread, cache != 0};
+                                  int offset, float scale, float spread, int cache, float key_spread = 1.0f) {
+  return {query_heads, kv_heads, head_dim, value_dim, queries,    keys,
+          causal != 0, offset,   scale,    spread,    cache != 0, key_spread};
 }
 
 // Blocks are small, so that little memory is needed. No bit depends on them.
@@ -48,7 +50,7 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
   float* output = take(q * size_t(c.value_dim));
   Random random(uint64_t(c.head_dim) * 1000003u + uint64_t(c.keys));
   random.fill(query, q * size_t(c.head_dim), c.spread);
-  random.fill(key, kv * size_t(c.head_dim));
+  random.fill(key, kv * size_t(c.head_dim), c.key_spread);
   random.fill(value, kv * size_t(c.value_dim));
 
   attend::core::Problem p{};
@@ -72,7 +74,7 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
   p.keys = c.keys;
   p.scale = c.scale;
   p.causal = c.causal;
-  p.row_block = digest_row_block;
+  p.row_block = c.queries == 1 ? 1 : digest_row_block;
   p.key_block = digest_key_block;
   p.scratch = next;
   const int chunk = c.cache ? 3 : c.queries;

@@ -190,3 +190,48 @@ TEST_CASE("values up to the promised limit, keys * max|v| < 8e37, change no bit 
     });
   }
 }
+
+TEST_CASE("a subnormal factor of a score, of queries that are subnormal and of normal ones that scale makes so") {
+  struct {
+    float scale, query, key;
+  } const cases[] = {{1e-3f, 1e-36f, 1e38f}, {1.0f, 1e-39f, 1e38f}, {1e-39f, 1e30f, 1e8f}, {-1e3f, -1e-39f, 1e35f}};
+  for (const auto& c : cases) {
+    for (int queries = 1; queries <= 5; ++queries) {
+      Instance instance({1, 1, 8, 3, queries, 2, false, 0, c.scale, 1.0f}, 3);
+      std::fill(instance.query.begin(), instance.query.end(), 0.0f);
+      std::fill(instance.key.begin(), instance.key.begin() + 16, 0.0f);
+      for (int t = 0; t < queries; ++t) instance.query[std::size_t(t * 8 + 5)] = c.query;
+      instance.key[5] = c.key;
+      std::fill(instance.value.begin(), instance.value.begin() + 3, 1.0f);
+      std::fill(instance.value.begin() + 3, instance.value.begin() + 6, 0.0f);
+      const std::vector<float> expected = instance.defined();
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", c.scale, " ", c.query, " ", queries);
+        const std::vector<float> found = instance.one_shot();
+        for (const float x : found) CHECK(double(x) == doctest::Approx(0.5249792).epsilon(1e-6));
+        CHECK(same_bits(found, expected));
+        CHECK(same_bits(instance.chunks(1, false, {1, 64}), expected));
+        CHECK(same_bits(instance.chunks(2, false), expected));
+        CHECK(same_bits(instance.parts(2), expected));
+      });
+    }
+  }
+}
+
+TEST_CASE("a subnormal key counts as 0 where vectors flush, which is seen with a scaled query above 2^100 alone") {
+  for (const float query : {0x1p-20f, 0x1p127f}) {
+    Instance instance({1, 1, 1, 1, 3, 2, false, 0, 0.693147180559945f, 1.0f}, 3);
+    for (float& q : instance.query) q = query;
+    instance.key[0] = 0x1p-128f, instance.key[1] = 0.0f;
+    instance.value[0] = 1.0f, instance.value[1] = 0.0f;
+#if defined(__arm__)
+    const double expected = 0.5;
+#else
+    const double expected = query > 1.0f ? 0.5857864 : 0.5;  // sqrt(2) / (sqrt(2) + 1)
+#endif
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend), " ", query);
+      for (const float x : instance.one_shot()) CHECK(double(x) == doctest::Approx(expected).epsilon(1e-6));
+    });
+  }
+}

@@ -43,6 +43,9 @@ class Operations : LaneNumbers<Isa> {
     if (!Loads::widens(end)) return "load of halves, bfloats or bytes";
     if (!Loads::reads_bits()) return "four_bits";
     if (!Loads::reads_bytes(end)) return "load_words, low_half, high_half, broadcast_half";
+    if constexpr (Isa::flushes) {
+      if (!finds_below(end)) return "has_below";
+    }
     if constexpr (Isa::lane_factors > 1) {
       if (!Loads::widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
@@ -154,6 +157,28 @@ class Operations : LaneNumbers<Isa> {
       right = right && is(Isa::where_bits(bits, a, b), [=](int i) { return number((bits >> i & 1) != 0 ? i : 7 + i); });
     }
     return right;
+  }
+
+  // Of up to 9 numbers, each in turn is below 2^-102, or just not; zeros never are.
+  static bool finds_below(float* end) {
+    constexpr uint32_t limit = (25u << 24) - 1;  // of 2^-102
+    for (int count = 1; count <= 9; ++count) {
+      float* const numbers = end - count;
+      for (int i = 0; i < count; ++i) numbers[i] = i % 3 == 0 ? -0.0f : i % 3 == 1 ? 1.0f : test_nan;
+      bool right = !Isa::has_below(numbers, count, limit) && !Isa::has_below(numbers, count, 0);
+      for (int i = 0; i < count; ++i) {
+        const float before = numbers[i];
+        numbers[i] = -0x1p-102f;
+        right = right && !Isa::has_below(numbers, count, limit);
+        for (const float below : {0x1.fffffep-103f, -0x1p-126f, 0x1p-149f}) {
+          numbers[i] = below;
+          right = right && Isa::has_below(numbers, count, limit) && Isa::has_below(numbers, count, 0xffffffffu);
+        }
+        numbers[i] = before;
+      }
+      if (!right) return false;
+    }
+    return true;
   }
 
   // One lane at a time is the highest, or above.

@@ -26,6 +26,7 @@ struct Helium : HeliumGroups, HeliumTile {
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
   static constexpr int panel_columns(int /*rows*/, int /*columns*/, int limit) { return limit; }
   static constexpr bool has_weights = true;
+  static constexpr bool flushes = true;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -42,6 +43,13 @@ struct Helium : HeliumGroups, HeliumTile {
   static Vec fma(Factor a, Vec b, Vec c) { return vfmaq_n_f32(c, b, a); }
   static Vec max(Vec a, Vec b) { return vmaxnmq_f32(a, b); }  // the number where one is NaN
   static float highest_lane(Vec a) { return vmaxnmvq_f32(vgetq_lane_f32(a, 0), a); }
+
+  static bool has_below(const float* numbers, int count, uint32_t limit) {
+    return largest_of<false>(numbers, count, 0.0f, nullptr) > ~limit;
+  }
+  static bool scale_row(const float* from, int count, float factor, uint32_t limit, float* to) {
+    return largest_of<true>(from, count, factor, to) > ~limit;
+  }
 
   // row[i] *= by[i]
   ATTEND_HOT static void multiply_rows(float* row, const float* by, int count) {
@@ -130,6 +138,29 @@ struct Helium : HeliumGroups, HeliumTile {
   }
 
  private:
+  // The largest -2 |a|, as integers without a sign: of the smallest number but 0. And to = numbers * factor, if it scales.
+  template <bool scales>
+  ATTEND_ALWAYS_INLINE static uint32_t largest_of(const float* numbers, int count, float factor, float* to) {
+    uint32_t largest = 0;
+    __asm__ volatile(
+        "vmov.i32 q0, #0\n"
+        "dlstp.32 lr, %[count]\n"
+        "1:\n"
+        "vldrw.u32 q1, [%[numbers]], #16\n"
+        ".if %c[scales]\n"
+        "vmul.f32 q2, q1, %[factor]\n"
+        "vstrw.32 q2, [%[to]], #16\n"
+        ".endif\n"
+        "vmul.i32 q1, q1, %[by]\n"
+        "vmax.u32 q0, q0, q1\n"
+        "letp lr, 1b\n"
+        "vmaxv.u32 %[largest], q0\n"
+        : [numbers] "+r"(numbers), [to] "+r"(to), [largest] "+r"(largest)
+        : [count] "r"(count), [factor] "r"(factor), [by] "r"(-2), [scales] "i"(int(scales))
+        : "lr", "q0", "q1", "q2", "memory");
+    return largest;
+  }
+
   ATTEND_HOT ATTEND_NOINLINE static void row(const Chains& c) { HeliumRow::row<single, false>(c, 0); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_row(const Chains& c) { HeliumRow::row<single, true>(c, 0); }  // of 16 columns
 

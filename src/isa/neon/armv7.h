@@ -48,6 +48,19 @@ namespace {
 struct Neon32 : NoLoops {
   using Vec = float32x4_t;
 
+  static constexpr bool flushes = true;
+  static bool has_below(const float* numbers, int count, uint32_t limit) {
+    uint32x4_t found = vdupq_n_u32(0);
+    for (; count >= 4; count -= 4, numbers += 4) {
+      const uint32x4_t bits = vreinterpretq_u32_f32(vld1q_f32(numbers));
+      found = vorrq_u32(found, vcltq_u32(vsubq_u32(vshlq_n_u32(bits, 1), vdupq_n_u32(1)), vdupq_n_u32(limit)));
+    }
+    const uint32x2_t two = vorr_u32(vget_low_u32(found), vget_high_u32(found));
+    uint32_t any = vget_lane_u32(two, 0) | vget_lane_u32(two, 1);
+    for (; count > 0; --count) any |= uint32_t((bits_to<uint32_t>(*numbers++) << 1) - 1 < limit);
+    return any != 0;
+  }
+
   // Tiles: 2 x 4 sums, or 1 x 8; the other 8 registers hold 4 factors of each row, a factor of each repeated, and 4 vectors.
   static constexpr int tile_rows = 4;
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left > 1 ? 2 : 1; }  // 2, 1

@@ -29,6 +29,7 @@ struct Scalar : FloatArithmetic {
   template <class Number>
   static constexpr int row_outputs = 0;       // and over so many rows
   static constexpr bool has_weights = false;  // weights of scores come from kernel/row_softmax.h
+  static constexpr bool flushes = false;
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }

@@ -1,0 +1,45 @@
+// Calls of hosts whose vectors flush, where these would lose a factor of a query (kernel/scaled_query.h): in plain C++.
+#ifndef ATTEND_ATTENTION_FLUSHED_HOST_H
+#define ATTEND_ATTENTION_FLUSHED_HOST_H
+
+#include "embedded.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// Whether any query has such a factor. One of another format is widened to work memory, which has room for it.
+template <class Isa>
+bool loses_factors(const core::Problem& problem, core::Format format, float scale) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      const float* query = element(problem.query, token, head);
+      if (format != core::Format::float32) {
+        const float* const numbers = moved(problem.query.data, query - problem.query.data, format);
+        widen_row<Isa>(format, numbers, problem.head_dim, problem.scratch);
+        query = problem.scratch;
+      }
+      if (loses_factor<Isa>(query, problem.head_dim, scale)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether a call was computed so. Out of line: other calls are not to have its stack.
+template <class Isa>
+ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, bool divides) {
+  if (!loses_factors<Isa>(problem, core::Format::float32, base2_scale(problem.scale))) return false;
+  EmbeddedPipeline<Scalar, NoFeatures> pipeline(problem);
+  divides ? pipeline.template run<true>() : pipeline.template run<false>();
+  return true;
+}
+template <class Isa>
+ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, const core::Options& options) {
+  if (!loses_factors<Isa>(problem, options.query_format, ScoreFactors(problem, options).query)) return false;
+  EmbeddedPipeline<Scalar, AllFeatures>(problem, options).template run<true>();
+  return true;
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif
