@@ -190,7 +190,8 @@ typedef struct attend_cache_shape {
                      multiples of 1/127 of the largest. With int8, errors of an output were up to 1.5 % of its largest value
                      where the softmax is peaked, and up to 0.25 % on normally distributed data. ATTEND_INT4: as
                      attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard spreads what is larger than the
-                     rest before it is rounded */
+                     rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite numbers that are
+                     too large for the format become its largest, where attend_cache_append refuses them otherwise */
   int value_format;      /* likewise for values */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */
@@ -216,8 +217,9 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
 
 /* Adds tokens: floats key [tokens][kv_heads][head_dim] and value [tokens][kv_heads][value_dim], by token_stride and
  * head_stride, of which ATTEND_DENSE is that of a dense array and 0 is refused where there is more than one token or head. A
- * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them. Without tokens key and value are not
- * read and may be null. */
+ * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them: ATTEND_OUT_OF_RANGE of the cache is
+ * a finite number that is too large for its format, from 65520 on in ATTEND_FLOAT16, from 524160 on in ATTEND_INT4; infinity
+ * and NaN are taken. Without tokens key and value are not read and may be null. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 

@@ -31,8 +31,9 @@ class CacheTokens {
  public:
   constexpr CacheTokens() : rows_(), length_(0), newest_(0) {}
 
-  // Adds the first count tokens of key and value after those already here. If count is wrong or they do not fit, nothing
-  // changes, and the status is bad_count or cache_full. A RingCache is full when length() would pass 2^31 - 512.
+  // Adds the first count tokens of key and value after those already here. If count is wrong, there is no room for them, or one
+  // of their numbers is finite and too large for the cache's format, no token changes, and the status is bad_count, cache_full
+  // or out_of_range. A RingCache is full when length() would pass 2^31 - 512.
   // clang-format off
   //   key    Key<Shape, tokens>
   //   value  Value<Shape, tokens>
@@ -88,7 +89,7 @@ class CacheTokens {
   [[gnu::always_inline]] Status add(const ArrayRows<Shape>& arrays, int count) {
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > room()) return Status::cache_full;
-    rows_.store(length_, count, arrays);
+    if (!rows_.store(length_, count, arrays)) return Status::out_of_range;
     length_ += count;
     newest_ = count < tokens ? count : length_;  // of padded arrays those that count
     return Status::ok;
@@ -126,10 +127,10 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
 }  // namespace detail
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
-// attend::bfloat16, attend::int8 or attend::int4; one of an integer shape keeps 8-bit numbers as they are. Keys are kept as
-// panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised memory without any code (in
-// a static struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`). Threads that share
-// one need the caller's lock only while somebody changes it.
+// attend::bfloat16, attend::int8, attend::int4, or attend::saturated<Format>; one of an integer shape keeps 8-bit numbers as
+// they are. Keys are kept as panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised
+// memory without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape>
+// out{};`). Threads that share one need the caller's lock only while somebody changes it.
 //
 // With attend::in_keys in the place of ValueFormat the values are the first value_dim numbers of the keys and in memory once,
 // as of latent attention: a row for each token, and of int8 one scale. append takes the key alone. It is a cache for every

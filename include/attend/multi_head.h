@@ -184,7 +184,7 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
     const InUse use(work, team_of(part).part == 0);
     const LayerCall<Layer, Places, AppendedCache<Cache, Memory::block>, decltype(team_of(part))> call = {
         {}, layer, {cache}, {nullptr, nullptr, work.data, cache.length()}, team_of(part)};
-    call.store(first_number(memory), count);
+    if (!call.store(first_number(memory), count)) return Status::out_of_range;
   }
   return Status::ok;
 }

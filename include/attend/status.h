@@ -27,6 +27,7 @@ enum class [[nodiscard]] Status{
     bad_count,   // append, project, project_memory: negative, or more tokens than the arrays have; Documents::add: negative, or
                  // no room for it
     cache_full,  // append: the tokens do not fit
+    out_of_range,  // append, convert, layers that append: a finite number is too large for the format that it is stored in
     bad_page,    // add_page: not of the pool, or here already, or more than fit; remove_page: there is none, or it holds tokens
     bad_length,  // truncate: negative, or more tokens than the cache holds
     bad_begin,   // State::begin: not a multiple of segment_keys, or negative

@@ -12,8 +12,9 @@ constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment
 constexpr size_t head_bytes = aligned_bytes(sizeof(attend_cache));
 
 uint32_t check_of(const attend_cache& cache) {
-  const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,   cache.max_tokens, cache.key_format,
-                            cache.value_format, cache.ring_panels, cache.sink_panels, cache.tokens,     cache.peak_tokens};
+  const int32_t fields[] = {cache.kv_heads,   cache.head_dim,     cache.value_dim,   cache.max_tokens,
+                            cache.key_format, cache.value_format, cache.ring_panels, cache.sink_panels,
+                            cache.tokens,     cache.peak_tokens,  cache.saturates};
   return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
@@ -23,6 +24,10 @@ int capacity(const attend_cache& cache) {
 }
 
 core::Format format(int32_t number) { return core::Format(number); }
+
+// A format of a shape without ATTEND_SATURATED.
+constexpr int format_alone(int format) { return format & ~ATTEND_SATURATED; }
+constexpr bool saturates(int format) { return (format & ATTEND_SATURATED) != 0; }
 
 // Bytes of a cache whose extents are within their limits; 0 when there cannot be so many.
 size_t cache_bytes(const attend_cache& cache) {
@@ -57,8 +62,9 @@ bool is_possible(const attend_cache& cache) {
          ((is_stored_format(cache.key_format) && is_stored_format(cache.value_format) &&
            is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
-         within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
-         within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
+         within(cache.saturates, 0, 3) && within(cache.ring_panels, 0, panel_limit) &&
+         within(cache.sink_panels, 0, panel_limit) && within(cache.tokens, 0, cache.max_tokens) &&
+         within(cache.peak_tokens, cache.tokens, cache.max_tokens);
 }
 
 // The head of a cache of that shape without tokens, and its size.
@@ -69,18 +75,23 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
-  check.require(is_stored_format(shape->key_format), ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT);
-  check.require(is_stored_format(shape->value_format), ATTEND_UNKNOWN, ATTEND_ARG_VALUE_FORMAT);
-  check.require(is_whole(shape->head_dim, shape->key_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
-  check.require(is_whole(shape->value_dim, shape->value_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM);
+  const int key_format = format_alone(shape->key_format), value_format = format_alone(shape->value_format);
+  const auto check_format = [&](int given, int alone, attend_argument argument) {
+    check.require(is_stored_format(alone), ATTEND_UNKNOWN, argument);
+    check.require(!saturates(given) || core::has_end(format(alone)), ATTEND_NO_EFFECT, argument);
+  };
+  check_format(shape->key_format, key_format, ATTEND_ARG_KEY_FORMAT);
+  check_format(shape->value_format, value_format, ATTEND_ARG_VALUE_FORMAT);
+  check.require(is_whole(shape->head_dim, key_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
+  check.require(is_whole(shape->value_dim, value_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
   check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
   check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
   check.within(shape->integers, 0, 1, ATTEND_ARG_INTEGERS);
   if (check.failed()) return;
   const bool integers = shape->integers != 0;
-  check.require(!integers || shape->key_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
-  check.require(!integers || shape->value_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
+  check.require(!integers || key_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
+  check.require(!integers || value_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
   check.require(!integers || shape->head_dim <= ATTEND_INTEGER_MAX_HEAD_DIM, ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return;
   cache = {};
@@ -89,8 +100,9 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   cache.head_dim = int32_t(shape->head_dim);
   cache.value_dim = int32_t(shape->value_dim);
   cache.max_tokens = int32_t(shape->max_tokens);
-  cache.key_format = integers ? integer_format : shape->key_format;
-  cache.value_format = integers ? integer_format : shape->value_format;
+  cache.key_format = integers ? integer_format : key_format;
+  cache.value_format = integers ? integer_format : value_format;
+  cache.saturates = (saturates(shape->key_format) ? 1 : 0) + (saturates(shape->value_format) ? 2 : 0);
   const auto panels = [&](ptrdiff_t tokens) { return (int32_t(tokens) + group_of(cache) - 1) / group_of(cache); };
   // The last panel may hold one token only.
   if (shape->window_keys > 0) cache.ring_panels = panels(shape->window_keys - 1) + 1;
@@ -128,7 +140,7 @@ attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend
   const auto keys = check_appended<Number>(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
   const auto values =
       check_appended<Number>(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
-  if (!check.failed()) append(*cache, int(tokens), keys, values);
+  if (!check.failed()) check.require(append(*cache, int(tokens), keys, values), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
   return check.status();
 }
 
@@ -140,16 +152,17 @@ void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
   cache.check = check_of(cache);
 }
 
-void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value) {
+bool append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value) {
   if (is_plain(cache)) {
     core::store(cache_memory(cache), cache.tokens, tokens, key, value);
-  } else {
-    core::store(format_memory(cache), cache.tokens, tokens, key, value);
+  } else if (!core::store(format_memory(cache), cache.tokens, tokens, key, value)) {
+    return false;
   }
   set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
+  return true;
 }
 
-void append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value) {
+bool append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value) {
   const core::IntegerPanels memory = integer_memory(cache);
   const core::Paging paging = paging_of(cache);
   for (int token = cache.tokens; token < cache.tokens + tokens; ++token) {
@@ -161,6 +174,7 @@ void append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, cor
     value.data += value.token_stride;
   }
   set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
+  return true;
 }
 
 bool is_plain(const attend_cache& cache) {
@@ -204,17 +218,16 @@ core::FormatCache format_memory(const attend_cache& cache) {
   float* scales =
       static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
   float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_scale_floats(heads, tokens) : 0);
-  return {keys,
-          values,
-          key == core::Format::int8 ? scales : nullptr,
-          value == core::Format::int8 ? value_scales : nullptr,
-          key,
-          value,
-          heads,
-          cache.head_dim,
-          cache.value_dim,
-          tokens,
-          paging_of(cache)};
+  core::FormatCache made;
+  made.keys = keys, made.values = values;
+  made.key_scales = key == core::Format::int8 ? scales : nullptr;
+  made.value_scales = value == core::Format::int8 ? value_scales : nullptr;
+  made.key_format = key, made.value_format = value;
+  made.kv_heads = heads, made.head_dim = cache.head_dim, made.value_dim = cache.value_dim;
+  made.capacity = tokens;
+  made.paging = paging_of(cache);
+  made.saturates_keys = (cache.saturates & 1) != 0, made.saturates_values = (cache.saturates & 2) != 0;
+  return made;
 }
 
 core::IntegerPanels integer_memory(const attend_cache& cache) {

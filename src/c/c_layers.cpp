@@ -194,7 +194,8 @@ struct RunBlock {
   }
 };
 
-void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const CallOptions& options) {
+// False where keys or values are out of range of the cache.
+bool run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const CallOptions& options) {
   core::Problem problem = use.option_problem_of_row(0);
   float* const work = static_cast<float*>(given.workspace);
   const Kept kept = {use.layer.cache, use.appends,
@@ -212,7 +213,7 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   core::RangedOptions of_block = options_of_row(options, 0);
   if (has_lists(of_block)) return detail::run_option_blocks<RunBlock>(problem, of_block, call);
   core::Options& without_lists = of_block;
-  detail::run_option_blocks<RunBlock>(problem, without_lists, call);
+  return detail::run_option_blocks<RunBlock>(problem, without_lists, call);
 }
 
 attend_status attend_through(const LayerArguments& given, bool of_self) {
@@ -244,7 +245,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   use.require(!uses_positions(use.layer) || use.position >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET);
   check_places(use, given);
   use.require(!of_self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
-  if (!use.failed()) run(given, use, memory, options);
+  if (!use.failed()) use.require(run(given, use, memory, options), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
   return use.status();
 }
 
@@ -334,8 +335,8 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, extents)};
   const LayerCall call = {
       {places}, from, kept, {nullptr, nullptr, static_cast<float*>(workspace), cache.tokens}, team_of(*layer)};
-  call.store(x, int(tokens));
-  return ATTEND_OK;
+  check.require(call.store(x, int(tokens)), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
+  return check.status();
 }
 
 }  // extern "C"

@@ -121,13 +121,14 @@ struct ConvertWeights {
   template <core::Format format>
   void run_with() const {
     if constexpr (format != core::Format::float32) {
-      core::convert_weights<format>(static_cast<const float*>(weights.data), int(weights.outputs), int(weights.inputs), memory,
-                                    scales);
+      fits = core::convert_weights<format>(static_cast<const float*>(weights.data), int(weights.outputs), int(weights.inputs),
+                                           memory, scales);
     }
   }
   const attend_weights& weights;
   void* memory;
   float* scales;
+  bool& fits;
 };
 
 }  // namespace
@@ -258,7 +259,10 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   read_same(check, from, to);
   check_weights(check, *weights);
   if (check.failed()) return check.status();
-  with_format(format, ConvertWeights{*weights, memory, scales});
+  bool fits = true;
+  with_format(format, ConvertWeights{*weights, memory, scales, fits});
+  check.require(fits, ATTEND_OUT_OF_RANGE, ATTEND_ARG_WEIGHTS);
+  if (check.failed()) return check.status();
   *converted = *weights;
   converted->data = memory;
   converted->scales = scales;

@@ -67,6 +67,12 @@ constexpr Special specials[] = {
      "set it too: the other of query_format and output_format, or of key_format and value_format, is smaller than float32"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set it to how many keys there are; over a cache it is at most the tokens that the cache holds, or ATTEND_ALL_KEYS"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
+     "make it of ATTEND_BFLOAT16 or ATTEND_INT8, or of its format | ATTEND_SATURATED: a key or value is too large for it "
+     "(the largest of ATTEND_FLOAT16 is 65504, of ATTEND_INT4 524032)"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_WEIGHTS, ATTEND_ARG_WEIGHTS,
+     "convert them to ATTEND_BFLOAT16 or ATTEND_INT8: one is too large for the format (the largest of ATTEND_FLOAT16 is "
+     "65504, of ATTEND_INT4 524032)"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
      "give each of its entries that queries see the number of a page, 0 to pages.count - 1"},
     {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,

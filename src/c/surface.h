@@ -26,6 +26,7 @@ struct attend_cache {
   int32_t sink_panels;
   int32_t tokens;       // held
   int32_t peak_tokens;  // that were held since it was empty
+  int32_t saturates;    // 1: keys, 2: values, 3: both
   uint32_t check;       // of the fields above
 };
 
@@ -79,7 +80,7 @@ static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::
                   int(core::Scores::biased) == ATTEND_SCORES_BIASED - 1 &&
                   int(core::Scores::weights) == ATTEND_SCORES_WEIGHTS - 1,
               "the numbers of the C header are the core's");
-static_assert(sizeof(attend_cache) == 48 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
+static_assert(sizeof(attend_cache) == 52 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
 
 // A format of caches or weights that are computed in floats; whether rows of a width are whole groups of it.
 constexpr bool is_stored_format(int format) {
@@ -210,8 +211,9 @@ core::IntegerPanels integer_memory(const attend_cache& cache);
 core::Paging paging_of(const attend_cache& cache);
 // Says how many tokens a cache holds; stores some for which there is room.
 void set_tokens(attend_cache& cache, ptrdiff_t tokens);
-void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value);
-void append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value);
+// False where floats are out of range of the cache's formats: nothing has changed.
+bool append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value);
+bool append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value);
 
 // A problem's scale, for calls that compute: checks do not need it.
 float scale_of(const attend_problem& problem);
@@ -330,8 +332,8 @@ struct RunTimePlaces {
 // memory.
 struct Kept {
   template <class LayerCall>
-  void fill(const LayerCall& call, int tokens) const {
-    if (appends || cache == nullptr) call.store(call.x, tokens);
+  bool fill(const LayerCall& call, int tokens) const {
+    return (!appends && cache != nullptr) || call.store(call.x, tokens);
   }
   float* keys_at(float* work, int first) const { return cache != nullptr ? work : arrays.keys_at(work, first); }
   float* values_at(float* work, int first) const { return cache != nullptr ? work : arrays.values_at(work, first); }
@@ -339,6 +341,11 @@ struct Kept {
     if (cache == nullptr) return;
     append(*cache, count, {keys, arrays.keys.token_stride, arrays.keys.head_stride},
            {values, arrays.values.token_stride, arrays.values.head_stride});
+  }
+  bool holds(int tokens) const { return cache == nullptr || cache->tokens == tokens; }
+  // A ring has overwritten other tokens by those of the blocks before, and keeps these.
+  void take_back(int tokens) const {
+    if (cache->ring_panels == 0) set_tokens(*cache, tokens);
   }
   attend_cache* cache;
   bool appends;

@@ -12,35 +12,44 @@ struct Place {
   ptrdiff_t stride;
   float* scales;  // null where the format has none
   ptrdiff_t scale;
+  bool saturates;
 };
 
+// Whether all numbers are within the range of the format (narrow_numbers).
 template <core::Format format>
-ATTEND_NOINLINE void put_row(const float* from, int count, const Place& place) {
+ATTEND_NOINLINE bool put_row(const float* from, int count, const Place& place) {
   float* const scale = format == core::Format::int8 ? place.scales + place.scale : nullptr;
-  narrow_row_to<format>(from, count, static_cast<NumberOf<format>*>(place.data) + place.first, place.stride, scale);
+  return narrow_row_to<format>(from, count, static_cast<NumberOf<format>*>(place.data) + place.first, place.stride, scale,
+                               place.saturates);
 }
 
 template <>
-void put_row<core::Format::int4>(const float* from, int count, const Place& place) {
+bool put_row<core::Format::int4>(const float* from, int count, const Place& place) {
   const ptrdiff_t lane = place.stride == 1 ? 0 : place.first % panel_keys;
   void* const to = static_cast<char*>(place.data) + bytes_of(core::Format::int4, place.first - lane);
+  bool fits = true;
   for (int g = 0; g < count / core::int4_group; ++g, from += core::int4_group) {
     core::Int4Group group;
-    narrow_to_group(from, group);
+    if (!narrow_to_group(from, group)) {
+      fits = place.saturates && fits;
+      if (fits) narrow_to_limited_group(from, group);
+    }
     if (place.stride == 1) {
       static_cast<core::Int4Group*>(to)[g] = group;
     } else {
       core::put_int4_group(group, int(lane), static_cast<core::Int4Panel*>(to)[g]);
     }
   }
+  return fits;
 }
 
-void put_row_of(core::Format format, const float* from, int count, const Place& place) {
+bool put_row_of(core::Format format, const float* from, int count, const Place& place) {
 #define ATTEND_FORMAT_CASE(name) \
   case core::Format::name:       \
     return put_row<core::Format::name>(from, count, place);
   switch (format) { ATTEND_EACH_FORMAT(ATTEND_FORMAT_CASE) }
 #undef ATTEND_FORMAT_CASE
+  return true;
 }
 
 // A token's keys and values.
@@ -53,50 +62,91 @@ struct Token {
 
 // Puts the keys and values of a token into a slot of the cache, each row by a call of `put`.
 template <class Put>
-void put_token(const core::FormatCache& cache, ptrdiff_t slot, const Token& token, Put put) {
+bool put_token(const core::FormatCache& cache, ptrdiff_t slot, const Token& token, Put put) {
   const ptrdiff_t slots = ptrdiff_t(core::panel_count(cache.capacity)) * panel_keys, lane = slot % panel_keys;
+  bool fits = true;
   for (int head = 0; head < cache.kv_heads; ++head) {
     const ptrdiff_t at = head * slots + slot;
-    put(cache.key_format, token.key + head * token.key_stride, cache.head_dim,
-        Place{cache.keys, (at - lane) * cache.head_dim + lane, panel_keys, cache.key_scales, at});
-    put(cache.value_format, token.value + head * token.value_stride, cache.value_dim,
-        Place{cache.values, at * cache.value_dim, 1, cache.value_scales, at});
+    fits &= put(cache.key_format, token.key + head * token.key_stride, cache.head_dim,
+                Place{cache.keys, (at - lane) * cache.head_dim + lane, panel_keys, cache.key_scales, at, cache.saturates_keys});
+    fits &= put(cache.value_format, token.value + head * token.value_stride, cache.value_dim,
+                Place{cache.values, at * cache.value_dim, 1, cache.value_scales, at, cache.saturates_values});
   }
+  return fits;
+}
+
+template <class Number>
+bool rows_fit(const core::Tensor<const float>& tokens, int count, int heads, int width) {
+  bool fit = true;
+  for (int i = 0; i < count * heads && fit; ++i) {
+    fit = all_fit<Number>(tokens.data + i / heads * tokens.token_stride + i % heads * tokens.head_stride, width);
+  }
+  return fit;
+}
+
+// Whether all numbers of keys or values are within the range of a format.
+bool fit(core::Format format, const core::Tensor<const float>& tokens, int count, int heads, int width) {
+  if (!core::has_end(format)) return true;
+  return format == core::Format::float16 ? rows_fit<Half>(tokens, count, heads, width)
+                                         : rows_fit<core::Int4Group>(tokens, count, heads, width);
+}
+
+// Where tokens are refused, those that can be seen stay: free slots may be written before all numbers are known, but not the
+// panel of a ring's oldest tokens, which gives way when the ring begins another one.
+ATTEND_NOINLINE bool may_overwrite(const core::FormatCache& cache, int position, int count,
+                                   const core::Tensor<const float>& key, const core::Tensor<const float>& value) {
+  const int last_panel = (position + count - 1) / panel_keys;
+  if (last_panel < cache.paging.ring_panels || last_panel <= (position - 1) / panel_keys) return true;
+  return (cache.saturates_keys || fit(cache.key_format, key, count, cache.kv_heads, cache.head_dim)) &&
+         (cache.saturates_values || fit(cache.value_format, value, count, cache.kv_heads, cache.value_dim));
 }
 
 template <class Put>
-ATTEND_ALWAYS_INLINE void store_tokens(const core::FormatCache& cache, int position, int count, core::Tensor<const float> key,
-                                       core::Tensor<const float> value, Put put) {
+ATTEND_ALWAYS_INLINE bool store_tokens(const core::FormatCache& cache, int position, int count, core::Tensor<const float> key,
+                                       core::Tensor<const float> value, bool ends, Put put) {
+  const bool is_ring = cache.paging.ring_panels > 0;
+  if (ends && is_ring && !may_overwrite(cache, position, count, key, value)) return false;
+  bool fits = true;
   for (int token = position; token < position + count; ++token) {
     const int panel = token / panel_keys, lane = token % panel_keys;
     const Token rows = {key.data, value.data, key.head_stride, value.head_stride};
-    put_token(cache, ptrdiff_t(slot_panel(cache.paging, token + 1, panel)) * panel_keys + lane, rows, put);
-    if (cache.paging.ring_panels > 0 && panel < cache.paging.sink_panels) put_token(cache, token, rows, put);
+    fits &= put_token(cache, ptrdiff_t(slot_panel(cache.paging, token + 1, panel)) * panel_keys + lane, rows, put);
+    if (is_ring && panel < cache.paging.sink_panels) put_token(cache, token, rows, put);
     key.data += key.token_stride;
     value.data += value.token_stride;
   }
+  return fits;
 }
 
 }  // namespace
 
 namespace core {
 
-void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
-  in_float_environment([&]() ATTEND_INLINE_LAMBDA { store_tokens(cache, position, count, key, value, put_row_of); });
+bool store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  const bool looks = has_end(cache.key_format) || has_end(cache.value_format);
+  bool stored;
+  in_float_environment(
+      [&]() ATTEND_INLINE_LAMBDA { stored = store_tokens(cache, position, count, key, value, looks, put_row_of); });
+  return stored;
 }
 
 template <Format format>
-void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
-  const auto put = [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); };
+bool store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  const auto put = [](Format, const float* from, int width, const Place& place) { return put_row<format>(from, width, place); };
+  bool stored;
+  const auto store = [&]() ATTEND_INLINE_LAMBDA {
+    stored = store_tokens(cache, position, count, key, value, has_end(format), put);
+  };
   if constexpr (format == Format::int8 || format == Format::int4) {
-    in_float_environment([&]() ATTEND_INLINE_LAMBDA { store_tokens(cache, position, count, key, value, put); });
+    in_float_environment(store);
   } else {  // in whole numbers
-    store_tokens(cache, position, count, key, value, put);
+    store();
   }
+  return stored;
 }
 
 #define ATTEND_STORE_CACHE(format) \
-  template void store_cache<Format::format>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+  template bool store_cache<Format::format>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
 ATTEND_EACH_FORMAT(ATTEND_STORE_CACHE)
 #undef ATTEND_STORE_CACHE
 

@@ -131,18 +131,30 @@ template void pack_weights<Format::int8>(const void*, ptrdiff_t, int, int, void*
 
 namespace {
 
+// Whether no weight is too large.
+template <class Number>
+bool rows_fit(const float* rows, int outputs, int inputs) {
+  bool fit = true;
+  for (int output = 0; output < outputs && fit; ++output) fit = all_fit<Number>(rows + ptrdiff_t(output) * inputs, inputs);
+  return fit;
+}
+
 template <Format format>
-ATTEND_NOINLINE void convert_rows(const float* rows, int outputs, int inputs, void* converted, float* scales) {
+ATTEND_NOINLINE void convert_rows(const float* rows, int outputs, int inputs, void* converted, float* scales, bool& done) {
   auto* const to = static_cast<NumberOf<format>*>(converted);
+  done = !has_end(format) || rows_fit<NumberOf<format>>(rows, outputs, inputs);
+  if (!done) return;
   for (int output = 0; output < outputs; ++output) {
     const ptrdiff_t at = ptrdiff_t(output) * inputs;
-    narrow_row_to<format>(rows + at, inputs, to + at, 1, scales + (format == Format::int8 ? output : 0));
+    narrow_row_to<format>(rows + at, inputs, to + at, 1, scales + (format == Format::int8 ? output : 0), false);
   }
 }
 
 template <>
-ATTEND_NOINLINE void convert_rows<Format::int4>(const float* rows, int outputs, int inputs, void* converted,
-                                                float* /*scales*/) {
+ATTEND_NOINLINE void convert_rows<Format::int4>(const float* rows, int outputs, int inputs, void* converted, float* /*scales*/,
+                                                bool& done) {
+  done = rows_fit<Int4Group>(rows, outputs, inputs);
+  if (!done) return;
   auto* const to = static_cast<Int4Group*>(converted);
   const ptrdiff_t groups = ptrdiff_t(outputs) * inputs / int4_group;
   for (ptrdiff_t i = 0; i < groups; ++i) narrow_to_group(rows + i * int4_group, to[i]);
@@ -151,14 +163,16 @@ ATTEND_NOINLINE void convert_rows<Format::int4>(const float* rows, int outputs, 
 }  // namespace
 
 template <Format format>
-void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales) {
-  in_float_environment(convert_rows<format>, rows, outputs, inputs, converted, scales);
+bool convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales) {
+  bool done;
+  in_float_environment([&]() ATTEND_INLINE_LAMBDA { convert_rows<format>(rows, outputs, inputs, converted, scales, done); });
+  return done;
 }
 
-template void convert_weights<Format::float16>(const float*, int, int, void*, float*);
-template void convert_weights<Format::bfloat16>(const float*, int, int, void*, float*);
-template void convert_weights<Format::int8>(const float*, int, int, void*, float*);
-template void convert_weights<Format::int4>(const float*, int, int, void*, float*);
+template bool convert_weights<Format::float16>(const float*, int, int, void*, float*);
+template bool convert_weights<Format::bfloat16>(const float*, int, int, void*, float*);
+template bool convert_weights<Format::int8>(const float*, int, int, void*, float*);
+template bool convert_weights<Format::int4>(const float*, int, int, void*, float*);
 
 void rms_norm(const Normalisation& normalisation) { ActiveRowBackend::call<RmsNorm>(normalisation); }
 

@@ -27,6 +27,8 @@ constexpr const char* status_texts[] = {
     "a count of tokens is at least 0, and no more than the arrays have, or Documents room for",
     "the cache has no room for so many tokens: truncate or clear it, give its shape more "
     "max_tokens, or a PagedCache a page",
+    "a number is too large for the format that it is stored in (float16: 65504 is the largest, int4: 524032): store it as "
+    "bfloat16 or int8, or give the cache an attend::saturated format, which keeps the largest number instead",
     "a page is one of the pool that a PagedCache has its other pages of, not in its table yet, which has room for it; "
     "remove_page needs a last page without tokens: truncate or clear first",
     "truncate keeps at least 0 tokens, and no more than the cache holds",

@@ -3,6 +3,8 @@
 //   float16, bfloat16   the nearest number, ties to even
 //   int8                one of 127 steps to each side: number = scale * byte, with a scale for the row
 //
+// A finite number that is so large that the nearest one would be an infinity is told from the rest while it is rounded.
+//
 // Floats are made and rounded with integers only, so that every target gives the same numbers whatever it flushes, rounds or
 // lacks; hosts widen vectors of them with the instructions of their own, which give the same.
 #ifndef ATTEND_NUMERICS_FORMATS_H
@@ -94,34 +96,69 @@ inline float widen(int8_t number) {
 #endif
 }
 
-// The nearest number there is, ties to even; infinity from half a step beyond the largest one on. NaN becomes a quiet one.
-inline Half to_half(float number) {
+// The magnitude from which on finite numbers are too large for a format, as bits: half a step beyond its largest number.
+constexpr uint32_t infinite_bits = 0x7f800000u;
+template <class Number>
+constexpr uint32_t too_large = infinite_bits;
+template <>
+constexpr uint32_t too_large<Half> = 0x477ff000u;  // 65520
+template <>
+constexpr uint32_t too_large<Bfloat> = 0x7f7f8000u;
+
+template <class Number>
+bool is_too_large(float number) {
+  return magnitude(number) >= too_large<Number> && is_finite(number);
+}
+
+// Where it is: the largest number that is not, with the same sign.
+template <class Number>
+float limited(float number) {
+  if (!is_too_large<Number>(number)) return number;
+  return bits_to<float>((bits_to<uint32_t>(number) & 0x80000000u) | (too_large<Number> - 1));
+}
+
+// Whether none of so many floats is too large. Most have none that is infinite or NaN either, which takes few steps to see.
+template <class Number>
+ATTEND_NOINLINE bool all_fit(const float* from, int count) {
+  constexpr uint32_t up = 0x80000000u - too_large<Number>;
+  uint32_t sums = 0;
+  int i = 0;
+  for (; i + 4 <= count; i += 4) {
+    ATTEND_UNROLL
+    for (int k = i; k < i + 4; ++k) sums |= magnitude(from[k]) + up;
+  }
+  for (; i < count; ++i) sums |= magnitude(from[i]) + up;
+  bool fit = true;
+  for (i = 0; i < count && sums >= 0x80000000u && fit; ++i) fit = !is_too_large<Number>(from[i]);
+  return fit;
+}
+
+// The nearest number there is, ties to even; infinity of those that are too large. NaN becomes a quiet one.
+ATTEND_ALWAYS_INLINE Half to_half(float number) {
   const uint32_t bits = bits_to<uint32_t>(number), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
   constexpr uint32_t one = 1u << 23;
-  uint32_t rounded = 0x7c00u;
-  if (size > 0x7f800000u) {
-    rounded = 0x7e00u | (size >> 13 & 0x3ffu);
-  } else if (size < 102 * one) {  // below 2^-25
-    rounded = 0;
-  } else if (size < 113 * one) {  // subnormal: units of 2^-24
+  uint32_t rounded = 0;
+  if (size >= too_large<Half>) {
+    rounded = size > infinite_bits ? 0x7e00u | (size >> 13 & 0x3ffu) : 0x7c00u;
+  } else if (size >= 113 * one) {
+    rounded = (size - 112 * one + 0xfffu + (size >> 13 & 1)) >> 13;
+  } else if (size >= 102 * one) {  // from 2^-25 on: subnormal, units of 2^-24
     const int shift = 126 - int(size >> 23);
     const uint32_t digits = (size & (one - 1)) | one;
     rounded = (digits + (1u << (shift - 1)) - 1 + (digits >> shift & 1)) >> shift;
-  } else if (size < 143 * one) {  // below 2^16
-    rounded = (size - 112 * one + 0xfffu + (size >> 13 & 1)) >> 13;
   }
   return {uint16_t(sign | rounded)};
 }
 
-inline Bfloat to_bfloat(float number) {
+ATTEND_ALWAYS_INLINE Bfloat to_bfloat(float number) {
   const uint32_t bits = bits_to<uint32_t>(number);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return {uint16_t(bits >> 16 | 0x40u)};
+  if ((bits & 0x7fffffffu) > infinite_bits) return {uint16_t(bits >> 16 | 0x40u)};
   return {uint16_t((bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
 }
 
-inline void narrow(float number, float* to) { *to = number; }
-inline void narrow(float number, Half* to) { *to = to_half(number); }
-inline void narrow(float number, Bfloat* to) { *to = to_bfloat(number); }
+ATTEND_ALWAYS_INLINE void narrow(float number, float* to) { *to = number; }
+ATTEND_ALWAYS_INLINE void narrow(float number, Half* to) { *to = to_half(number); }
+ATTEND_ALWAYS_INLINE void narrow(float number, Bfloat* to) { *to = to_bfloat(number); }
 
 // Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers, and what is not finite
 // never gets to be converted: such a row's scale is NaN.
@@ -137,8 +174,11 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
     for (int i = 0; i < count; ++i) to[i * stride] = 0;
     return largest == 0 ? 0.0f : bits_to<float>(0x7fc00000u);
   }
-  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first.
-  const float up = largest < magnitude(5.421011e-20f) ? 1.8446744e+19f : 1.0f;  // 2^-64, 2^64
+  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first; those whose reciprocal is
+  // subnormal, smaller. 2^-64, 2^64 and 2^126
+  const float up = largest < magnitude(5.421011e-20f)     ? 1.8446744e+19f
+                   : largest >= magnitude(8.5070592e+37f) ? 5.421011e-20f
+                                                          : 1.0f;
   const float factor = F::mul(127.0f, F::reciprocal(F::mul(max, up)));
   for (int i = 0; i < count; ++i) {
     constexpr float shift = 12582912.0f;  // leaves the nearest whole number in the low bits
@@ -149,29 +189,55 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
   return F::mul(max, part);
 }
 
-// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale.
+// One that is not below too_large. (Apart, so that the loop has one comparison for it.)
 template <class Number>
-void narrow_numbers(const float* from, int count, Number* to, ptrdiff_t stride = 1) {
-  for (int i = 0; i < count; ++i) narrow(from[i], to + i * stride);
+ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
+  narrow(saturates ? limited<Number>(number) : number, to);
+  return saturates || !is_too_large<Number>(number);
 }
 
+// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale. Those that are too large become the largest
+// number where it saturates, which costs bfloat16 half a step and so is what it always does; otherwise an infinity, and the
+// result is false.
+template <class Number>
+bool narrow_numbers(const float* from, int count, Number* to, ptrdiff_t stride, bool saturates) {
+  bool fits = true;
+  for (int i = 0; i < count; ++i, to += stride) {
+    if (magnitude(from[i]) < too_large<Number>) {
+      narrow(from[i], to);
+    } else {
+      fits = narrow_largest(from[i], to, saturates) && fits;
+    }
+  }
+  return fits;
+}
+template <>
+inline bool narrow_numbers(const float* from, int count, float* to, ptrdiff_t stride, bool /*saturates*/) {
+  for (int i = 0; i < count; ++i) to[i * stride] = from[i];
+  return true;
+}
+
+// Results of a call, which may be infinite.
 inline void narrow_row(core::Format format, const float* from, int count, void* to) {
-  if (format == core::Format::float16) {
-    narrow_numbers(from, count, static_cast<Half*>(to));
-  } else if (format == core::Format::bfloat16) {
-    narrow_numbers(from, count, static_cast<Bfloat*>(to));
-  } else {
-    narrow_numbers(from, count, static_cast<float*>(to));
+  for (int i = 0; i < count; ++i) {
+    if (format == core::Format::float16) {
+      narrow(from[i], static_cast<Half*>(to) + i);
+    } else if (format == core::Format::bfloat16) {
+      narrow(from[i], static_cast<Bfloat*>(to) + i);
+    } else {
+      narrow(from[i], static_cast<float*>(to) + i);
+    }
   }
 }
 
-// The same in any format; *scale is written where the format has scales.
+// A row of any format as it is stored; *scale is written where the format has scales.
 template <core::Format format>
-void narrow_row_to(const float* from, int count, NumberOf<format>* to, ptrdiff_t stride, float* scale) {
+bool narrow_row_to(const float* from, int count, NumberOf<format>* to, ptrdiff_t stride, float* scale, bool saturates) {
   if constexpr (format == core::Format::int8) {
     *scale = narrow_to_bytes(from, count, to, stride);
+    return true;
   } else {
-    narrow_numbers(from, count, to, stride);
+    return narrow_numbers(from, count, to, stride, saturates || !core::has_end(format));
   }
 }
 

@@ -161,15 +161,18 @@ ATTEND_NOINLINE void widen_by_lanes(const core::Int4Panel& panel, float* to) {
   }
 }
 
-// A group of floats, rounded as linear.h says.
-inline void narrow_to_group(const float* from, core::Int4Group& to) {
+template <>
+constexpr uint32_t too_large<core::Int4Group> = too_large<Half> + (3u << 23);  // 8 steps: 524160
+
+// A group of floats, rounded as linear.h says. False where some are too large: all are NaN then.
+inline bool narrow_to_group(const float* from, core::Int4Group& to) {
   using F = FloatArithmetic;
+  const float* const first = from;
   float max = 0.0f;
-  bool all_finite = true;
   for (int i = 0; i < core::int4_group; ++i) {
     if (magnitude(from[i]) > magnitude(max)) max = from[i];
-    all_finite = all_finite && is_finite(from[i]);
   }
+  const bool all_finite = is_finite(max);
   // Where the quotient is subnormal its reciprocal may be too large, and float16 has nothing but 0 for it.
   const bool is_zero = magnitude(max) < magnitude(9.403955e-38f) || !all_finite;  // 2^-123
   const float scale = is_zero ? -0.0f : F::mul(max, -0.125f), factor = is_zero ? 0.0f : F::reciprocal(scale);
@@ -182,6 +185,14 @@ inline void narrow_to_group(const float* from, core::Int4Group& to) {
   };
   // One by one: QEMU 7.2 stops at what Clang makes of this for the vectors of RISC-V.
   for (int i = 0; i < 16; ++i, from = opaque(from + 1)) to.numbers[i] = uint8_t(number(from[0]) | number(from[16]) << 4);
+  return magnitude(max) < too_large<core::Int4Group> || all_fit<core::Int4Group>(first, core::int4_group);
+}
+
+// The same of a group that was too large, with its largest numbers limited.
+ATTEND_NOINLINE inline void narrow_to_limited_group(const float* from, core::Int4Group& to) {
+  float numbers[core::int4_group];
+  for (int i = 0; i < core::int4_group; ++i) numbers[i] = limited<core::Int4Group>(from[i]);
+  narrow_to_group(numbers, to);
 }
 
 }  // namespace

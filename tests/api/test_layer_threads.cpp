@@ -33,7 +33,7 @@ struct Recent {
 struct World {
   World() {
     attend::pack(*random_floats<attend::Weights<10, width>>(2), wv);
-    attend::convert(*random_floats<attend::Weights<48, width>>(3), wq);
+    (void)attend::convert(*random_floats<attend::Weights<48, width>>(3), wq);
     REQUIRE(rotary.init() == Status::ok);
   }
   auto layer() const {

@@ -26,7 +26,7 @@ class World : public Choices {
   static constexpr int most_heads = 4, most_width = 9, most_tokens = 12, most_batch = 3, capacity = 20;
   static constexpr int most_head_dim = ATTEND_MAX_WIDTH;
   static constexpr int held = 13;        // tokens in the cache
-  static constexpr int head_bytes = 48;  // of a cache, of which any change is seen
+  static constexpr int head_bytes = 52;  // of a cache, of which any change is seen
   static constexpr int columns = 16;     // of masks, biases and scores: more than there are keys
 
   explicit World(Random* random = nullptr) : Choices(random), p(*problem_.as<attend_problem>()) {

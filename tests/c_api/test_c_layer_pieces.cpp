@@ -57,7 +57,7 @@ void check_conversion() {
   fill(weights, random);
   float bias[outputs];
   std::memset(&found, 0xff, sizeof found), std::memset(&expected, 0xff, sizeof expected);
-  attend::convert(weights, expected);
+  REQUIRE(attend::convert(weights, expected) == attend::Status::ok);
   attend_weights seen = c_weights(weights, bias), wanted = c_weights(found, bias);
   CHECK(attend_convert_weights(&seen, wanted.format, found.data, sizeof found.data, const_cast<float*>(wanted.scales), &seen) ==
         ATTEND_OK);

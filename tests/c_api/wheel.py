@@ -150,6 +150,34 @@ def keys_elsewhere(numpy, draw):
         except attend.AttendError as refusal:
             check(f'{which} is 48; expected a multiple of 32' in str(refusal), f'a {which} of 48 in int4: {refusal}')
     check(four_bits.nbytes < floats.nbytes / 6, '18 bytes for 32 numbers')
+
+    for format, end, largest in (('float16', 65520, 65504), ('int4', 524160, 524032)):
+        kept, limited, expected = (attend.Cache(2, 64, 64, key_format='bfloat16', value_format=format, saturate=s) for s in (False, True, False))
+        for cache in (kept, limited, expected):
+            cache.append(long[:, :3], long[:, :3])
+        large = long[:, 3:5].copy()
+        large[1, 1, 63] = end
+        try:
+            kept.append(large, large)
+            check(False, f'{end} in {format}: taken')
+        except attend.AttendError as refusal:
+            check('saturate=True' in str(refusal), f'{end} in {format}: {refusal}')
+        check(len(kept) == 3, 'nothing has changed')
+        limited.append(large, large)
+        large[1, 1, 63] = largest
+        expected.append(large, large)
+        same(f'{format} that saturates', attend.attention(wide, limited), attend.attention(wide, expected))
+        same(f'{format} after a refusal', attend.attention(wide, kept), attend.attention(wide, kept))
+        try:
+            attend.Weights(numpy.full((1, 32), end, numpy.float32)).converted(format)
+            check(False, f'a weight of {end} in {format}: taken')
+        except attend.AttendError as refusal:
+            check('bfloat16' in str(refusal), f'a weight of {end} in {format}: {refusal}')
+    try:
+        attend.Cache(2, 64, 64, value_format='int8', saturate=True)
+        check(False, 'int8 that saturates: taken')
+    except attend.AttendError as refusal:
+        check('leave it out' in str(refusal), f'int8 that saturates: {refusal}')
     check(abs(four_bits.nbytes - 2 * 2 * 64 * 64 / 32 * 18) < 100, '18 bytes for 32 numbers')
 
     table = numpy.array([[2, 0, 1]], numpy.int32)

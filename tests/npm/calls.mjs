@@ -81,6 +81,15 @@ for (const format of [undefined, 'float16', 'bfloat16', 'int8', 'int4']) {
   const y = attend.project(x, square(format)), exact = x.subarray(0, 32).reduce((sum, number, i) => sum + number * w[i], 0);
   check(Math.abs(y[0] - exact) < 0.5 && y.length === 96, `weights of ${format ?? 'float32'} project`, [y[0], exact]);
 }
+for (const [format, end] of [['float16', 65520], ['int4', 524160]]) {
+  const row = fill(32), large = row.slice(), shape = { headDim: 32, maxTokens: 9, format: ['bfloat16', format] };
+  large[31] = -end;
+  const kept = new attend.Cache(shape), limited = new attend.Cache({ ...shape, saturate: true });
+  refused(`${end} in ${format}`, () => kept.append(row, large), 'too large');
+  check(kept.tokens === 0 && limited.append(row, large).tokens === 1, `${end} in ${format}: taken where the cache saturates`);
+  refused(`a weight of ${end} in ${format}`, () => new attend.Weights(large, { outputs: 1, inputs: 32, format }), 'too large');
+}
+refused('bfloat16 that saturates', () => new attend.Cache({ headDim: 32, maxTokens: 9, format: 'bfloat16', saturate: true }), 'float16 or int4');
 const weights = square(), rotary = new attend.Rotary({ dim: 8, pairs: 'halves' }), cache = new attend.Cache({ kvHeads: 4, headDim: 8, maxTokens: 9 });
 const layer = new attend.Layer({ query: weights, key: weights, value: weights, output: weights, rotary, cache });
 const layered = layer.selfAttention(x, { heads: 4, headDim: 8, causal: true });

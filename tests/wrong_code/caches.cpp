@@ -32,6 +32,13 @@ void wrong() { attend::decode(token_query, half_cache, token_output); }
 //! format_of_double: attend: formats of a cache are float, attend::float16, attend::bfloat16, attend::int8 and attend::int4
 attend::KvCache<Shape, double> wrong;
 
+//! format_of_bytes_saturated: attend: attend::saturated is of attend::float16 or attend::int4: other formats end where float does
+attend::KvCache<Shape, attend::saturated<attend::int8>> wrong;
+
+//! format_of_halves_saturated: nothing
+attend::KvCache<Shape, attend::saturated<attend::float16>, attend::int8> halves;
+attend::KvCache<Shape, attend::bfloat16, attend::saturated<attend::float16>> bfloats;
+
 //! format_of_4_bits: attend: keys or values of attend::int4 have a head_dim or value_dim that is a multiple of 32, which share a scale
 attend::KvCache<Shape, attend::int4> wrong;
 

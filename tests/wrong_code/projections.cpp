@@ -114,6 +114,9 @@ static attend::PackedWeights<2, 31, attend::int4> weights;
 //! projection_weights_of_double: attend: weights are of float, attend::float16, attend::bfloat16, attend::int8 or attend::int4
 static attend::Weights<2, 3, double> weights;
 
+//! projection_weights_saturated: attend: weights are of float, attend::float16, attend::bfloat16, attend::int8 or attend::int4
+static attend::Weights<2, 3, attend::saturated<attend::float16>> weights;
+
 //! projection_weights_of_no_outputs: attend: weights have at least 1 output and 1 input
 static attend::Weights<0, 3> weights;
 

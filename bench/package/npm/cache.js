@@ -4,14 +4,18 @@ import { Owned, named, only, refuse, whole } from './memory.js';
 import { counted, formats, problemNames, problemOf, run, setResults, shapeOf } from './problem.js';
 
 const nextKeyPlace = 36; // in saved bytes, which include/attend/core/saved.h describes
+// Whether some floats are too large for a format.
+const hasEnd = (format) => format === 'float16' || format === 'int4';
 const pair = (value) => (Array.isArray(value) ? value : [value, value]);
 
 export class Cache extends Owned {
   constructor(memory, options) {
-    only(options, ['kvHeads', 'headDim', 'valueDim', 'maxTokens', 'format', 'windowKeys', 'sinkTokens']);
+    only(options, ['kvHeads', 'headDim', 'valueDim', 'maxTokens', 'format', 'windowKeys', 'sinkTokens', 'saturate']);
     const kvHeads = whole('kvHeads', options.kvHeads ?? 1, 1), headDim = whole('headDim', options.headDim, 1);
     const valueDim = whole('valueDim', options.valueDim ?? headDim, 1);
-    const [keyFormat, valueFormat] = pair(options.format ?? 'float32').map((word) => named('format', formats, word));
+    const words = pair(options.format ?? 'float32'), { saturate = false } = options;
+    if (saturate && !words.some(hasEnd)) refuse('saturate', 'expected a format in which numbers can be too large: float16 or int4');
+    const [keyFormat, valueFormat] = words.map((word) => named('format', formats, word) + (saturate && hasEnd(word) ? C.ATTEND_SATURATED : 0));
     const members = {
       kv_heads: kvHeads, head_dim: headDim, value_dim: valueDim, max_tokens: whole('maxTokens', options.maxTokens, 1), key_format: keyFormat,
       value_format: valueFormat, window_keys: whole('windowKeys', options.windowKeys ?? 0), sink_tokens: whole('sinkTokens', options.sinkTokens ?? 0),

@@ -111,6 +111,8 @@ export interface CacheOptions {
   windowKeys?: number;
   /** Of a ring: the first tokens, which it keeps too. */
   sinkTokens?: number;
+  /** Finite numbers that are too large for float16 or int4 become its largest; otherwise append refuses them. */
+  saturate?: boolean;
 }
 
 /** What queries have seen of keys so far. */

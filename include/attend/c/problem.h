@@ -46,7 +46,8 @@ enum attend_format {
   ATTEND_BFLOAT16 = 2, /* the upper half of a float */
   ATTEND_INT8 = 3,     /* two's complement, of keys and values, with a scale for each token and head, and of weights */
   ATTEND_INT16 = 4,    /* of the output of integer attention only (c/integer.h) */
-  ATTEND_INT4 = 5      /* in groups of 32 with a scale: of caches (attend_c.h) and of the weights of projections (c/layers.h) */
+  ATTEND_INT4 = 5,     /* in groups of 32 with a scale: of caches (attend_c.h) and of the weights of projections (c/layers.h) */
+  ATTEND_SATURATED = 256 /* with ATTEND_FLOAT16 or ATTEND_INT4 of an attend_cache_shape: see there */
 };
 
 /* Tensors of floats, or of numbers of the format that the problem names: element (b, t, h, c) is

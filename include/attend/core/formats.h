@@ -12,6 +12,9 @@ namespace core {
 // Strides count numbers, not bytes. Rows of int4 are whole groups of 32.
 enum class Format : uint8_t { float32, float16, bfloat16, int8, int4 = 5 };
 
+// Whether a format ends far below the largest float: at 65504, and at 8 times as much.
+constexpr bool has_end(Format format) { return format == Format::float16 || format == Format::int4; }
+
 // Numbers of 4 bits. A group of 32 neighbours, of a key, a value or an output's weights, shares a scale and has 18 bytes: the
 // scale, a float16 with its low byte first, and 16 bytes, of which byte i has number i in its low half and number i + 16 in its
 // high half. A number stands for (number - 8) * scale, which a float holds exactly, or for NaN where the scale is not finite.

@@ -72,11 +72,12 @@ void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, v
 // Converts weights of floats that lie in rows to another format, also in rows: float16 and bfloat16 to the nearest number, ties
 // to even; int8 to one of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
 // finite. Others have no scales. int4, as GGUF's reference computes it: the scale of a group is the number of the largest
-// magnitude, divided by -8 and rounded to float16, and a weight is the nearest of -8 to 7 steps of the quotient. From 524,160
-// on the scale is an infinity, and all 32 weights NaN; up to 2^-22 it is 0, and so are they. A group with a NaN or an infinity
-// has NaN as its scale, and one of numbers below 2^-123 a 0: these alone are not the reference's bytes.
+// magnitude, divided by -8 and rounded to float16, and a weight is the nearest of -8 to 7 steps of the quotient. Up to 2^-22
+// the scale is 0, and so are all 32 weights. A group with a NaN or an infinity has NaN as its scale, and one of numbers below
+// 2^-123 a 0: these alone are not the reference's bytes. Returns false, and writes nothing, where a finite weight is too large
+// for the format (core::store). Infinity and NaN stay what they are in float16 and bfloat16.
 template <Format format>
-void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);
+bool convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);
 
 // Computes the projection with the active backend. A program holds the code of the formats that it names.
 template <Format format>

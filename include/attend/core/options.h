@@ -225,6 +225,7 @@ struct FormatCache {
   int value_dim;
   int capacity;  // tokens that there is room for. With slots: of all that they may name
   Paging paging;
+  bool saturates_keys = false, saturates_values = false;  // numbers too large for the format become the largest there is
 };
 
 // Sizes of its memory for all heads.
@@ -241,18 +242,22 @@ constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
-// ring, tokens that are no longer in its panels are overwritten; those of sink tokens are kept.
+// ring, tokens that are no longer in its panels are overwritten; those of sink tokens are kept. Returns false where a finite
+// number is too large for its format, which would make it infinite (float16: from 65520 on; int4: from 524160 on), and the
+// cache does not saturate. What tokens before position can be seen is as it was then. Infinity and NaN are taken.
+//
+// bfloat16: the nearest finite number.
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
 // int4: each 32 neighbours of a key or value have one, and are rounded as convert_weights rounds (linear.h). Scores and outputs
 // are those of floats that hold (number - 8) * scale.
-void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+bool store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 // The same where keys and values have this format, without the code of others. With a head_dim of 0 it stores values alone;
 // key_scales may be value_scales then.
 template <Format format>
-void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+bool store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 }  // namespace core
 }  // namespace attend

@@ -24,6 +24,13 @@ struct int4 {
   core::Int4Group group;  // of 32 neighbours
 };
 
+// As a format of a cache: finite numbers that are too large for float16 or int4 become the largest number of the format, with
+// their sign, where append refuses them otherwise (Status::out_of_range).
+//
+//   static attend::KvCache<Assistant, attend::saturated<attend::float16>> cache;
+template <class Format>
+struct saturated {};
+
 namespace detail {
 
 template <class Type>
@@ -48,11 +55,24 @@ template <>
 struct FormatOf<int8> : FormatIs<core::Format::int8, int8_t> {};
 template <>
 struct FormatOf<int4> : FormatIs<core::Format::int4, core::Int4Group> {};
+template <class Format>
+struct FormatOf<saturated<Format>> : FormatOf<Format> {
+  static_assert(core::has_end(FormatOf<Format>::format),
+                "attend: attend::saturated is of attend::float16 or attend::int4: other formats end where float does");
+};
+
+template <class Format>
+constexpr bool saturates = false;
+template <class Format>
+constexpr bool saturates<saturated<Format>> = true;
+
+template <class Format>
+constexpr bool in_groups = FormatOf<Format>::format == core::Format::int4;
 
 // Whether rows of a width are whole groups of a format.
 template <class Format>
 constexpr bool has_width(int width) {
-  return !Same<Format, int4>::value || width % core::int4_group == 0;
+  return !in_groups<Format> || width % core::int4_group == 0;
 }
 
 // A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays set the number of keys
@@ -125,9 +145,10 @@ class PlainRows {
 
   constexpr PlainRows() : keys_{}, values_{} {}
 
-  void store(int position, int count, const ArrayRows<Shape>& tokens) {
+  bool store(int position, int count, const ArrayRows<Shape>& tokens) {
     core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity}, position, count, tokens.keys(),
                 tokens.values());
+    return true;
   }
 
   core::Tensor<const float> keys() const {
@@ -149,7 +170,7 @@ class PlainRows {
 // Keys or values in another format: their numbers and, if the format has any, their scales.
 template <class Format, size_t rows, size_t width>
 struct FormatRows {
-  static constexpr size_t row = Same<Format, int4>::value ? (width + core::int4_group - 1) / core::int4_group : width;
+  static constexpr size_t row = in_groups<Format> ? (width + core::int4_group - 1) / core::int4_group : width;
   alignas(config::alignment) typename FormatOf<Format>::Number numbers[rows * row];
   float* scales() { return nullptr; }
   const float* scales() const { return nullptr; }
@@ -177,8 +198,8 @@ class FormatCacheRows {
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;
   static constexpr core::Paging paging = {nullptr, 0, Ring::ring_groups, Ring::sink_groups};
-  static constexpr core::Format key_format = FormatOf<KeyFormat>::format;
-  static constexpr bool one_format = Same<KeyFormat, ValueFormat>::value;
+  static constexpr core::Format key_format = FormatOf<KeyFormat>::format, value_format = FormatOf<ValueFormat>::format;
+  static constexpr bool one_format = key_format == value_format;
 
  public:
   using RingType = Ring;
@@ -186,14 +207,14 @@ class FormatCacheRows {
 
   constexpr FormatCacheRows() = default;
 
-  void store(int position, int count, const ArrayRows<Shape>& tokens) {
-    const core::FormatCache cache = {
-        keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format, FormatOf<ValueFormat>::format,
-        Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         paging};
+  bool store(int position, int count, const ArrayRows<Shape>& tokens) {
+    const core::FormatCache cache = {keys_.numbers, values_.numbers,      keys_.scales(),        values_.scales(), key_format,
+                                     value_format,  Dims::kv_heads,       Dims::head_dim,        Dims::value_dim,  capacity,
+                                     paging,        saturates<KeyFormat>, saturates<ValueFormat>};
     if constexpr (one_format) {
-      core::store_cache<key_format>(cache, position, count, tokens.keys(), tokens.values());
+      return core::store_cache<key_format>(cache, position, count, tokens.keys(), tokens.values());
     } else {
-      core::store(cache, position, count, tokens.keys(), tokens.values());
+      return core::store(cache, position, count, tokens.keys(), tokens.values());
     }
   }
 
@@ -201,7 +222,7 @@ class FormatCacheRows {
     call.problem.key = {as_floats(keys_.numbers), 0, head_rows * Dims::head_dim};
     call.problem.value = {as_floats(values_.numbers), Dims::value_dim, head_rows * Dims::value_dim};
     call.options.key_format = key_format;
-    call.options.value_format = FormatOf<ValueFormat>::format;
+    call.options.value_format = value_format;
     call.options.key_scales = keys_.scales();
     call.options.value_scales = values_.scales();
     call.options.key_scale_stride = call.options.value_scale_stride = head_rows;
@@ -250,12 +271,14 @@ class PagedRows {
   constexpr int page(int index) const { return index >= 0 && index < count_ ? table_[index] : -1; }
   void remove() { --count_; }
 
-  void store(int position, int count, const ArrayRows<Shape>& tokens) {
-    for (int i = 0; i < count;) {
+  bool store(int position, int count, const ArrayRows<Shape>& tokens) {
+    bool fits = true;
+    for (int i = 0; i < count && fits;) {
       const int within = (position + i) % page_tokens, here = smaller(page_tokens - within, count - i);
-      pool_->store(table_[(position + i) / page_tokens] * page_tokens + within, here, tokens.from(i));
+      fits = pool_->store(table_[(position + i) / page_tokens] * page_tokens + within, here, tokens.from(i));
       i += here;
     }
+    return fits;
   }
 
   core::Paging paging() const { return {table_, page_tokens / group_keys<Shape>}; }

@@ -20,7 +20,7 @@ class IntegerRows {
 
   constexpr IntegerRows() : keys_{}, values_{} {}
 
-  void store(int position, int count, const ArrayRows<Shape>& tokens) {
+  bool store(int position, int count, const ArrayRows<Shape>& tokens) {
     for (int i = 0; i < count; ++i) {
       const int chunk = (position + i) / integer_chunk, within = (position + i) % integer_chunk;
       if constexpr (Ring::ring_groups > 0) {
@@ -30,6 +30,7 @@ class IntegerRows {
         store_token(position + i, i, tokens);
       }
     }
+    return true;
   }
 
   core::Tensor<const int8_t> keys() const { return {keys_, key_dim, ptrdiff_t(room) * key_dim}; }

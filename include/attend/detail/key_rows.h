@@ -14,7 +14,7 @@ namespace detail {
 template <class Shape, class Format, int capacity>
 class KeyRows {
   using Dims = Checked<Shape>;
-  static_assert(FormatOf<Format>::value && !Same<Format, int4>::value,
+  static_assert(FormatOf<Format>::value && !in_groups<Format>,
                 "attend: keys of a cache of attend::in_keys are float, attend::float16, attend::bfloat16 or attend::int8");
   static_assert(fits_in_keys<Shape>, "attend: values that are a part of their keys have a value_dim of at most head_dim");
   static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
@@ -26,10 +26,10 @@ class KeyRows {
   static constexpr bool plain = false, cached = true;
 
   // As values as wide as keys, beside keys of no numbers, whose scales are overwritten by those of the values.
-  void store(int position, int count, const ArrayRows<Shape>& tokens) {
-    core::store_cache<format>({rows_.numbers, rows_.numbers, rows_.scales(), rows_.scales(), format, format, Dims::kv_heads, 0,
-                               Dims::head_dim, capacity, core::Paging()},
-                              position, count, tokens.keys(), tokens.keys());
+  bool store(int position, int count, const ArrayRows<Shape>& tokens) {
+    return core::store_cache<format>({rows_.numbers, rows_.numbers, rows_.scales(), rows_.scales(), format, format,
+                                      Dims::kv_heads, 0, Dims::head_dim, capacity, core::Paging(), false, saturates<Format>},
+                                     position, count, tokens.keys(), tokens.keys());
   }
 
   void set(OptionCall& call) const {

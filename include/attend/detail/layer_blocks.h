@@ -65,21 +65,23 @@ int share_before(const Team& team, int tokens, int next) {
 // One call of a layer, whose arguments were checked: blocks of tokens go through the layer one after another. Threads meet
 // where there is a semicolon.
 //
-//   for each block of tokens:  keys and values = projections; steps; the first thread stores;
+//   for each block of tokens:  keys and values = projections; steps; the first thread stores; out of range: end
 //   for each block of tokens:  queries = projection; steps; attention; gate; output = projection;
 //
 // `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
 // LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
-// a block's keys and values are projected to, and what becomes of them then.
+// a block's keys and values are projected to, and what becomes of them then: whether it holds so many tokens, those of the
+// block among them, and otherwise takes back those of the call.
 template <class Layer, class Places, class Store, class Team = OneThread>
 struct LayerCall : Places, LayerTokens, Team {
   LayerCall(const Places& places, const Layer& layer_, const Store& kept_, const LayerTokens& tokens, const Team& team = Team())
       : Places(places), LayerTokens(tokens), Team(team), layer(layer_), kept(kept_) {}
 
-  // Keys and values of `count` tokens.
-  void store(const float* from, int count) const {
+  // Keys and values of `count` tokens. False where they are out of range of what keeps them.
+  bool store(const float* from, int count) const {
     const int block = Places::memory.block;
-    for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * layer.memory_width) {
+    bool fits = true;
+    for (int first = 0; first < count && fits; first += block, from += ptrdiff_t(block) * layer.memory_width) {
       const int block_tokens = smaller(block, count - first);
       float *const keys = kept.keys_at(at(Places::memory.first), first), *const values =
                                                                              kept.values_at(at(Places::memory.second), first);
@@ -90,7 +92,17 @@ struct LayerCall : Places, LayerTokens, Team {
       Team::meet();  // so all have checked the call, and the cache may change
       if (Team::part == 0) kept.store(keys, values, block_tokens);
       Team::meet();
+      fits = kept.holds(position + first + block_tokens);
     }
+    if (!fits) take_back();
+    return fits;
+  }
+
+  // Once all threads have seen that a block was refused.
+  [[gnu::cold]] void take_back() const {
+    Team::meet();
+    if (Team::part == 0) kept.take_back(position);
+    Team::meet();
   }
 
   // attend(first, count): attention of the block's queries.
@@ -147,9 +159,10 @@ void run_share(const LayerTeam& team, const Problem&... problem) {
   team.parts == 1 ? Runner::run(problem...) : core::run_part(problem..., team.part, team.parts);
 }
 
+// Both return false, and write nothing of y, where new keys or values are out of range.
 template <class Runner, class... Types>
-void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
-  call.kept.fill(call, problem.queries);
+bool run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
+  if (!call.kept.fill(call, problem.queries)) return false;
   core::Problem of_block = problem;
   of_block.scratch = call.own();
   call.attend_blocks(problem.queries, [&](int first, int count) {
@@ -157,32 +170,36 @@ void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
     of_block.offset = core::offset_after(problem.offset, first);
     run_share<Runner>(call, of_block);
   });
+  return true;
 }
 
 // Runner::run computes a problem with options. Both become those of the last block.
 template <class Runner, class CoreOptions, class... Types>
-void run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
+bool run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;
   problem.scratch = call.own();
-  call.kept.fill(call, queries);
+  if (!call.kept.fill(call, queries)) return false;
   call.attend_blocks(queries, [&](int first, int count) {
     problem.queries = count;
     problem.offset = core::offset_after(offset, first);
     run_share<Runner>(call, problem, options);
     core::move_queries(options, count, 0);
   });
+  return true;
 }
 
 // Keys and values of the call's tokens in work memory, where no cache keeps them.
 struct KeptArrays {
   static constexpr bool causal = false;  // where the options do not set it
   template <class Call>
-  void fill(const Call& call, int tokens) const {
-    call.store(call.x, tokens);
+  bool fill(const Call& call, int tokens) const {
+    return call.store(call.x, tokens);
   }
   float* keys_at(float* /*work*/, int first) const { return keys.data + first * keys.token_stride; }
   float* values_at(float* /*work*/, int first) const { return values.data + first * values.token_stride; }
   static void store(const float* /*keys*/, const float* /*values*/, int /*count*/) {}  // they are where they belong
+  static constexpr bool holds(int /*tokens*/) { return true; }
+  static void take_back(int /*tokens*/) {}
   core::Tensor<float> keys, values;
 };
 

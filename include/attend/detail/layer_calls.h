@@ -193,13 +193,11 @@ bool is_part(const LayerCall<Types...>&) {
 
 template <class Runner, class... Types>
 Status run_part_of(const LayerCall<Types...>& call, const core::Problem& problem) {
-  run_blocks<Runner>(problem, call);
-  return Status::ok;
+  return run_blocks<Runner>(problem, call) ? Status::ok : Status::out_of_range;
 }
 template <class Runner, class... Types, class CoreOptions>
 Status run_part_of(const LayerCall<Types...>& call, core::Problem& of_block, CoreOptions& options) {
-  run_option_blocks<Runner>(of_block, options, call);
-  return Status::ok;
+  return run_option_blocks<Runner>(of_block, options, call) ? Status::ok : Status::out_of_range;
 }
 
 // The keys and values of a layer: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work
@@ -213,22 +211,29 @@ struct AppendedCache {
   static constexpr bool causal = true;  // where the options do not set it
   using Shape = typename CacheTraits<Cache>::ShapeType;
   template <class Call>
-  void fill(const Call& call, int tokens) const {
-    call.store(call.x, tokens);
+  bool fill(const Call& call, int tokens) const {
+    return call.store(call.x, tokens);
   }
   static float* keys_at(float* work, int /*first*/) { return work; }
   static float* values_at(float* work, int /*first*/) { return work; }
   void store(const float* keys, const float* values, int count) const {  // there is room, as was found before
-    (void)cache.append(*reinterpret_cast<const Key<Shape, block>*>(keys), *reinterpret_cast<const Value<Shape, block>*>(values),
-                       count);
-    CacheAccess::count_all(cache);
+    const Status status = cache.append(*reinterpret_cast<const Key<Shape, block>*>(keys),
+                                       *reinterpret_cast<const Value<Shape, block>*>(values), count);
+    if (status == Status::ok) CacheAccess::count_all(cache);
+  }
+  bool holds(int tokens) const { return CacheTraits<Cache>::plain || cache.length() == tokens; }
+  // A ring has overwritten other tokens by those of the blocks before, and keeps these.
+  void take_back([[maybe_unused]] int tokens) const {
+    if constexpr (!CacheTraits<Cache>::is_ring) (void)cache.truncate(tokens);
   }
   Cache& cache;
 };
 struct FullCache {
   static constexpr bool causal = false;
   template <class Call>
-  void fill(const Call&, int) const {}
+  bool fill(const Call&, int) const {
+    return true;
+  }
 };
 
 constexpr bool is_team_part(const void*) { return false; }

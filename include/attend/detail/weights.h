@@ -11,7 +11,7 @@ namespace detail {
 template <int outputs, int inputs, class Format>
 constexpr bool are_weights() {
   static_assert(outputs >= 1 && inputs >= 1, "attend: weights have at least 1 output and 1 input");
-  static_assert(FormatOf<Format>::value,
+  static_assert(FormatOf<Format>::value && !saturates<Format>,
                 "attend: weights are of float, attend::float16, attend::bfloat16, attend::int8 or attend::int4");
   static_assert(!Same<Format, int4>::value || inputs % core::int4_group == 0,
                 "attend: weights of attend::int4 have a multiple of 32 inputs, which share a scale");
@@ -111,24 +111,27 @@ constexpr PackedWeights<outputs, inputs, Format> pack(const Weights<outputs, inp
   return packed;
 }
 
-// Converts weights of float to a smaller format, at run time: float16 and bfloat16 to the nearest number, ties to even, and to
-// infinity where it is too large for them; int8 to one of 127 steps to each side of 0, where scales[output] is 1 / 127 of the
-// output's largest magnitude (0 where that is not much above 1e-43), or NaN where a weight is not finite. The same bits on
-// every target. int4 is rounded as GGUF's reference does: core::convert_weights.
+// Converts weights of float to a smaller format, at run time: float16 and bfloat16 to the nearest finite number, ties to even;
+// int8 to one of 127 steps to each side of 0, where scales[output] is 1 / 127 of the output's largest magnitude (0 where that
+// is not much above 1e-43), or NaN where a weight is not finite. The same bits on every target. int4 is rounded as GGUF's
+// reference does: core::convert_weights. Where a finite weight is too large for float16 or int4, the status is out_of_range,
+// and nothing is written.
 //
 //   static attend::Weights<64, 48, attend::int8> bytes;
-//   attend::convert(weights, bytes);
+//   const attend::Status status = attend::convert(weights, bytes);
 template <int outputs, int inputs, class From, int new_outputs, int new_inputs, class Format>
-void convert(const Weights<outputs, inputs, From>& weights, Weights<new_outputs, new_inputs, Format>& converted) {
+Status convert(const Weights<outputs, inputs, From>& weights, Weights<new_outputs, new_inputs, Format>& converted) {
   static_assert(detail::Same<From, float>::value, "attend: convert takes weights of float");
   static_assert(!detail::Same<Format, float>::value, "attend: convert makes weights of float16, bfloat16, int8 or int4");
   static_assert(outputs == new_outputs && inputs == new_inputs,
                 "attend: convert makes weights with as many outputs and inputs");
+  bool fits = true;
   if constexpr (detail::Same<From, float>::value && detail::Same<Format, int8>::value) {
-    core::convert_weights<core::Format::int8>(weights.data[0], outputs, inputs, converted.data, converted.scales);
+    fits = core::convert_weights<core::Format::int8>(weights.data[0], outputs, inputs, converted.data, converted.scales);
   } else if constexpr (detail::Same<From, float>::value && !detail::Same<Format, float>::value) {
-    core::convert_weights<detail::FormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
+    fits = core::convert_weights<detail::FormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
   }
+  return fits ? Status::ok : Status::out_of_range;
 }
 
 }  // namespace attend

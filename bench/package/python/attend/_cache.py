@@ -10,6 +10,11 @@ FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16
            'int4': _c.ATTEND_INT4}
 
 
+def _has_end(format: str) -> bool:
+    """Whether some numbers of float32 are too large for it."""
+    return format in ('float16', 'int4')
+
+
 class Cache:
     """Keys and values of one sequence, in the order in which attention reads them fastest.
 
@@ -21,17 +26,23 @@ class Cache:
     float32, float16, bfloat16, int8 with a scale for each token and head, or int4 with one for each 32 neighbours. window_keys makes it a ring, which keeps the last
     window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens; each call is to be given
     window=(window_keys - 1, 0), or a shorter one, and sink_tokens, or 0 where they are not to be seen. integers=True: it takes and keeps
-    int8 arrays, of attention with a quantisation. Several threads may read a cache at a time, as long as none appends or truncates.
+    int8 arrays, of attention with a quantisation. saturate=True: finite numbers that are too large for float16 or int4 become the largest
+    one of the format, where append refuses them otherwise. Several threads may read a cache at a time, as long as none appends or truncates.
     """
 
     def __init__(self, kv_heads: int, head_dim: int, max_tokens: int, *, value_dim: Optional[int] = None,
                  key_format: str = 'float32', value_format: str = 'float32', window_keys: int = 0, sink_tokens: int = 0,
-                 integers: bool = False):
+                 integers: bool = False, saturate: bool = False):
         shape = new(_c.attend_cache_shape, shared.attend_cache_shape_init)
         shape.kv_heads, shape.head_dim = whole('kv_heads', kv_heads), whole('head_dim', head_dim)
         shape.value_dim = shape.head_dim if value_dim is None else whole('value_dim', value_dim)
         shape.max_tokens = whole('max_tokens', max_tokens)
         shape.key_format, shape.value_format = word('key_format', key_format, FORMATS), word('value_format', value_format, FORMATS)
+        if truth('saturate', saturate):
+            if not any(_has_end(format) for format in (key_format, value_format)):
+                raise AttendError('saturate: leave it out, or give a format in which numbers can be too large: float16 or int4')
+            shape.key_format += _c.ATTEND_SATURATED * _has_end(key_format)
+            shape.value_format += _c.ATTEND_SATURATED * _has_end(value_format)
         shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
         for name, format, width in (('head_dim', key_format, shape.head_dim), ('value_dim', value_format, shape.value_dim)):
             if format == 'int4' and width % 32:
@@ -75,7 +86,8 @@ class Cache:
     def append(self, key: Any, value: Any) -> None:
         """Adds one or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32, or
         int8 where it is of integers; one token has the axis of tokens too. Any strides of the first two axes will do but those of 0,
-        which broadcasting makes. Where they do not fit, AttendError, and nothing has changed."""
+        which broadcasting makes. Where they do not fit, or a finite number is too large
+        for the format, AttendError, and nothing has changed."""
         held: List[Any] = []
         try:
             k, v = (Array(name, source, 'b' if self.integers else 'f', 3, 3, held) for name, source in (('key', key), ('value', value)))

@@ -38,6 +38,10 @@ _SPECIAL = {
     (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_SINK_TOKENS): 'leave them out, or give what passes them: a call a window such as '
     'window=(5, 0), a Cache window_keys',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_KEYS): 'give at most the tokens that the cache holds: len(cache)',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_CACHE): "a key or value is too large for the cache's format: the largest number of float16 is "
+    '65504, of int4 524032; make it of bfloat16 or int8, or with saturate=True',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_WEIGHTS): 'convert to bfloat16 or int8: a weight is too large for the format; the largest number '
+    'of float16 is 65504, of int4 524032',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache, or documents side by side, are of one sequence',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES_FIRST): 'give first keys of at least 0',
