@@ -8,6 +8,7 @@
 #include "../kernel/widen.h"
 #include "combine.h"
 #include "features.h"
+#include "folded_query.h"
 #include "score_mod.h"
 
 namespace attend::ATTEND_ISA {
@@ -64,6 +65,7 @@ template <class Isa, class Features>
 class EmbeddedRows : public LostFactors<Isa::flushes> {
  public:
   static constexpr int limit = Features::one_row ? 1 : core::EmbeddedOptionMemory::most_rows;  // of a block
+  static constexpr bool may_fold = Features::arrays || Features::format == core::Format::int8;
   struct Seen {
     int from;
     int to;
@@ -99,8 +101,9 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
   float* scores(int r) const { return scores_ + r * chain_keys; }
-  const float* query(int r) const { return scaled ? queries_ + ptrdiff_t(r) * problem_.head_dim : query_; }
-  float query_factor() const { return scaled ? 1.0f : query_scale_; }
+  const float* query(int r) const { return is_scaled() ? queries_ + ptrdiff_t(r) * problem_.head_dim : query_; }
+  float query_factor() const { return is_scaled() ? 1.0f : query_scale_; }
+  const FoldedRows<may_fold, limit>& folded() const { return folded_; }
   float* numbers() const { return numbers_; }
 
   float& max(int r) const { return state(r).max(); }
@@ -130,8 +133,11 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     } else {
       row.at = {0, 0, visibility_of(problem_, options_, token), token, head};
     }
-    this->note(scaled ? scale_query<Isa>(query_, problem_.head_dim, query_scale_, query)
-                      : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
+    const bool folds =
+        may_fold && options_.key_scales != nullptr && fold_query<Isa>(query_, problem_.head_dim, query_scale_, query);
+    if (folds) folded_.add(r);
+    this->note(scaled && !folds ? scale_query<Isa>(query_, problem_.head_dim, query_scale_, query)
+                                : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
     if (has_states()) {
       row.state = element(options_.states, token, head);
       if (options_.begins) state(r).template begin<Isa>();
@@ -192,6 +198,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   void begin_block() {
     tree_ = SegmentTree();
     this->forget();
+    folded_.clear();
   }
 
  private:
@@ -202,6 +209,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   }
 
   static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
+  bool is_scaled() const { return scaled || folded_.any(); }
   int row_limit() const { return at_most(problem_.row_block, limit); }
 
   const core::Problem& problem_;
@@ -214,6 +222,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   float** sums_;  // of the open segment, in the states
   float *states_, *chain_, *scores_, *queries_, *numbers_, *nodes_;
   SegmentTree tree_;
+  FoldedRows<may_fold, limit> folded_;
 };
 
 // Those of a plain call: of one tile, and notes of them lie on the stack. Each sees the first keys. Sums grow in the output,

@@ -89,8 +89,8 @@ class EmbeddedTiles {
   const core::Problem& problem() const { return rows_.problem(); }
   int count() const { return Rows::limit == 1 ? 1 : count_; }
 
-  // Numbers of other formats than int4 are widened in registers where each of them is read once. Calls with all options do without these
-  // loops, of which each format has its own.
+  // Numbers of other formats than int4 are widened in registers where each of them is read once. Calls with all options do
+  // without these loops, of which each format has its own.
   bool reads_in_place(core::Format format) const {
     return format == core::Format::float32 || (!in_groups<Number> && format == Features::format && count() <= tile_rows);
   }
@@ -107,6 +107,9 @@ class EmbeddedTiles {
         score_widened(first, begin, end);
       }
       scale_rows(keys_.key_scales(), first, begin, end, rows_.lost());
+      for (int r = 0; rows_.folded().any() && r < count(); ++r) {
+        if (rows_.folded().has(r)) unfold_scores<Isa>(rows_.scores(r) + begin, end - begin);
+      }
     }
   }
 

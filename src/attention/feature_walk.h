@@ -121,7 +121,7 @@ class FeatureWalk {
     RowTile tile = {0, 0};
     for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
       tile.rows = at_most(rows_.rows.count - tile.r, Isa::tile_rows);
-      if (seen && block.key_scales == nullptr) {
+      if (seen && block.key_scales == nullptr && !rows_.folded.any()) {
         rows_.template attend_tile<Steps>(tile, block, visible);
       } else {
         add_keys_to_tile(tile, block);
@@ -148,6 +148,10 @@ class FeatureWalk {
   // Returns whether a row may not see a key between others.
   bool modify_scores(const RowTile& tile, const KeySpan& keys, const float* key_scales, const BlockVisibility& visibility) {
     const bool in_range = all_in_range(keys.key + keys.from, visibility);
+    if (rows_.folded.any()) {
+      unfold(tile, keys, key_scales);
+      key_scales = nullptr;
+    }
     if (!use_.modifies && key_scales == nullptr && in_range) return false;
     score_mod_.apply(rows_.scores, row_ + tile.r, tile.rows, keys, key_scales, !in_range);
     // With many rows, some row does not see some key.
@@ -156,6 +160,15 @@ class FeatureWalk {
       gaps = any_masked<Isa>(rows_.scores + i * config::score_keys + keys.from, whole_panels(keys.to) - keys.from);
     }
     return gaps;
+  }
+
+  // The scores of folded queries, after the scales of keys, where these have not multiplied them yet.
+  ATTEND_NOINLINE void unfold(const RowTile& tile, const KeySpan& keys, const float* key_scales) {
+    if (key_scales != nullptr) rows_.scale_weights(tile.rows, keys.from, keys.to, key_scales);
+    for (int i = 0; i < tile.rows; ++i) {
+      float* const scores = rows_.scores + i * config::score_keys + keys.from;
+      if (rows_.folded.has(tile.r + i)) unfold_scores<Isa>(scores, whole_panels(keys.to) - keys.from);
+    }
   }
 
   // Takes a tile's scores of the keys from `from` on, whole panels. Row i sees the keys below visible[i]. With gaps some of

@@ -9,6 +9,7 @@
 #include "../isa/contract.h"
 #include "../kernel/tiles.h"
 #include "features.h"
+#include "folded_query.h"
 #include "key_source.h"
 #include "row_sums.h"
 #include "rows.h"
@@ -50,10 +51,14 @@ struct RowBlock {
     const int head_dim = problem.head_dim;
     const bool packs = keys.keeps_rows();
     float* query = queries;
+    folded.clear();
     ATTEND_ISA::for_each_row(some, group, [&](int r, int token, int head) {
       const int lane = r % panel_keys;
       float* const scaled = packs ? keys.work() + lane * ptrdiff_t(head_dim) : query;
       scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, scaled), head_dim, scale, scaled);
+      if constexpr (Features::any) {
+        if (options.key_scales != nullptr && fold_query<Isa>(scaled, head_dim, 1.0f, scaled)) folded.add(r);
+      }
       query += head_dim;
       if (packs && lane == panel_keys - 1) {
         pack_panel<Isa, panel_keys>(keys.work(), head_dim, panel_keys, head_dim, query - panel_keys * ptrdiff_t(head_dim));
@@ -123,7 +128,8 @@ struct RowBlock {
   RowSums<Isa, Features> sums;
   float* const scores;   // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
   float* const queries;  // [rows][head_dim], scaled; panels of 16 where keys stay in rows
-  Rows rows{};           // at most problem.row_block
+  FoldedRows<Features::any, config::row_block> folded;
+  Rows rows{};  // at most problem.row_block
 
  private:
   // A query where it lies, or widened to `work`.
