@@ -21,11 +21,11 @@ template <class Shape, int tokens, int nodes>
 Status merge(State<Shape, tokens, nodes>& state, const State<Shape, tokens, nodes>& other) {
   using namespace detail;
   Progress& progress = StateAccess::progress(state);
-  const int other_next = StateAccess::progress(other).next();
+  const int other_next = StateAccess::progress(other).end();
   if (!progress.can_merge(StateAccess::progress(other))) return Status::bad_state;
   if (!same_settings(StateAccess::settings(state), StateAccess::settings(other))) return Status::other_options;
   const auto segments = finished_segments<Shape>(state), added = finished_segments<Shape>(other);
-  const int next = core::next_of_both(segments, progress.next(), added, other_next);
+  const int next = core::next_of_both(segments, progress.end(), added, other_next);
   if (next < 0) return Status::bad_state;
   if (segments.count_with(added) > nodes) return Status::too_many_nodes;
   core::merge(StateAccess::data(state), StateAccess::data(other), other_next % segment_keys != 0,
@@ -41,7 +41,7 @@ size_t saved_bytes(const State<Shape, tokens, nodes>& state) {
   const Progress& progress = StateAccess::progress(state);
   return 4 * core::saved_words(is_integer<Shape>, ptrdiff_t(progress.queries()) * Checked<Shape>::query_heads,
                                Checked<Shape>::value_dim, finished_segments<Shape>(state).count,
-                               progress.next() % segment_keys != 0);
+                               progress.end() % segment_keys != 0);
 }
 
 // Writes a state as bytes for other programs, with a check sum and the version of bits. They depend on the keys that it has
@@ -59,7 +59,7 @@ Status save(const State<Shape, tokens, nodes>& state, uint8_t (&bytes)[room]) {
   if (!progress.begun()) return Status::bad_state;
   core::SavedHead head{};
   head.batch = 1, head.queries = progress.queries(), head.query_heads = Checked<Shape>::query_heads;
-  head.value_dim = Checked<Shape>::value_dim, head.next_key = progress.next();
+  head.value_dim = Checked<Shape>::value_dim, head.next_key = progress.end();
   for (int i = 0; i < CallSettings::count; ++i) head.settings[i] = StateAccess::settings(state).words[i];
   core::save(head, StateAccess::data(state), nodes, bytes);
   return Status::ok;
@@ -78,7 +78,7 @@ Status load(State<Shape, tokens, nodes>& state, const uint8_t* bytes, size_t siz
     return Status::other_shape;
   if (head.nodes > nodes) return Status::too_many_nodes;
   core::load(head, bytes, StateAccess::data(state), nodes);
-  StateAccess::progress(state).take(head.next_key, head.queries);
+  StateAccess::progress(state).take(head.next_key, head.next_key, head.queries);
   for (int i = 0; i < CallSettings::count; ++i) StateAccess::settings(state).words[i] = head.settings[i];
   return Status::ok;
 }

@@ -45,7 +45,7 @@ class State {
   // changes nothing. States that begin at others than 0 are for merge().
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
-  // The next key to take.
+  // The next key to take, behind those that no query sees by position.
   constexpr int next() const { return progress_.next(); }
 
  private:
@@ -120,10 +120,10 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
                     const AnyQuantisation& quantisation) {
   if (quantisation.status() != Status::ok) return quantisation.status();
   Progress& progress = StateAccess::progress(state);
-  const int queries = progress.queries(), end = progress.next();
+  const int queries = progress.queries(), end = progress.end(), length = options.key_length.or_else(end);
   if (!progress.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
-  if (!are_settings(StateAccess::settings(state), options, quantisation) || options.key_length.or_else(end) != end)
-    return Status::other_options;
+  const bool ends_there = length == end || length == progress.next();
+  if (!ends_there || !are_settings(StateAccess::settings(state), options, quantisation)) return Status::other_options;
   if (has_short_lse(options, queries)) return Status::bad_lse;
   auto& data = StateAccess::data(state);
   typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;

@@ -41,21 +41,6 @@ void each_row_with_options(const Call& call, const CallOptions& call_options, co
   });
 }
 
-// The keys that queries of any batch row see: what all states go over alike.
-core::SeenKeys seen_in_any_row(const Call& call, const CallOptions& call_options) {
-  core::SeenKeys any = {0, call.first.keys, call.first.keys};
-  int end = 0;
-  each_row_with_options(call, call_options, {0, 1}, [&](core::Problem& row, core::RangedOptions& options, const Parts&) {
-    const core::SeenKeys seen = call.arithmetic->seen_keys(call, row, options);
-    any.sinks = at_least(any.sinks, seen.sinks);
-    if (seen.first == seen.end) return;
-    any.first = at_most(any.first, seen.first);
-    end = at_least(end, seen.end);
-  });
-  any.end = at_least(end, any.first);
-  return any;
-}
-
 // Runs a part of a batch row into its states.
 void run_into_states(const Call& call, const core::SeenKeys& seen, core::Problem& row, core::RangedOptions& options,
                      const Parts& cut) {
@@ -66,7 +51,7 @@ void run_into_states(const Call& call, const core::SeenKeys& seen, core::Problem
     call.arithmetic->run_row(call, row, options, cut);
     each_state(row, options, cut, [&](float* state) { call.arithmetic->skip_keys(state, width, row.keys, to); });
   };
-  seen.go_over(options.first_key, end, end, run, [&](int from, int to) {
+  seen.go_over(options.first_key, end, run, [&](int from, int to) {
     each_state(row, options, cut, [&](float* state) { call.arithmetic->leave(state, width, from, to); });
   });
   each_state(row, options, cut, [&](float* state) { set_next_key(state, end); });
@@ -88,7 +73,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   core::SeenKeys seen = {};
   if (has_states && !call.failed()) {
     check_begun(call, problem.states, ATTEND_ARG_STATES);
-    seen = seen_in_any_row(call, call_options);
+    seen = call.arithmetic->seen_keys(call, call.first, call_options.first);
     StatesOfPart states = {call, seen, nullptr};
     each_row_with_options(
         call, call_options, cut, [&](const core::Problem& row, const core::RangedOptions& options, const Parts& row_cut) {

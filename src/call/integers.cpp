@@ -10,6 +10,7 @@ ATTEND_OPERATION(RunIntegerOptions, run_integer_options)
 
 }  // namespace
 
+#if !ATTEND_SOFT_DOUBLE
 double nearest_product(double a, double b) {
   in_float_environment([&]() ATTEND_NOINLINE { a *= b; });
   return a;
@@ -19,6 +20,7 @@ double nearest_quotient(double a, double b) {
   in_float_environment([&]() ATTEND_NOINLINE { a /= b; });
   return a;
 }
+#endif
 
 void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<RunIntegers>(problem); }
 

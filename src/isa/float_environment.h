@@ -13,6 +13,7 @@
 
 namespace attend {
 namespace core {
+namespace {  // each source has its own: none of them may lend another one its instructions
 
 // What a target's register holds: `control` are the bits that decide results or traps, `usual` what these are to be.
 #if defined(ATTEND_KEEP_FLOAT_ENVIRONMENT) || ATTEND_SOFT_FLOAT
@@ -118,5 +119,6 @@ ATTEND_ALWAYS_INLINE void in_float_environment(Work work, const Arguments&... ar
   end_floats(callers);
 }
 
+}  // namespace
 }  // namespace core
 }  // namespace attend

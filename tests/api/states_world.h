@@ -17,7 +17,7 @@ struct Wake {
 };
 constexpr int queries = 5, keys = 1300;
 
-static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (19 + 2 * 7 + 1 * (7 + 3)) * 4 + 12 + 36,
+static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (19 + 2 * 7 + 1 * (7 + 3)) * 4 + 16 + 36,
               "a state is its floats, how far it is, and what it was taken with");
 
 using Recent = RingOf<700, 4, 1300>;

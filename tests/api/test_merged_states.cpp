@@ -229,7 +229,8 @@ TEST_CASE("states: saved, loaded and merged they have the bits of one call, and 
       CHECK(attend::accumulate(w.query, w.plain, first, stop, w.work, options) == Status::ok);
       const Bytes bytes = saved(first);
       CHECK(attend::load(loaded, bytes.bytes, bytes.size) == Status::ok);
-      CHECK(loaded.next() == stop);
+      CHECK(loaded.next() >= stop);  // behind keys that no query sees
+      CHECK(loaded.next() <= first.next());
       CHECK(std::memcmp(saved(loaded).bytes, bytes.bytes, bytes.size) == 0);
       CHECK(attend::accumulate(w.query, w.plain, loaded, keys, w.work, options) == Status::ok);
       CHECK(std::memcmp(saved(loaded).bytes, saved(whole).bytes, most_bytes) == 0);

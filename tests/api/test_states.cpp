@@ -23,7 +23,7 @@ void check_cache(const Cache& cache, attend::ScoreOptions<Wake> options) {
     while (w.state.next() < cache.length()) {
       const int before = w.state.next();
       REQUIRE(attend::accumulate(w.query, cache, w.state, before + step, w.work, options) == Status::ok);
-      REQUIRE(w.state.next() == std::min(before + step, cache.length()));
+      REQUIRE(w.state.next() >= std::min(before + step, cache.length()));  // it passes over keys that no query sees
     }
     CHECK(attend::finish(w.state, w.found, options) == Status::ok);
     CHECK(same_array(w.found, w.expected));

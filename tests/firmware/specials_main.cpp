@@ -1,7 +1,7 @@
 // Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them masked: one hash
 // of all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as
 // zero.
-#include "../../include/attend/core/attention.h"
+#include "attend/core/attention.h"
 #include "../support/random.h"
 #include "platform.h"
 

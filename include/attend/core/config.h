@@ -213,7 +213,7 @@ __attribute__((always_inline)) constexpr int larger(int a, int b) { return a > b
 
 // Whether the compiler computes a constant, with its own rounding; yes where it does not say.
 constexpr bool is_constant() {
-#if __clang_major__ >= 9 || (!defined(__clang__) && __GNUC__ >= 9)
+#if (defined(__clang__) && __clang_major__ >= 9) || (!defined(__clang__) && __GNUC__ >= 9)
   return __builtin_is_constant_evaluated();
 #else
   return true;

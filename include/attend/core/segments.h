@@ -98,18 +98,16 @@ struct SeenKeys {
     return key < sinks || (first < end && key < end && key + segment_keys > first);
   }
 
-  // Calls with the keys before `end` that a state has to take from `key` on, of `keys` that there are; returns the key that it
-  // goes on with, which may lie behind `end`.
+  // Calls with the keys before `up_to` that a state has to take from `key` on.
   //   run(from, to)    keys that lie side by side
   //   leave(from, to)  the open chain or segment ends at `from`, because the state goes on at `to`
   template <class Run, class Leave>
-  int go_over(int key, int end_of_call, int keys, Run run, Leave leave) const {
+  void go_over(int key, int up_to, Run run, Leave leave) const {
     for (;;) {
-      const int from = next(key, keys);
+      const int from = next(key, up_to);
       if ((from ^ key) >= chain_keys && key % segment_keys != 0 && has_segment(key / segment_keys)) leave(key, from);
-      key = from;
-      if (key >= end_of_call) return key;
-      key = detail::smaller(end_from(from), end_of_call);
+      if (from >= up_to) return;
+      key = detail::smaller(end_from(from), up_to);
       run(from, key);
     }
   }

@@ -171,23 +171,26 @@ class Progress {
   constexpr Status begin(int key) {
     if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
     *this = Progress();
-    next_ = key;
+    next_ = end_ = key;
     return Status::ok;
   }
 
-  // The next key.
+  // The next key, and the key that the state has come to: keys between are seen by no query. Where they reach into another
+  // segment, that one has not begun.
   constexpr int next() const { return next_; }
+  constexpr int end() const { return end_; }
   // The number of queries of the state, and whether it has taken a call, be it one without keys, since begin().
   constexpr int queries() const { return queries_; }
   constexpr bool begun() const { return begun_; }
 
   // Whether a call over so many keys can take those before up_to.
   constexpr Status can_take(int up_to, int keys, int queries) const {
-    if (up_to < next_ || (begun_ && up_to > next_ && next_ == keys)) return Status::bad_up_to;
+    if (up_to < end_ || (begun_ && up_to > next_ && next_ == keys)) return Status::bad_up_to;
     return next_ > keys || (begun_ && queries != queries_) ? Status::bad_state : Status::ok;
   }
-  constexpr void take(int end, int queries) {
-    next_ = end;
+  constexpr void take(int end, int next, int queries) {
+    end_ = end;
+    next_ = next;
     queries_ = queries;
     begun_ = true;
     finished_ = false;
@@ -200,12 +203,13 @@ class Progress {
   // Whether `other` is of the same queries.
   constexpr bool can_merge(const Progress& other) const { return begun_ && other.begun_ && other.queries_ == queries_; }
   constexpr void merge(int next) {
-    next_ = next;
+    next_ = end_ = next;
     finished_ = false;
   }
 
  private:
   int next_ = 0;
+  int end_ = 0;
   int queries_ = 0;
   bool begun_ = false;
   bool finished_ = false;  // whether nothing was taken since finish()
@@ -271,19 +275,18 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
                                                  CoreOptions& options) {
   constexpr int step = is_integer<Shape> ? integer_chunk : 1;
   Progress& progress = StateAccess::progress(into.state);
-  const int keys = problem.keys;
+  const int keys = problem.keys, begin = progress.end();
   const core::SeenKeys seen = core::seen_keys(problem, options);
   // A call that would stop at keys which the state has passed over takes none.
-  const int up_to = seen.next(into.up_to, keys) >= progress.next() ? larger(into.up_to, progress.next()) : into.up_to;
+  const int up_to = seen.next(into.up_to, keys) >= progress.next() ? larger(into.up_to, begin) : into.up_to;
   const Status status = progress.can_take(up_to, keys, problem.queries);
   if (status != Status::ok) return status;
-  const int end = smaller(up_to, keys);
-  const int first = seen.next(progress.next(), keys), last = larger(seen.next(end, keys), first);
+  const int stop = smaller(up_to, keys), first = seen.next(begin, keys), next = seen.next(stop, keys);
   if (options.origin > first) return Status::bad_origin;
-  if (first < end && (first % step != 0 || (end % step != 0 && end != keys))) return Status::bad_up_to;
+  if ((first < stop && first % step != 0) || (stop % step != 0 && stop != keys)) return Status::bad_up_to;
+  const int end = larger(stop, next & -segment_keys);
   const core::SegmentSet segments = finished_segments<Shape>(into.state);
-  if (segments.most_with(seen, progress.next() / segment_keys, last / segment_keys) > AnyState::nodes)
-    return Status::too_many_nodes;
+  if (segments.most_with(seen, begin / segment_keys, end / segment_keys) > AnyState::nodes) return Status::too_many_nodes;
   const CallSettings settings = settings_with_queries(problem, options);
   CallSettings& of_state = StateAccess::settings(into.state);
   if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
@@ -296,10 +299,9 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
     core::run(problem, options);
     options.begins = false;
   };
-  const int next =
-      seen.go_over(progress.next(), end, keys, run, [&](int from, int to) { core::leave(problem, options, from, to); });
-  if (options.begins) run(next, next);
-  progress.take(next, problem.queries);
+  seen.go_over(begin, end, run, [&](int from, int to) { core::leave(problem, options, from, to); });
+  if (options.begins) run(end, end);
+  progress.take(end, next, problem.queries);
   of_state = settings;
   return Status::ok;
 }
