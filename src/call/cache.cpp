@@ -75,20 +75,14 @@ bool put_token(const core::FormatCache& cache, ptrdiff_t slot, const Token& toke
   return fits;
 }
 
-template <class Number>
-bool rows_fit(const core::Tensor<const float>& tokens, int count, int heads, int width) {
-  bool fit = true;
-  for (int i = 0; i < count * heads && fit; ++i) {
-    fit = all_fit<Number>(tokens.data + i / heads * tokens.token_stride + i % heads * tokens.head_stride, width);
-  }
-  return fit;
-}
-
 // Whether all numbers of keys or values are within the range of a format.
 bool fit(core::Format format, const core::Tensor<const float>& tokens, int count, int heads, int width) {
-  if (!core::has_end(format)) return true;
-  return format == core::Format::float16 ? rows_fit<Half>(tokens, count, heads, width)
-                                         : rows_fit<core::Int4Group>(tokens, count, heads, width);
+  bool fit = true;
+  for (int i = 0; core::has_end(format) && i < count * heads && fit; ++i) {
+    const float* const row = tokens.data + i / heads * tokens.token_stride + i % heads * tokens.head_stride;
+    fit = all_fit(row, width, format == core::Format::float16 ? too_large<Half> : too_large<core::Int4Group>);
+  }
+  return fit;
 }
 
 // Where tokens are refused, those that can be seen stay: free slots may be written before all numbers are known, but not the

@@ -132,17 +132,16 @@ template void pack_weights<Format::int8>(const void*, ptrdiff_t, int, int, void*
 namespace {
 
 // Whether no weight is too large.
-template <class Number>
-bool rows_fit(const float* rows, int outputs, int inputs) {
+bool rows_fit(const float* rows, int outputs, int inputs, uint32_t end) {
   bool fit = true;
-  for (int output = 0; output < outputs && fit; ++output) fit = all_fit<Number>(rows + ptrdiff_t(output) * inputs, inputs);
+  for (int output = 0; output < outputs && fit; ++output) fit = all_fit(rows + ptrdiff_t(output) * inputs, inputs, end);
   return fit;
 }
 
 template <Format format>
 ATTEND_NOINLINE void convert_rows(const float* rows, int outputs, int inputs, void* converted, float* scales, bool& done) {
   auto* const to = static_cast<NumberOf<format>*>(converted);
-  done = !has_end(format) || rows_fit<NumberOf<format>>(rows, outputs, inputs);
+  done = !has_end(format) || rows_fit(rows, outputs, inputs, too_large<NumberOf<format>>);
   if (!done) return;
   for (int output = 0; output < outputs; ++output) {
     const ptrdiff_t at = ptrdiff_t(output) * inputs;
@@ -153,7 +152,7 @@ ATTEND_NOINLINE void convert_rows(const float* rows, int outputs, int inputs, vo
 template <>
 ATTEND_NOINLINE void convert_rows<Format::int4>(const float* rows, int outputs, int inputs, void* converted, float* /*scales*/,
                                                 bool& done) {
-  done = rows_fit<Int4Group>(rows, outputs, inputs);
+  done = rows_fit(rows, outputs, inputs, too_large<Int4Group>);
   if (!done) return;
   auto* const to = static_cast<Int4Group*>(converted);
   const ptrdiff_t groups = ptrdiff_t(outputs) * inputs / int4_group;

@@ -105,31 +105,21 @@ constexpr uint32_t too_large<Half> = 0x477ff000u;  // 65520
 template <>
 constexpr uint32_t too_large<Bfloat> = 0x7f7f8000u;
 
-template <class Number>
-bool is_too_large(float number) {
-  return magnitude(number) >= too_large<Number> && is_finite(number);
-}
+// Whether a float is, for a format that ends there.
+inline bool is_too_large(float number, uint32_t end) { return magnitude(number) >= end && is_finite(number); }
 
-// Where it is: the largest number that is not, with the same sign.
-template <class Number>
-float limited(float number) {
-  if (!is_too_large<Number>(number)) return number;
-  return bits_to<float>((bits_to<uint32_t>(number) & 0x80000000u) | (too_large<Number> - 1));
-}
-
-// Whether none of so many floats is too large. Most have none that is infinite or NaN either, which takes few steps to see.
-template <class Number>
-ATTEND_NOINLINE bool all_fit(const float* from, int count) {
-  constexpr uint32_t up = 0x80000000u - too_large<Number>;
+// Whether none of so many floats is. Most have none that is infinite or NaN either, which takes few steps to see.
+ATTEND_NOINLINE inline bool all_fit(const float* from, int count, uint32_t end) {
+  const uint32_t up = 0x80000000u - end;
   uint32_t sums = 0;
   int i = 0;
-  for (; i + 4 <= count; i += 4) {
+  for (; !config::embedded && i + 4 <= count; i += 4) {
     ATTEND_UNROLL
     for (int k = i; k < i + 4; ++k) sums |= magnitude(from[k]) + up;
   }
   for (; i < count; ++i) sums |= magnitude(from[i]) + up;
   bool fit = true;
-  for (i = 0; i < count && sums >= 0x80000000u && fit; ++i) fit = !is_too_large<Number>(from[i]);
+  for (i = 0; i < count && sums >= 0x80000000u && fit; ++i) fit = !is_too_large(from[i], end);
   return fit;
 }
 
@@ -189,11 +179,20 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
   return F::mul(max, part);
 }
 
+// The largest number of a format.
+template <class Number>
+constexpr uint16_t largest_bits = 0x7bff;
+template <>
+constexpr uint16_t largest_bits<Bfloat> = 0x7f7f;
+
 // One that is not below too_large. (Apart, so that the loop has one comparison for it.)
 template <class Number>
 ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
-  narrow(saturates ? limited<Number>(number) : number, to);
-  return saturates || !is_too_large<Number>(number);
+  if (magnitude(number) < too_large<Number>) __builtin_unreachable();
+  narrow(number, to);
+  if (!is_too_large(number, too_large<Number>)) return true;
+  if (saturates) to->bits = uint16_t((to->bits & 0x8000u) | largest_bits<Number>);
+  return saturates;
 }
 
 // Floats as a row of numbers, `stride` apart; not of int8, which needs a scale. Those that are too large become the largest

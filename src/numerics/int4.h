@@ -185,13 +185,18 @@ inline bool narrow_to_group(const float* from, core::Int4Group& to) {
   };
   // One by one: QEMU 7.2 stops at what Clang makes of this for the vectors of RISC-V.
   for (int i = 0; i < 16; ++i, from = opaque(from + 1)) to.numbers[i] = uint8_t(number(from[0]) | number(from[16]) << 4);
-  return magnitude(max) < too_large<core::Int4Group> || all_fit<core::Int4Group>(first, core::int4_group);
+  constexpr uint32_t end = too_large<core::Int4Group>;
+  return magnitude(max) < end || all_fit(first, core::int4_group, end);
 }
 
 // The same of a group that was too large, with its largest numbers limited.
 ATTEND_NOINLINE inline void narrow_to_limited_group(const float* from, core::Int4Group& to) {
+  constexpr uint32_t end = too_large<core::Int4Group>;
   float numbers[core::int4_group];
-  for (int i = 0; i < core::int4_group; ++i) numbers[i] = limited<core::Int4Group>(from[i]);
+  for (int i = 0; i < core::int4_group; ++i) {
+    const float limit = bits_to<float>((bits_to<uint32_t>(from[i]) & 0x80000000u) | (end - 1));
+    numbers[i] = is_too_large(from[i], end) ? limit : from[i];
+  }
   narrow_to_group(numbers, to);
 }
 
