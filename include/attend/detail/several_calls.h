@@ -283,7 +283,8 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
   if (status != Status::ok) return status;
   const int stop = smaller(up_to, keys), first = seen.next(begin, keys), next = seen.next(stop, keys);
   if (options.origin > first) return Status::bad_origin;
-  if ((first < stop && first % step != 0) || (stop % step != 0 && stop != keys)) return Status::bad_up_to;
+  const bool goes_on = first < stop || first == begin;
+  if ((goes_on && first % step != 0) || (stop % step != 0 && stop != keys)) return Status::bad_up_to;
   const int end = larger(stop, next & -segment_keys);
   const core::SegmentSet segments = finished_segments<Shape>(into.state);
   if (segments.most_with(seen, begin / segment_keys, end / segment_keys) > AnyState::nodes) return Status::too_many_nodes;
