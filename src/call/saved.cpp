@@ -27,8 +27,61 @@ uint32_t check_of(const uint8_t* bytes, size_t words) {
   return sum;
 }
 
+int exponent_of(float a) { return int(magnitude(a) >> 23) - 127; }
+float power_of_two(int n) { return bits_to<float>(uint32_t(127 + n) << 23); }
+// Of a whole number.
+float next_above(float a) { return bits_to<float>(bits_to<uint32_t>(a) + (Scalar::less(a, 0.0f) ? ~0u : 1u)); }
+
 ptrdiff_t rows_of(const SavedHead& head) { return ptrdiff_t(head.batch) * head.queries * head.query_heads; }
 bool is_open(const SavedHead& head) { return head.next_key % segment_keys != 0; }
+
+// Numbers relative to a maximum as they are saved: times two factors, relative to `power`; or as they are, to the maximum
+// itself. Of 2^157, which a denominator may need, one float is not enough.
+struct Saved {
+  float first, last;
+  int32_t power;
+  float max;
+};
+constexpr int32_t no_power = INT32_MIN;
+constexpr int large_sums = 90;  // 2^90 times the denominator
+
+// The exponents of the largest and the smallest ordinary number, which are neither below 2^-126 nor infinite.
+struct FloatList {
+  float* data;
+  int count;
+};
+struct Exponents {
+  int largest = -127, smallest = 128;
+};
+template <int lists>
+Exponents exponents_of(const FloatList (&all)[lists]) {
+  Exponents of;
+  for (const FloatList& list : all) {
+    for (int i = 0; i < list.count; ++i) {
+      const int exponent = exponent_of(list.data[i]);
+      if (exponent == -127 || exponent == 128) continue;
+      of.largest = at_least(of.largest, exponent);
+      of.smallest = at_most(of.smallest, exponent);
+    }
+  }
+  return of;
+}
+
+// As the header has it. `largest` is the denominator, or the largest part of it, and shall have this exponent where sums are
+// not large.
+template <int lists>
+Saved saved_as(float max, float largest, int exponent, const FloatList (&sums)[lists]) {
+  if (magnitude(largest) > 0x7f800000u) return {largest, 1.0f, no_power, lowest_max};
+  const int own = exponent_of(largest);
+  if (own == -127) return {0.0f, 1.0f, no_power, lowest_max};
+  const Exponents of_sums = exponents_of(sums);
+  if (of_sums.largest - own >= large_sums) exponent = -1;
+  const int shift = at_most(own - exponent, 126 + of_sums.smallest);
+  const int64_t power = magnitude(max) < 0x4f000000u ? int64_t(int(max)) + shift : INT64_MAX;  // 2^31
+  if (power <= -(1 << 30) || power >= 1 << 30) return {1.0f, 1.0f, no_power, max};
+  const int last = at_least(at_most(-shift, 127), -126);
+  return {power_of_two(-shift - last), power_of_two(last), int32_t(power), 0.0f};
+}
 
 class Writer {
  public:
@@ -38,8 +91,8 @@ class Writer {
   void numbers(const int32_t* from, int count) {
     for (int i = 0; i < count; ++i) word(uint32_t(from[i]));
   }
-  void numbers(const float* from, int count, float factor) {
-    for (int i = 0; i < count; ++i) number(Scalar::mul(from[i], factor));
+  void numbers(const float* from, int count, const Saved& as) {
+    for (int i = 0; i < count; ++i) number(Scalar::mul(Scalar::mul(from[i], as.first), as.last));
   }
   void number(float number) {
     const uint32_t size = magnitude(number);
@@ -63,42 +116,22 @@ class Reader {
   const uint8_t* at_;
 };
 
-// Numbers relative to a maximum as they are saved: times a factor, relative to `power`; or as they are, to the maximum itself.
-struct Saved {
-  float factor;
-  int32_t power;
-  float max;
-};
-constexpr int32_t no_power = INT32_MIN;
-
-// The largest of the numbers, a denominator, becomes one within 2^exponent and twice that.
-Saved saved_as(float max, float largest, int exponent) {
-  const uint32_t size = magnitude(largest);
-  if (size > 0x7f800000u) return {largest, no_power, lowest_max};
-  if (size == 0) return {0.0f, no_power, lowest_max};
-  const int shift = int(size >> 23) - 127 - exponent;
-  const int64_t power = magnitude(max) < 0x4f000000u ? int64_t(int(max)) + shift : INT64_MAX;  // 2^31
-  if (power <= -(1 << 30) || power >= 1 << 30) return {1.0f, no_power, max};
-  return {bits_to<float>((127 - shift) << 23), int32_t(power), 0.0f};
-}
 void save_max(const Saved& as, Writer& to) {
   to.word(uint32_t(as.power));
   to.word(bits_to<uint32_t>(as.max));
 }
 
-// Floats in `lists` of some length, relative to a maximum that follows them. It is the float that is nearest to the power.
-struct FloatList {
-  float* data;
-  int count;
-};
+// Floats in lists of some length, relative to a maximum that follows them. It is the float that is nearest to the power, or the
+// next one above it where a number would be infinite.
 template <int lists>
 float load_floats(Reader& from, const FloatList (&all)[lists]) {
   for (const FloatList& list : all) from.numbers(list.data, list.count);
   const int32_t power = int32_t(from.word());
   const float max = bits_to<float>(from.word());
   if (power == no_power) return max;
-  const float nearest = float(power);
-  const float factor = bits_to<float>((127 + power - int(nearest)) << 23);
+  float nearest = float(power);
+  if (exponents_of(all).largest + power - int(nearest) > 127) nearest = next_above(nearest);
+  const float factor = power_of_two(power - int(nearest));
   for (const FloatList& list : all) {
     for (int i = 0; i < list.count; ++i) list.data[i] = Scalar::mul(list.data[i], factor);
   }
@@ -110,10 +143,10 @@ void save_row(const SavedHead& head, float* row, Writer& to) {
   const RowState state(row, width);
   const StateNodes<float> nodes = state.nodes();
   for (int n = 0; n < head.nodes; ++n) {
-    const float* const sums = nodes.sums(n);
+    float* const sums = nodes.sums(n);
     const int level = floor_log2(uint32_t(node_of(nodes.number(n)).size));
-    const Saved as = saved_as(sums[width + 1], sums[width], 9 + level);
-    to.numbers(sums, width + 1, as.factor);
+    const Saved as = saved_as(sums[width + 1], sums[width], 9 + level, {{sums, width}});
+    to.numbers(sums, width + 1, as);
     save_max(as, to);
   }
   if (!is_open(head)) return;
@@ -122,22 +155,27 @@ void save_row(const SavedHead& head, float* row, Writer& to) {
     const float other = state.lane_sums()[i];
     if (magnitude(largest) < magnitude(other)) largest = other;  // NaN is the largest
   }
-  const Saved as = saved_as(state.max(), largest, 5);
-  to.numbers(state.lane_sums(), panel_keys, as.factor);
-  to.numbers(state.sums(), width, as.factor);
-  to.numbers(state.chain(), width, as.factor);
+  const Saved as = saved_as(state.max(), largest, 5, {{state.sums(), width}, {state.chain(), width}});
+  to.numbers(state.lane_sums(), panel_keys, as);
+  to.numbers(state.sums(), width, as);
+  to.numbers(state.chain(), width, as);
   save_max(as, to);
 }
 void load_row(const SavedHead& head, Reader& from, float* row) {
   const int width = head.value_dim;
   const RowState state(row, width);
   state.begin<Scalar>();
+  float highest = lowest_max;
   for (int n = 0; n < head.nodes; ++n) {
     float* const sums = state.nodes().sums(n);
     sums[width + 1] = load_floats(from, {{sums, width + 1}});
+    highest = Scalar::max(highest, sums[width + 1]);
   }
-  if (!is_open(head)) return;
-  state.max() = load_floats(from, {{state.lane_sums(), panel_keys}, {state.sums(), width}, {state.chain(), width}});
+  if (is_open(head)) {
+    state.max() = load_floats(from, {{state.lane_sums(), panel_keys}, {state.sums(), width}, {state.chain(), width}});
+  }
+  // Where no sum is open, the running maximum goes on from the nodes', as in a call that was not interrupted.
+  if (!Scalar::less(lowest_max, state.max())) state.max() = highest;
 }
 
 void save_row(const SavedHead& head, int32_t* row, Writer& to) {

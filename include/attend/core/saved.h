@@ -9,10 +9,15 @@
 //
 // Backends raise a maximum at different times. So it is derived from the sums: the first of its words is the power of two by
 // which they are divided so that the denominator of a node of 2^l segments lies within 2^(9 + l) and 2^(10 + l), and the
-// largest partial denominator of an open segment within 2^5 and 2^6. (It does not exceed the row's largest score then.) The
-// second is 0. Where that power is not within 2^30 on both sides, the first word is -2^31 and the second the maximum as it is;
-// where all is zero or no number, the lowest one. Zeros are positive, subnormal numbers are zeros, and there is one NaN,
-// 0x7fc00000; where a denominator is one, all numbers are.
+// largest partial denominator of an open segment within 2^5 and 2^6. (It does not exceed the row's largest score then.) Where
+// the exponent of the largest finite sum is 90 or more above the denominator's, both lie within 1/2 and 1, because there may be
+// no room for more. (The power is then at most 10 + l above the largest score, and 6 in an open segment.) Either way it is as
+// much lower as it must be so that no sum falls below 2^-126. The second word is 0. Where the power is not within 2^30 on both
+// sides, the first word is -2^31 and the second the maximum as it is; where all is zero or no number, the lowest one. Zeros are
+// positive, subnormal numbers are zeros, and there is one NaN, 0x7fc00000; where a denominator is one, all numbers are.
+//
+// So finish() gives the same bits before and after, wherever its results are finite, but for what contributions below 2^-126
+// can change.
 #pragma once
 
 #include "options.h"
