@@ -31,16 +31,18 @@ struct Nodes {
   Node operator[](int n) const { return node_at(first + n * apart, value_dim); }
 };
 
-// Adds a node to the one before it. Exact but for the additions.
-template <class Isa>
+// Adds a node to the one before it. Exact but for the additions. loose: as rescale() has it.
+template <class Isa, bool loose = true>
 ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   const bool rises = Scalar::less(to.numbers[1], added.numbers[1]);
   const Node &lower = rises ? to : added, &higher = rises ? added : to;
   const float max = higher.numbers[1];
-  const typename Isa::Vec factor = rescale_factor<Isa>(lower.numbers[1], max);
-  to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
+  const Rescale<Isa> by = rescale<Isa, loose>(lower.numbers[1], max, lower.numbers, 1);
+  const float denominator = by.far ? Scalar::mul(lower.numbers[0], Isa::highest_lane(by.first)) : lower.numbers[0];
+  to.numbers[0] = Scalar::fma(denominator, Isa::highest_lane(by.last), higher.numbers[0]);
   to.numbers[1] = max;
-  multiply_add_row<Isa>(lower.sums, value_dim, factor, higher.sums, to.sums);
+  if (by.far) return multiply_add_row<Isa>(lower.sums, value_dim, by.first, by.last, higher.sums, to.sums);
+  multiply_add_row<Isa>(lower.sums, value_dim, by.last, higher.sums, to.sums);
 }
 
 // A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node
@@ -87,8 +89,8 @@ struct Columns {
   float numbers[most];
 
   Columns() = default;
-  Columns(const float* from, int count, float factor) {
-    for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(from[i], factor) : 0.0f;
+  Columns(const float* from, int count, const Rescale<Scalar>& by) {
+    for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(Scalar::mul(from[i], by.first), by.last) : 0.0f;
   }
   struct Add {
     Columns operator()(const Columns& a, const Columns& b) const {
@@ -117,7 +119,9 @@ RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, Segm
     TreeSum<Columns, Columns::Add> sum{Columns::Add()};
     const float* from = kept;
     for (int n = 0; n < segments; ++n, from += apart) {
-      sum.take(segment_at(n), Columns(from + c, count, rescale_factor<Scalar>(from[value_dim + 1], max)));
+      // Embedded processors raise a maximum whenever a score is higher.
+      const auto by = rescale<Scalar, !config::embedded>(from[value_dim + 1], max, from + value_dim, 1);
+      sum.take(segment_at(n), Columns(from + c, count, by));
     }
     const Columns& total = sum.total();
     const int here = at_most(count, value_dim - c);

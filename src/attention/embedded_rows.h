@@ -305,7 +305,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     for (; joins > 0; --joins) {
       place -= level;
       const Node before = {--depth == 0 ? output_[r] : place - level + 2, place};
-      join<Isa>(before, top, problem_.value_dim);
+      join<Isa, false>(before, top, problem_.value_dim);
       top = before;
     }
     place[0] = top.numbers[0];

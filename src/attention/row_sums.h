@@ -61,11 +61,16 @@ class RowSums {
     copy_row<Isa>(sums(r), dims_, state.sums());
   }
 
-  // The open chain follows the row's maximum, which was `before`.
-  void move_chain(int r, float before) const {
+  // The open chain follows the row's maximum, which was `before`, with `largest` of the denominator's partial sums.
+  void move_chain(int r, float before, float largest) const {
     const float max = softmax[r].max;
     if (!(before < max)) return;
-    multiply_row<Isa>(chain(r), dims_, rescale_factor<Isa>(before, max), chain(r));
+    rescale_row<Isa>(chain(r), dims_, rescale<Isa>(before, max, &largest, 1));
+  }
+  float largest_sum(int r) const {
+    typename Isa::Vec largest = Isa::load(lane_sums(r));
+    for (int i = Isa::lanes; i < panel_keys; i += Isa::lanes) largest = Isa::max(largest, Isa::load(lane_sums(r) + i));
+    return Isa::highest_lane(largest);
   }
 
   void end_chain(int r) const {

@@ -38,9 +38,9 @@ inline SoftmaxState softmax_state_of(float max) {
 template <class Isa>
 ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
-    const typename Isa::Vec factor = rescale_factor<Isa>(scale.max, max);
-    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
-    multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
+    const Rescale<Isa> by = rescale<Isa>(scale.max, max, lane_sums, panel_keys);
+    rescale_row<Isa>(lane_sums, panel_keys, by);
+    rescale_row<Isa>(sums.data, sums.value_dim, by);
   }
   scale = softmax_state_of(max);
 }
