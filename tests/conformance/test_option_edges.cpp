@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "../support/instance.h"
+#include "../support/random.h"
 #include "attend/core/options.h"
+#include "definition.h"
 
 using namespace attend_test;
 namespace core = attend::core;
@@ -309,4 +311,38 @@ TEST_CASE("options: a NaN that is all a row sees of a segment shows in the outpu
     core::run(s.problem, s.options);
     for (const float number : s.output) CHECK(std::isnan(number));
   });
+}
+
+TEST_CASE("options: sums over keys of 8 bits that overflow before they are scaled have the defined bits") {
+  std::vector<std::int8_t> bytes(keys * dim);
+  std::vector<float> scales(keys);
+  Random random(5);
+  for (std::int8_t& byte : bytes) byte = std::int8_t(random.between(-3, 3) * 42);
+  for (float& scale : scales) scale = (1.5f + random.uniform()) * 0x1p-122f;
+  // Scores of some units. What is below 2^-70 counts beside 2^105 only; with these scales it shows where a key has 0 for the
+  // rest.
+  for (const float small : {0.0f, 0x1p104f, 0x1p-69f, 0x1p-71f}) {
+    for (const float large : {0x1p103f, 0x1p105f, 0x1p117f, 0x1.8p121f}) {
+      Small s;
+      s.query = {large, -large / 2, small, -small};
+      s.problem.query.data = s.query.data();
+      if (small == 0x1p-69f || small == 0x1p-71f) {
+        for (int j = 0; j < 8; ++j)
+          bytes[std::size_t(j * dim)] = bytes[std::size_t(j * dim + 1)] = 0, scales[std::size_t(j)] = 0x1p63f;
+      }
+      s.problem.key = {static_cast<const float*>(static_cast<const void*>(bytes.data())), dim, dim};
+      s.options.key_format = core::Format::int8;
+      s.options.key_scales = scales.data();
+      Random(6).fill(s.value.data(), s.value.size());
+      OptionRow row = plain_row(s.problem, 0, 0);
+      std::vector<float> floats(bytes.begin(), bytes.end());
+      for (std::size_t j = 0; j < keys; ++j) row.keys[j].key = &floats[j * dim], row.keys[j].key_scale = scales[j];
+      const DefinedRow expected = defined_row(row);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", double(small), " ", double(large));
+        core::run(s.problem, s.options);
+        CHECK(same_bits(s.output, expected.output));
+      });
+    }
+  }
 }

@@ -26,8 +26,7 @@ struct int4 {
 
 // As a format of a cache: finite numbers that are too large for float16 or int4 become the largest number of the format, with
 // their sign, where append refuses them otherwise (Status::out_of_range).
-//
-//   static attend::KvCache<Assistant, attend::saturated<attend::float16>> cache;
+// attend::KvCache<Shape, attend::saturated<attend::float16>> is such a cache.
 template <class Format>
 struct saturated {};
 
