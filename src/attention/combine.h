@@ -37,17 +37,20 @@ ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   const bool rises = Scalar::less(to.numbers[1], added.numbers[1]);
   const Node &lower = rises ? to : added, &higher = rises ? added : to;
   const float max = higher.numbers[1];
-  const Rescale<Isa> by = rescale<Isa, loose>(lower.numbers[1], max, lower.numbers, 1);
-  const float denominator = by.far ? Scalar::mul(lower.numbers[0], Isa::highest_lane(by.first)) : lower.numbers[0];
-  to.numbers[0] = Scalar::fma(denominator, Isa::highest_lane(by.last), higher.numbers[0]);
+  const Rescale by = rescale<loose>(lower.numbers[1], max, lower.numbers, 1);
+  const typename Isa::Vec last = Isa::broadcast(by.last);
+  to.numbers[0] = Scalar::fma(Scalar::mul(lower.numbers[0], by.first), by.last, higher.numbers[0]);
   to.numbers[1] = max;
-  if (by.far) return multiply_add_row<Isa>(lower.sums, value_dim, by.first, by.last, higher.sums, to.sums);
-  multiply_add_row<Isa>(lower.sums, value_dim, by.last, higher.sums, to.sums);
+  if constexpr (loose) {
+    multiply_add_row<Isa>(lower.sums, value_dim, Isa::broadcast(by.first), last, higher.sums, to.sums);
+  } else {
+    multiply_add_row<Isa>(lower.sums, value_dim, last, higher.sums, to.sums);
+  }
 }
 
 // A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node
 // `depth`.
-template <class Isa>
+template <class Isa, bool loose = true>
 ATTEND_NOINLINE void push_node(const Nodes& nodes, int depth, int joins, Node top) {
   if (joins == 0) {
     const Node place = nodes[depth];
@@ -57,7 +60,7 @@ ATTEND_NOINLINE void push_node(const Nodes& nodes, int depth, int joins, Node to
   }
   for (; joins > 0; --joins) {
     const Node before = nodes[--depth];
-    join<Isa>(before, top, nodes.value_dim);
+    join<Isa, loose>(before, top, nodes.value_dim);
     top = before;
   }
 }
@@ -89,7 +92,7 @@ struct Columns {
   float numbers[most];
 
   Columns() = default;
-  Columns(const float* from, int count, const Rescale<Scalar>& by) {
+  Columns(const float* from, int count, const Rescale& by) {
     for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(Scalar::mul(from[i], by.first), by.last) : 0.0f;
   }
   struct Add {
@@ -120,7 +123,7 @@ RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, Segm
     const float* from = kept;
     for (int n = 0; n < segments; ++n, from += apart) {
       // Embedded processors raise a maximum whenever a score is higher.
-      const auto by = rescale<Scalar, !config::embedded>(from[value_dim + 1], max, from + value_dim, 1);
+      const Rescale by = rescale<!config::embedded>(from[value_dim + 1], max, from + value_dim, 1);
       sum.take(segment_at(n), Columns(from + c, count, by));
     }
     const Columns& total = sum.total();
@@ -215,10 +218,10 @@ class RowState {
   }
 
   // The open segment ends, as push_node; or that of a state does.
-  template <class Isa>
+  template <class Isa, bool loose>
   void end_segment(const Nodes& nodes, int depth, int joins) const {
     float numbers[2] = {add_lanes<Isa>(lane_sums()), max()};
-    push_node<Isa>(nodes, depth, joins, {sums(), numbers});
+    push_node<Isa, loose>(nodes, depth, joins, {sums(), numbers});
     clear<Isa>();
   }
   template <class Isa>

@@ -65,7 +65,9 @@ class RowSums {
   void move_chain(int r, float before, float largest) const {
     const float max = softmax[r].max;
     if (!(before < max)) return;
-    rescale_row<Isa>(chain(r), dims_, rescale<Isa>(before, max, &largest, 1));
+    const Rescale by = rescale(before, max, &largest, 1);
+    if (by.far()) multiply_row<Isa>(chain(r), dims_, Isa::broadcast(by.first), chain(r));
+    multiply_row<Isa>(chain(r), dims_, Isa::broadcast(by.last), chain(r));
   }
   float largest_sum(int r) const {
     typename Isa::Vec largest = Isa::load(lane_sums(r));

@@ -54,7 +54,7 @@ inline Denominator denominator_of(const core::Options& options, int head, float 
     const float whole = has_fraction ? Scalar::sub(Scalar::add(power, shift), shift) : power;
     float weight[1] = {has_fraction ? Scalar::sub(power, whole) : Scalar::mul(0.0f, power)};
     exp2_fraction<Scalar, 1>(weight);
-    const Rescale<Scalar> by = rescale<Scalar>(max, all.max, &sum, 1);
+    const Rescale by = rescale(max, all.max, &sum, 1);
     all.first = by.first, all.output = by.last;
     all.sum = Scalar::fma(Scalar::mul(sum, by.first), by.last, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
   }
@@ -101,14 +101,14 @@ void finish_weights(float* weights, int count, float max, const Denominator& all
     for (int k = 0; k < count; ++k) weights[k] = bits_to<uint32_t>(weights[k]) == minus_infinity ? 0.0f : all.sum;
     return;
   }
-  const bool far = Scalar::less(all.first, 1.0f);  // all are at most 2^-123
-  if (magnitude(all.sum) == 0 || far || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
+  if (magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
+  const float factor = Scalar::mul(all.first, all.output);  // where that is below 2^-125, all are 0
   int key = 0;
-  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
+  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, factor, weights + key);
   if (key == count) return;
   fill_row<Isa>(-__builtin_inff(), panel_keys, panel);
   copy_row<Isa>(weights + key, count - key, panel);
-  weights_of<Isa>(panel, max, all.output, panel);
+  weights_of<Isa>(panel, max, factor, panel);
   copy_row<Isa>(panel, count - key, weights + key);
 }
 

@@ -38,9 +38,7 @@ inline SoftmaxState softmax_state_of(float max) {
 template <class Isa>
 ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
-    const Rescale<Isa> by = rescale<Isa>(scale.max, max, lane_sums, panel_keys);
-    rescale_row<Isa>(lane_sums, panel_keys, by);
-    rescale_row<Isa>(sums.data, sums.value_dim, by);
+    rescale_row<Isa>(lane_sums, sums.data, sums.value_dim, rescale(scale.max, max, lane_sums, panel_keys));
   }
   scale = softmax_state_of(max);
 }

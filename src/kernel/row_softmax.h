@@ -23,34 +23,40 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
 }
 
 // What sums relative to the maximum `from` are multiplied by when a higher one, `to`, takes its place: 2^(from - to), exactly.
-// Below 2^-125 it is two factors, one after the other, because no ordinary float is both.
-template <class Isa>
+// Below 2^-125 it is two factors, one after the other, because no ordinary float is both. Otherwise `first` is 1.
 struct Rescale {
-  bool far;
-  typename Isa::Vec first, last;  // `first` is 1 where it is not far
+  float first, last;
+  bool far() const { return Scalar::less(first, 1.0f); }
 };
 
-// `first`, where it is far: 0 if the largest of the weights' sums, and so every weight, comes out below 2^-126.
-ATTEND_NOINLINE inline float far_factor(float by, const float* weight_sums, int count) {
+// weight_sums: what there is of the denominator relative to `from`. Where the largest of them, and so every weight, comes out
+// below 2^-126, all is 0.
+ATTEND_NOINLINE inline Rescale rescale_loose(float from, float to, const float* weight_sums, int count) {
+  const float by = Scalar::sub(from, to);
+  if (!Scalar::less(by, -125.0f)) return {1.0f, Scalar::scale_by_power(1.0f, by)};
   float largest = weight_sums[0];
   for (int i = 1; i < count; ++i) largest = Scalar::max(largest, weight_sums[i]);
   const float first = Scalar::scale_by_power(1.0f, Scalar::add(by, 125.0f));
-  return Scalar::less(Scalar::mul(largest, first), 0.5f) ? 0.0f : first;
+  return {Scalar::less(Scalar::mul(largest, first), 0.5f) ? 0.0f : first, 2.3509887e-38f};  // 2^-125
 }
 
-// weight_sums: what there is of the denominator relative to `from`. A weight may lie above its maximum: by 2 where that is
-// raised seldom, and by more in sums that were loaded (core/saved.h). Where none is `loose` like these, all is 0 below 2^-125.
-template <class Isa, bool loose = true>
-ATTEND_ALWAYS_INLINE Rescale<Isa> rescale(float from, float to, const float* weight_sums, int count) {
-  const float by = Scalar::sub(from, to);
-  const bool far = loose && Scalar::less(by, -125.0f);
-  const typename Isa::Vec one = Isa::broadcast(1.0f), last = Isa::scale_by_power(one, Isa::broadcast(far ? -125.0f : by));
-  return {far, far ? Isa::broadcast(far_factor(by, weight_sums, count)) : one, last};
+// A weight may lie above its maximum: by 2 where that is raised seldom, and by more in sums that were loaded (core/saved.h).
+// Where none is `loose` like these, all is 0 below 2^-125.
+template <bool loose = true>
+ATTEND_ALWAYS_INLINE Rescale rescale(float from, float to, const float* weight_sums, int count) {
+  if constexpr (loose) return rescale_loose(from, to, weight_sums, count);
+  return {1.0f, Scalar::scale_by_power(1.0f, Scalar::sub(from, to))};
 }
+
+// Partial sums of a denominator, and the row's sums.
 template <class Isa>
-ATTEND_ALWAYS_INLINE void rescale_row(float* row, int count, const Rescale<Isa>& by) {
-  if (by.far) multiply_row<Isa>(row, count, by.first, row);
-  multiply_row<Isa>(row, count, by.last, row);
+ATTEND_ALWAYS_INLINE void rescale_row(float* lane_sums, float* sums, int value_dim, Rescale by) {
+  for (;; by = {1.0f, by.first}) {
+    const typename Isa::Vec factor = Isa::broadcast(by.last);
+    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+    multiply_row<Isa>(sums, value_dim, factor, sums);
+    if (!by.far()) return;
+  }
 }
 
 // Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums, for
@@ -93,9 +99,7 @@ ATTEND_ALWAYS_INLINE void online_softmax_row(float* scores, int visible, float& 
   if (const float highest_score = Isa::highest_lane(highest); Scalar::less(max, highest_score)) {
     const float block_max = round_up(highest_score);
     if (Scalar::less(lowest_max, max)) {  // otherwise the sums are zero
-      const Rescale<Isa> by = rescale<Isa, loose>(max, block_max, lane_sums, panel_keys);
-      rescale_row<Isa>(lane_sums, panel_keys, by);
-      rescale_row<Isa>(output, value_dim, by);
+      rescale_row<Isa>(lane_sums, output, value_dim, rescale<loose>(max, block_max, lane_sums, panel_keys));
     }
     max = block_max;
   }
