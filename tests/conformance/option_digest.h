@@ -106,10 +106,10 @@ inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory&
   if (c.place != Place::arrays) {
     const attend::core::Tensor<const float> key = {m.key_floats, p.key.token_stride, p.key.head_stride};
     const attend::core::Tensor<const float> value = {m.value_floats, p.value.token_stride, p.value.head_stride};
-    const attend::core::FormatCache cache = {m.keys,       m.values,       m.key_scales,  m.value_scales,
-                                             c.key_format, c.value_format, c.kv_heads,    c.head_dim,
-                                             c.value_dim,  places(c),      slots_of(c, m)};
-    attend::core::store(cache, 0, c.keys, key, value);
+    const attend::core::FormatCache cache = {m.keys,         m.values,   m.key_scales, m.value_scales, c.key_format,
+                                             c.value_format, c.kv_heads, c.head_dim,   c.value_dim,    places(c),
+                                             slots_of(c, m), true,       true};
+    attend::core::store(cache, 0, c.keys, key, value);  // saturated: poison of float16 and int4 is huge, too
     p.key = {m.keys, 0, ptrdiff_t(places(c)) * c.head_dim};
     p.value = {m.values, c.value_dim, ptrdiff_t(places(c)) * c.value_dim};
     p.key_panels = true;
