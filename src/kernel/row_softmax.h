@@ -81,7 +81,7 @@ ATTEND_HOT inline void weights_of_scores(float* scores, int count, float max, fl
 //   lane_sums   [16] partial sums of the denominator, one for each lane of a panel
 //   output      [value_dim] the weighted sum so far; follows the maximum
 // loose: as rescale() has it; the maximum may have been loaded.
-template <class Isa, bool loose>
+template <class Isa, bool loose = true>
 ATTEND_ALWAYS_INLINE void online_softmax_row(float* scores, int visible, float& max, float* lane_sums, float* output,
                                              int value_dim) {
   using Vec = typename Isa::Vec;
