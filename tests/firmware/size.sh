@@ -27,8 +27,8 @@ limits='
 *             *    ram                   0
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
-cortex-m4     -Os  flash_options      14336
-cortex-m4     -Os  flash_decode_ring_int8 7552
+cortex-m4     -Os  flash_options      14208
+cortex-m4     -Os  flash_decode_ring_int8 7296
 cortex-m4     -Os  flash_decode_ring   6656
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 150
