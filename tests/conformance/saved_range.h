@@ -55,14 +55,14 @@ class RangeCase {
     state.numbers.assign(std::size_t(heads) * row(), std::numeric_limits<float>::quiet_NaN());
     state.next = first;
     core::Options o;
-    o.states = {state.numbers.data(), std::ptrdiff_t(heads * row()), std::ptrdiff_t(row())};
+    o.states = {state.numbers.data(), std::ptrdiff_t(std::size_t(heads) * row()), std::ptrdiff_t(row())};
     core::begin(problem(first), o);
     return state;
   }
   void take(State& state, int end) {
     core::Problem p = problem(end);
     core::Options o;
-    o.states = {state.numbers.data(), std::ptrdiff_t(heads * row()), std::ptrdiff_t(row())};
+    o.states = {state.numbers.data(), std::ptrdiff_t(std::size_t(heads) * row()), std::ptrdiff_t(row())};
     o.first_key = state.next;
     core::run(p, o);
     state.next = end;
@@ -122,7 +122,7 @@ class RangeCase {
     core::Problem p = problem(keys);
     core::Options o;
     Floats numbers = state.numbers, results(std::size_t(heads * (value_dim + 1)));
-    o.states = {numbers.data(), std::ptrdiff_t(heads * row()), std::ptrdiff_t(row())};
+    o.states = {numbers.data(), std::ptrdiff_t(std::size_t(heads) * row()), std::ptrdiff_t(row())};
     set_results(p, o, results);
     core::finish(p, o);
     return results;
