@@ -19,9 +19,9 @@
  * Key j is visible when j < keys, j < key_lengths[row] (if given) and, with ATTEND_CAUSAL, j <= offset + i. Windows, masks and
  * all other options are off in a problem that was initialised. A query that sees no key gets zeros. A key that
  * is not visible changes no bit of the output, whatever its bytes are. The bits are those of the C++ surface, on every target,
- * with every backend, cut into however many calls or parts, while keys * max|value| stays below 8e37. Contributions below
- * 2^-125 of a query's largest weight may be left out by one way of cutting and not by another: where one decides a tie, which
- * is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last place.
+ * with every backend, cut into however many calls or parts, while keys * max|value| stays below 8e37. Keys whose
+ * weight is below 2^-124 of a query's largest may be left out by one way of cutting and not by another: where one decides a tie,
+ * which is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last place.
  *
  * Order of axes: tensors (query, key, value, output, lse) are [batch][token][head][dim], or as `layout` says. Masks, biases and
  * scores are [batch][query head][query][key], whatever the layout is. The last axis is always contiguous.

@@ -61,8 +61,8 @@ float usual_scale(int head_dim);
 // where key j is visible when j < keys and, if causal, j <= offset + i. A query that sees no key gets zeros.
 // The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
 // Dao et al., FlashAttention, 2022), in the fixed order of operations that src/guide/arithmetic.md gives. How a problem is cut
-// into calls and blocks changes no bit while keys * max|value| stays below 8e37, but for contributions below 2^-125 of the
-// largest weight, which may be left out. Where one decides a tie, the last bit of a sum differs, which can be two units in the
+// into calls and blocks changes no bit while keys * max|value| stays below 8e37, but for keys whose weight is below 2^-124
+// of the largest, which may be left out. Where one decides a tie, the last bit of a sum differs, which can be two units in the
 // last place of the output; ties are more frequent among values of few digits (halves and bytes). Floating-point exceptions are
 // raised without meaning, and do not trap, whatever the caller's floating-point environment is.
 struct Problem {
