@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 /* The most stack that a call in integers takes, in bytes, as ATTEND_STACK_BYTES. */
-#define ATTEND_INTEGER_STACK_BYTES 7424
+#define ATTEND_INTEGER_STACK_BYTES 7488
 
 /* Keys that share one maximum: those of positions 0-31, 32-63, ... */
 #define ATTEND_INTEGER_CHUNK 32
