@@ -31,26 +31,21 @@ struct Nodes {
   Node operator[](int n) const { return node_at(first + n * apart, value_dim); }
 };
 
-// Adds a node to the one before it. Exact but for the additions. loose: as rescale() has it.
-template <class Isa, bool loose = true>
+// Adds a node to the one before it. Exact but for the additions.
+template <class Isa>
 ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   const bool rises = Scalar::less(to.numbers[1], added.numbers[1]);
   const Node &lower = rises ? to : added, &higher = rises ? added : to;
   const float max = higher.numbers[1];
-  const Rescale by = rescale<loose>(lower.numbers[1], max, lower.numbers, 1);
-  const typename Isa::Vec last = Isa::broadcast(by.last);
-  to.numbers[0] = Scalar::fma(Scalar::mul(lower.numbers[0], by.first), by.last, higher.numbers[0]);
+  const typename Isa::Vec factor = rescale_factor<Isa>(lower.numbers[1], max);
+  to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
   to.numbers[1] = max;
-  if constexpr (loose) {
-    multiply_add_row<Isa>(lower.sums, value_dim, Isa::broadcast(by.first), last, higher.sums, to.sums);
-  } else {
-    multiply_add_row<Isa>(lower.sums, value_dim, last, higher.sums, to.sums);
-  }
+  multiply_add_row<Isa>(lower.sums, value_dim, factor, higher.sums, to.sums);
 }
 
 // A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node
 // `depth`.
-template <class Isa, bool loose = true>
+template <class Isa>
 ATTEND_NOINLINE void push_node(const Nodes& nodes, int depth, int joins, Node top) {
   if (joins == 0) {
     const Node place = nodes[depth];
@@ -60,7 +55,7 @@ ATTEND_NOINLINE void push_node(const Nodes& nodes, int depth, int joins, Node to
   }
   for (; joins > 0; --joins) {
     const Node before = nodes[--depth];
-    join<Isa, loose>(before, top, nodes.value_dim);
+    join<Isa>(before, top, nodes.value_dim);
     top = before;
   }
 }
@@ -92,8 +87,8 @@ struct Columns {
   float numbers[most];
 
   Columns() = default;
-  Columns(const float* from, int count, const Rescale& by) {
-    for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(Scalar::mul(from[i], by.first), by.last) : 0.0f;
+  Columns(const float* from, int count, float factor) {
+    for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(from[i], factor) : 0.0f;
   }
   struct Add {
     Columns operator()(const Columns& a, const Columns& b) const {
@@ -122,9 +117,7 @@ RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, Segm
     TreeSum<Columns, Columns::Add> sum{Columns::Add()};
     const float* from = kept;
     for (int n = 0; n < segments; ++n, from += apart) {
-      // Embedded processors raise a maximum whenever a score is higher.
-      const Rescale by = rescale<!config::embedded>(from[value_dim + 1], max, from + value_dim, 1);
-      sum.take(segment_at(n), Columns(from + c, count, by));
+      sum.take(segment_at(n), Columns(from + c, count, rescale_factor<Scalar>(from[value_dim + 1], max)));
     }
     const Columns& total = sum.total();
     const int here = at_most(count, value_dim - c);
@@ -203,7 +196,7 @@ class RowState {
     begin_segment<Isa>();
   }
 
-  // The first segment, without chain.
+  // A segment without chain, of which nothing was seen.
   template <class Isa>
   void begin_segment() const {
     max() = lowest_max;
@@ -217,18 +210,18 @@ class RowState {
     fill_row<Isa>(0.0f, value_dim_, chain());
   }
 
-  // The open segment ends, as push_node; or that of a state does.
-  template <class Isa, bool loose>
+  // The open segment ends, as push_node; or that of a state does, whose next one has a maximum of its own.
+  template <class Isa>
   void end_segment(const Nodes& nodes, int depth, int joins) const {
     float numbers[2] = {add_lanes<Isa>(lane_sums()), max()};
-    push_node<Isa, loose>(nodes, depth, joins, {sums(), numbers});
+    push_node<Isa>(nodes, depth, joins, {sums(), numbers});
     clear<Isa>();
   }
   template <class Isa>
   void end_segment(int segment) const {
     float numbers[2] = {add_lanes<Isa>(lane_sums()), max()};
     push<Isa>(segment, {sums(), numbers});
-    clear<Isa>();
+    begin_segment<Isa>();
   }
 
   // The state stopped at a key and goes on at another: the open chain ends, and the open segment, where they do.

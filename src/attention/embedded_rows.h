@@ -152,7 +152,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   ATTEND_NOINLINE void end_segments(int count, int open, int next) {
     if (!has_states()) {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
-      for (int r = 0; r < count; ++r) state(r).template end_segment<Isa, Features::states>(nodes_of(r), depth, joins);
+      for (int r = 0; r < count; ++r) state(r).template end_segment<Isa>(nodes_of(r), depth, joins);
       return;
     }
     if constexpr (Features::states) {
@@ -172,7 +172,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     if (depth == 0) {
       sum = add_lanes<Isa>(all.lane_sums());
     } else {
-      all.template end_segment<Isa, Features::states>(nodes_of(r), depth, depth);
+      all.template end_segment<Isa>(nodes_of(r), depth, depth);
       sums = nodes_of(r)[0].sums;
       sum = nodes_of(r)[0].numbers[0];
     }
@@ -305,7 +305,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     for (; joins > 0; --joins) {
       place -= level;
       const Node before = {--depth == 0 ? output_[r] : place - level + 2, place};
-      join<Isa, false>(before, top, problem_.value_dim);
+      join<Isa>(before, top, problem_.value_dim);
       top = before;
     }
     place[0] = top.numbers[0];

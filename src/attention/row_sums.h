@@ -34,7 +34,7 @@ class RowSums {
   }
 
   // From row r on.
-  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun}; }
+  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun, Features::states && has_states_}; }
   float denominator(int r) const { return Isa::sum_lanes(lane_sums(r)); }
 
   // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
@@ -61,18 +61,11 @@ class RowSums {
     copy_row<Isa>(sums(r), dims_, state.sums());
   }
 
-  // The open chain follows the row's maximum, which was `before`, with `largest` of the denominator's partial sums.
-  void move_chain(int r, float before, float largest) const {
+  // The open chain follows the row's maximum, which was `before`.
+  void move_chain(int r, float before) const {
     const float max = softmax[r].max;
     if (!(before < max)) return;
-    const Rescale by = rescale(before, max, &largest, 1);
-    if (by.far()) multiply_row<Isa>(chain(r), dims_, Isa::broadcast(by.first), chain(r));
-    multiply_row<Isa>(chain(r), dims_, Isa::broadcast(by.last), chain(r));
-  }
-  float largest_sum(int r) const {
-    typename Isa::Vec largest = Isa::load(lane_sums(r));
-    for (int i = Isa::lanes; i < panel_keys; i += Isa::lanes) largest = Isa::max(largest, Isa::load(lane_sums(r) + i));
-    return Isa::highest_lane(largest);
+    multiply_row<Isa>(chain(r), dims_, rescale_factor<Isa>(before, max), chain(r));
   }
 
   void end_chain(int r) const {
@@ -91,6 +84,7 @@ class RowSums {
   void end_segment(int r, const RowState& state, int segment) const {
     float numbers[2] = {denominator(r), softmax[r].max};
     state.push<Isa>(segment, {sums(r), numbers});
+    softmax[r] = empty_softmax_state();
     clear(r);
   }
 

@@ -60,38 +60,6 @@ ATTEND_NOINLINE void leave_rows(const Problem& problem, const Options& options, 
   }
 }
 
-// The common maximum of a row's sums when it is finished. It follows from the denominators and not from the maxima that these
-// are relative to: backends raise those at different times, and states that were loaded have others again.
-class CommonMax {
- public:
-  // Of the sums of 2^level segments, or of an open one.
-  void take(float reference, float denominator, int level) {
-    const float power = power_of(reference, denominator);
-    max_ = Scalar::max(max_, power);
-    least_ = Scalar::max(least_, Scalar::sub(power, whole_to_float(135 + level)));
-  }
-  float max() const { return max_; }
-
-  // One of these sums relative to it: 0 where the denominator, and so each weight, is below 2^-126 of the row's largest weight,
-  // which is no less than the denominator that it is in divided by its keys.
-  float of(float sum, float reference, float denominator) const {
-    if (Scalar::less(power_of(reference, denominator), least_)) return Scalar::mul(sum, 0.0f);
-    const float by = Scalar::min(Scalar::sub(reference, max_), 0.0f);
-    if (!Scalar::less(by, -125.0f)) return Scalar::scale_by_power(sum, by);
-    return Scalar::scale_by_power(Scalar::scale_by_power(sum, Scalar::add(by, 125.0f)), -125.0f);  // as Rescale
-  }
-
- private:
-  // The denominator is below 2^power, and no less than half of that.
-  static float power_of(float reference, float denominator) {
-    const uint32_t exponent = magnitude(denominator) >> 23;
-    return exponent == 0 ? lowest_max
-                         : Scalar::add(reference, Scalar::sub(bits_to<float>(0x4b400000u + exponent), whole_shift + 126.0f));
-  }
-
-  float max_ = lowest_max, least_ = lowest_max;
-};
-
 ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
   const int open = segment_of(problem.keys), width = problem.value_dim;
   for (int head = 0; head < problem.query_heads; ++head) {
@@ -100,30 +68,26 @@ ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options)
       const StateNodes<float> nodes = state.nodes();
       float lane_sums[panel_keys];
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
-      const float denominator = add_lanes<Scalar>(lane_sums);
-      CommonMax common;
-      common.take(state.max(), denominator, 0);
-      for (int n = 0; n < nodes.nodes(); ++n) {
-        const float* const of = nodes.sums(n);
-        common.take(of[width + 1], of[width], floor_log2(uint32_t(size_of(nodes.number(n)))));
-      }
+      float max = state.max();
+      for (int n = 0; n < nodes.nodes(); ++n) max = Scalar::max(max, nodes.sums(n)[width + 1]);
       // Of the sums and the denominator, which lies behind those of a node.
+      const float open_factor = rescale_factor<Scalar>(state.max(), max);
       const auto total = [&](int c, float of_open) {
         const auto add = [](float a, float b) { return Scalar::add(a, b); };
         TreeSum<float, decltype(add)> sum(add);
         for (int n = 0; n < nodes.nodes(); ++n) {
           const float* const of = nodes.sums(n);
-          sum.take(node_of(nodes.number(n)).first, common.of(of[c], of[width + 1], of[width]));
+          sum.take(node_of(nodes.number(n)).first, Scalar::mul(of[c], rescale_factor<Scalar>(of[width + 1], max)));
         }
-        sum.take(open, common.of(of_open, state.max(), denominator));
+        sum.take(open, Scalar::mul(of_open, open_factor));
         return sum.total();
       };
-      const Denominator all = denominator_of(options, head, total(width, denominator), common.max());
+      const Denominator all = denominator_of(options, head, total(width, add_lanes<Scalar>(lane_sums)), max);
       epilogue_lse(options, token, head, all);
       ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
       for (int c = 0; c < width; ++c, ++at) {
         const float sum = total(c, Scalar::add(state.sums()[c], state.chain()[c]));
-        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(Scalar::mul(sum, all.first), all.output);
+        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(sum, all.output);
         narrow_row(options.output_format, &number, 1, moved(problem.output.data, at, options.output_format));
       }
     }

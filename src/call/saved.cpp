@@ -27,63 +27,18 @@ uint32_t check_of(const uint8_t* bytes, size_t words) {
   return sum;
 }
 
-int exponent_of(float a) { return int(magnitude(a) >> 23) - 127; }
-float power_of_two(int n) { return bits_to<float>(uint32_t(127 + n) << 23); }
-// Of a whole number.
-float next_above(float a) { return bits_to<float>(bits_to<uint32_t>(a) + (Scalar::less(a, 0.0f) ? ~0u : 1u)); }
-
 ptrdiff_t rows_of(const SavedHead& head) { return ptrdiff_t(head.batch) * head.queries * head.query_heads; }
 bool is_open(const SavedHead& head) { return head.next_key % segment_keys != 0; }
 
-// Numbers relative to a maximum as they are saved: times two factors, relative to `power`; or as they are, to the maximum
-// itself. Of 2^157, which a denominator may need, one float is not enough.
-struct Saved {
-  float first, last;
-  int32_t power;
-  float max;
-};
-constexpr int32_t no_power = INT32_MIN;
-constexpr int large_sums = 90;  // 2^90 times the denominator
-
-// The exponents of the largest and the smallest ordinary number, which are neither below 2^-126 nor infinite.
-struct FloatList {
-  float* data;
-  int count;
-};
-struct Exponents {
-  int largest = -127, smallest = 128;
-};
-template <int lists>
-Exponents exponents_of(const FloatList (&all)[lists]) {
-  Exponents of;
-  for (const FloatList& list : all) {
-    for (int i = 0; i < list.count; ++i) {
-      const int exponent = exponent_of(list.data[i]);
-      if (exponent == -127 || exponent == 128) continue;
-      of.largest = at_least(of.largest, exponent);
-      of.smallest = at_most(of.smallest, exponent);
-    }
-  }
-  return of;
-}
-
-// As the header has it. `largest` is the denominator, or the largest part of it, and shall have this exponent where sums are
-// not large.
-template <int lists>
-Saved saved_as(float max, float largest, int exponent, const FloatList (&sums)[lists]) {
-  if (magnitude(largest) > 0x7f800000u) return {largest, 1.0f, no_power, lowest_max};
-  const int own = exponent_of(largest);
-  if (own == -127) return {0.0f, 1.0f, no_power, lowest_max};
-  const Exponents of_sums = exponents_of(sums);
-  if (of_sums.largest - own >= large_sums) exponent = -1;
-  const int shift = at_most(own - exponent, 126 + of_sums.smallest);
-  const int64_t power = magnitude(max) < 0x4f000000u ? int64_t(int(max)) + shift : INT64_MAX;  // 2^31
-  if (power <= -(1 << 30) || power >= 1 << 30) return {1.0f, 1.0f, no_power, max};
-  const int last = at_least(at_most(-shift, 127), -126);
-  return {power_of_two(-shift - last), power_of_two(last), int32_t(power), 0.0f};
+bool has_nan(const float* numbers, int count) {
+  bool has = false;
+  for (int i = 0; i < count; ++i) has = has || magnitude(numbers[i]) > 0x7f800000u;
+  return has;
 }
 
 class Writer {
+  static constexpr uint32_t one_nan = 0x7fc00000u;
+
  public:
   explicit Writer(uint8_t* at) : at_(at) {}
   void word(uint32_t word) { put_word(at_, word), at_ += 4; }
@@ -91,12 +46,17 @@ class Writer {
   void numbers(const int32_t* from, int count) {
     for (int i = 0; i < count; ++i) word(uint32_t(from[i]));
   }
-  void numbers(const float* from, int count, const Saved& as) {
-    for (int i = 0; i < count; ++i) number(Scalar::mul(Scalar::mul(from[i], as.first), as.last));
+  void numbers(const float* from, int count) {
+    for (int i = 0; i < count; ++i) number(from[i]);
   }
   void number(float number) {
     const uint32_t size = magnitude(number);
-    word(size > 0x7f800000u ? 0x7fc00000u : size < 0x00800000u ? 0 : bits_to<uint32_t>(number));
+    word(size > 0x7f800000u ? one_nan : size == 0 ? 0 : bits_to<uint32_t>(number));
+  }
+  // Sums without a number.
+  void none(int count) {
+    for (int i = 0; i < count; ++i) word(one_nan);
+    number(lowest_max);
   }
 
  private:
@@ -116,66 +76,34 @@ class Reader {
   const uint8_t* at_;
 };
 
-void save_max(const Saved& as, Writer& to) {
-  to.word(uint32_t(as.power));
-  to.word(bits_to<uint32_t>(as.max));
-}
-
-// Floats in lists of some length, relative to a maximum that follows them. It is the float that is nearest to the power, or the
-// next one above it where a number would be infinite.
-template <int lists>
-float load_floats(Reader& from, const FloatList (&all)[lists]) {
-  for (const FloatList& list : all) from.numbers(list.data, list.count);
-  const int32_t power = int32_t(from.word());
-  const float max = bits_to<float>(from.word());
-  if (power == no_power) return max;
-  float nearest = float(power);
-  if (exponents_of(all).largest + power - int(nearest) > 127) nearest = next_above(nearest);
-  const float factor = power_of_two(power - int(nearest));
-  for (const FloatList& list : all) {
-    for (int i = 0; i < list.count; ++i) list.data[i] = Scalar::mul(list.data[i], factor);
-  }
-  return nearest;
-}
-
 void save_row(const SavedHead& head, float* row, Writer& to) {
   const int width = head.value_dim;
   const RowState state(row, width);
-  const StateNodes<float> nodes = state.nodes();
   for (int n = 0; n < head.nodes; ++n) {
-    float* const sums = nodes.sums(n);
-    const int level = floor_log2(uint32_t(node_of(nodes.number(n)).size));
-    const Saved as = saved_as(sums[width + 1], sums[width], 9 + level, {{sums, width}});
-    to.numbers(sums, width + 1, as);
-    save_max(as, to);
+    const float* const sums = state.nodes().sums(n);
+    if (has_nan(sums + width, 1)) {
+      to.none(width + 1);
+    } else {
+      to.numbers(sums, width + 2);
+    }
   }
   if (!is_open(head)) return;
-  float largest = state.lane_sums()[0];
-  for (int i = 1; i < panel_keys; ++i) {
-    const float other = state.lane_sums()[i];
-    if (magnitude(largest) < magnitude(other)) largest = other;  // NaN is the largest
-  }
-  const Saved as = saved_as(state.max(), largest, 5, {{state.sums(), width}, {state.chain(), width}});
-  to.numbers(state.lane_sums(), panel_keys, as);
-  to.numbers(state.sums(), width, as);
-  to.numbers(state.chain(), width, as);
-  save_max(as, to);
+  if (has_nan(state.lane_sums(), panel_keys)) return to.none(panel_keys + 2 * width);
+  to.numbers(state.lane_sums(), panel_keys);
+  to.numbers(state.sums(), width);
+  to.numbers(state.chain(), width);
+  to.number(state.max());
 }
 void load_row(const SavedHead& head, Reader& from, float* row) {
   const int width = head.value_dim;
   const RowState state(row, width);
   state.begin<Scalar>();
-  float highest = lowest_max;
-  for (int n = 0; n < head.nodes; ++n) {
-    float* const sums = state.nodes().sums(n);
-    sums[width + 1] = load_floats(from, {{sums, width + 1}});
-    highest = Scalar::max(highest, sums[width + 1]);
-  }
-  if (is_open(head)) {
-    state.max() = load_floats(from, {{state.lane_sums(), panel_keys}, {state.sums(), width}, {state.chain(), width}});
-  }
-  // Where no sum is open, the running maximum goes on from the nodes', as in a call that was not interrupted.
-  if (!Scalar::less(lowest_max, state.max())) state.max() = highest;
+  for (int n = 0; n < head.nodes; ++n) from.numbers(state.nodes().sums(n), width + 2);
+  if (!is_open(head)) return;
+  from.numbers(state.lane_sums(), panel_keys);
+  from.numbers(state.sums(), width);
+  from.numbers(state.chain(), width);
+  from.numbers(&state.max(), 1);
 }
 
 void save_row(const SavedHead& head, int32_t* row, Writer& to) {
@@ -238,12 +166,14 @@ void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) {
 
 namespace {
 
-// The last two words of sums: what they are relative to, as save_max writes it; of integers an exponent that states can have,
+// The last two words of sums. Of floats, the last is a maximum: a whole number. Of integers, an exponent that states can have,
 // so that the difference of any two can be taken, and a denominator that can be divided by.
 bool is_reference(bool integers, const uint8_t* at) {
   const int32_t power = int32_t(word_at(at));
   if (integers) return power >= lowest_exponent && power <= -lowest_exponent && word_at(at + 4) >> 31 == 0;
-  return power == no_power || (power > -(1 << 30) && power < 1 << 30);
+  const uint32_t size = word_at(at + 4) & 0x7fffffffu, exponent = size >> 23;
+  const bool is_whole = size == 0 || exponent >= 150 || (exponent >= 127 && (size << (exponent - 118)) == 0);
+  return is_whole && size < 0x7f800000u;
 }
 
 // What somebody may have made up, with a sum that is right: extents that belong together, and nodes that can be a state's. All
@@ -257,7 +187,7 @@ bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   // Whether rows have words: those of states that saw nothing have none, however many they are.
   const bool integers = head.arithmetic == 1, any = tokens > 0 && (head.nodes > 0 || is_open(head));
   if (any && (tokens > words || tokens * uint64_t(head.query_heads) > words || uint64_t(head.value_dim) > words)) return false;
-  const uint64_t of_nodes = uint64_t(head.nodes) * saved_node_words(integers, any ? head.value_dim : 1);
+  const uint64_t of_nodes = uint64_t(head.nodes) * saved_node_words(any ? head.value_dim : 1);
   if (any && of_nodes > words) return false;
   const ptrdiff_t rows = any ? rows_of(head) : 0;
   const uint64_t of_row = of_nodes + (is_open(head) ? saved_open_words(integers, any ? head.value_dim : 1) : 0);
@@ -273,7 +203,7 @@ bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   const uint8_t* at = bytes + 4 * (head_words + size_t(head.nodes));
   for (ptrdiff_t r = 0; r < rows; ++r) {
     for (int n = 0; n < head.nodes + is_open(head); ++n) {
-      at += 4 * (n < head.nodes ? saved_node_words(integers, head.value_dim) : saved_open_words(integers, head.value_dim));
+      at += 4 * (n < head.nodes ? saved_node_words(head.value_dim) : saved_open_words(integers, head.value_dim));
       if (!is_reference(integers, at - 8)) return false;
     }
   }

@@ -48,7 +48,7 @@ struct FloatControl {
   static constexpr Word usual = 0;
 #if !ATTEND_EMBEDDED
   static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
-#elif defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE
+#elif __ARM_ARCH >= 8  // a part with Helium, also where the code does without it
   static constexpr Word control = 0x07c80000;  // the same without traps; instead of lengths, Helium has what must stay
 #else
   static constexpr Word control = ~Word(0);

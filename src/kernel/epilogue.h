@@ -32,18 +32,16 @@ inline float log_of(float sum, float power, bool base2) {
   return Scalar::fma(twos, 0.6931472f, Scalar::fma(twos, -1.9046542e-09f, ln));
 }
 
-// A row's denominator with its sink in it: the weights are relative to 2^max. What multiplies sums and weights that are
-// relative to the maximum before, and makes them the output's, is `output`; and `first` before, which is 1 unless the sink is
-// far above them (Rescale).
+// A row's denominator with its sink in it: the weights are relative to 2^max. `output` is what multiplies sums and weights that
+// are relative to the maximum before, and makes them the output's.
 struct Denominator {
   float sum;
   float max;
-  float first;
   float output;
 };
 
 inline Denominator denominator_of(const core::Options& options, int head, float sum, float max) {
-  Denominator all = {sum, max, 1.0f, 1.0f};
+  Denominator all = {sum, max, 1.0f};
   const float* const sinks = options.sink_logits;
   const float power = sinks != nullptr ? Scalar::mul(sinks[head], log2_e) : bits_to<float>(minus_infinity);
   if (bits_to<uint32_t>(power) != minus_infinity) {
@@ -54,9 +52,8 @@ inline Denominator denominator_of(const core::Options& options, int head, float 
     const float whole = has_fraction ? Scalar::sub(Scalar::add(power, shift), shift) : power;
     float weight[1] = {has_fraction ? Scalar::sub(power, whole) : Scalar::mul(0.0f, power)};
     exp2_fraction<Scalar, 1>(weight);
-    const Rescale by = rescale(max, all.max, &sum, 1);
-    all.first = by.first, all.output = by.last;
-    all.sum = Scalar::fma(Scalar::mul(sum, by.first), by.last, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
+    all.output = rescale_factor<Scalar>(max, all.max);
+    all.sum = Scalar::fma(sum, all.output, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
   }
   all.output = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(all.output, Scalar::reciprocal(all.sum));
   return all;
@@ -96,19 +93,18 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
 // them would be as good as nothing depends on how the call was cut.
 //   panel  [panel_keys] work memory
 template <class Isa>
-ATTEND_NOINLINE void finish_weights(float* weights, int count, float max, const Denominator& all, float* panel) {
+void finish_weights(float* weights, int count, float max, const Denominator& all, float* panel) {
   if (magnitude(all.sum) > 0x7f800000u) {
     for (int k = 0; k < count; ++k) weights[k] = bits_to<uint32_t>(weights[k]) == minus_infinity ? 0.0f : all.sum;
     return;
   }
   if (magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
-  const float factor = Scalar::mul(all.first, all.output);  // where that is below 2^-125, all are 0
   int key = 0;
-  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, factor, weights + key);
+  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
   if (key == count) return;
   fill_row<Isa>(-__builtin_inff(), panel_keys, panel);
   copy_row<Isa>(weights + key, count - key, panel);
-  weights_of<Isa>(panel, max, factor, panel);
+  weights_of<Isa>(panel, max, all.output, panel);
   copy_row<Isa>(panel, count - key, weights + key);
 }
 
@@ -128,7 +124,6 @@ void epilogue_row(const core::Problem& problem, const core::Options& options, in
   if (magnitude(all.sum) == 0) {
     fill_row<Isa>(0.0f, problem.value_dim, to);
   } else {
-    if (Scalar::less(all.first, 1.0f)) multiply_row<Isa>(sums, problem.value_dim, Isa::broadcast(all.first), sums);
     multiply_row<Isa>(sums, problem.value_dim, Isa::broadcast(all.output), to);
   }
   if (!plain) narrow_row(options.output_format, sums, problem.value_dim, moved(output, at, options.output_format));

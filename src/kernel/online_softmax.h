@@ -38,7 +38,9 @@ inline SoftmaxState softmax_state_of(float max) {
 template <class Isa>
 ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
-    rescale_row<Isa>(lane_sums, sums.data, sums.value_dim, rescale(scale.max, max, lane_sums, panel_keys));
+    const typename Isa::Vec factor = rescale_factor<Isa>(scale.max, max);
+    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+    multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
   }
   scale = softmax_state_of(max);
 }
@@ -181,10 +183,11 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   Vec most_above = Isa::zero();  // a number, whatever rows have: higher() passes over a NaN in its second operand only
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
-  if (Isa::any_above(most_above, Isa::broadcast(above_max))) {
+  const Vec limit = Isa::broadcast(sums.in_state ? 0.0f : above_max);
+  if (Isa::any_above(most_above, limit)) {
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      if (Isa::any_above(above(r), Isa::broadcast(above_max))) {
+      if (Isa::any_above(above(r), limit)) {
         raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
       }
     }

@@ -22,41 +22,11 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
   }
 }
 
-// What sums relative to the maximum `from` are multiplied by when a higher one, `to`, takes its place: 2^(from - to), exactly.
-// Below 2^-125 it is two factors, one after the other, because no ordinary float is both. Otherwise `first` is 1.
-struct Rescale {
-  float first, last;
-  bool far() const { return Scalar::less(first, 1.0f); }
-};
-
-// weight_sums: what there is of the denominator relative to `from`. Where the largest of them, and so every weight, comes out
-// below 2^-126, all is 0.
-ATTEND_NOINLINE inline Rescale rescale_loose(float from, float to, const float* weight_sums, int count) {
-  const float by = Scalar::sub(from, to);
-  if (!Scalar::less(by, -125.0f)) return {1.0f, Scalar::scale_by_power(1.0f, by)};
-  float largest = weight_sums[0];
-  for (int i = 1; i < count; ++i) largest = Scalar::max(largest, weight_sums[i]);
-  const float first = Scalar::scale_by_power(1.0f, Scalar::add(by, 125.0f));
-  return {Scalar::less(Scalar::mul(largest, first), 0.5f) ? 0.0f : first, 2.3509887e-38f};  // 2^-125
-}
-
-// A weight may lie above its maximum: by 2 where that is raised seldom, and by more in sums that were loaded (core/saved.h).
-// Where none is `loose` like these, all is 0 below 2^-125.
-template <bool loose = true>
-ATTEND_ALWAYS_INLINE Rescale rescale(float from, float to, const float* weight_sums, int count) {
-  if constexpr (loose) return rescale_loose(from, to, weight_sums, count);
-  return {1.0f, Scalar::scale_by_power(1.0f, Scalar::sub(from, to))};
-}
-
-// Partial sums of a denominator, and the row's sums.
+// The factor of sums relative to the maximum `from` when a higher one, `to`, takes its place: a power of two, in every
+// lane.
 template <class Isa>
-ATTEND_ALWAYS_INLINE void rescale_row(float* lane_sums, float* sums, int value_dim, Rescale by) {
-  for (;; by = {1.0f, by.first}) {
-    const typename Isa::Vec factor = Isa::broadcast(by.last);
-    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
-    multiply_row<Isa>(sums, value_dim, factor, sums);
-    if (!by.far()) return;
-  }
+ATTEND_ALWAYS_INLINE typename Isa::Vec rescale_factor(float from, float to) {
+  return Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(from, to)));
 }
 
 // Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums, for
@@ -80,8 +50,7 @@ ATTEND_HOT inline void weights_of_scores(float* scores, int count, float max, fl
 //   max         the largest score so far, rounded up to a whole number
 //   lane_sums   [16] partial sums of the denominator, one for each lane of a panel
 //   output      [value_dim] the weighted sum so far; follows the maximum
-// loose: as rescale() has it; the maximum may have been loaded.
-template <class Isa, bool loose = true>
+template <class Isa>
 ATTEND_ALWAYS_INLINE void online_softmax_row(float* scores, int visible, float& max, float* lane_sums, float* output,
                                              int value_dim) {
   using Vec = typename Isa::Vec;
@@ -99,7 +68,9 @@ ATTEND_ALWAYS_INLINE void online_softmax_row(float* scores, int visible, float& 
   if (const float highest_score = Isa::highest_lane(highest); Scalar::less(max, highest_score)) {
     const float block_max = round_up(highest_score);
     if (Scalar::less(lowest_max, max)) {  // otherwise the sums are zero
-      rescale_row<Isa>(lane_sums, output, value_dim, rescale<loose>(max, block_max, lane_sums, panel_keys));
+      const Vec factor = rescale_factor<Isa>(max, block_max);
+      multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+      multiply_row<Isa>(output, value_dim, factor, output);
     }
     max = block_max;
   }

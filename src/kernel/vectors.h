@@ -73,15 +73,6 @@ ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::V
   });
 }
 
-// The same after another factor.
-template <class Isa>
-ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::Vec first, typename Isa::Vec factor,
-                                      const float* b, float* to) {
-  map_row<Isa>(a, count, to, [&](typename Isa::Vec x, int k, int lanes) ATTEND_INLINE_LAMBDA {
-    return Isa::fma(Isa::mul(x, first), factor, load_some<Isa>(b + k, lanes));
-  });
-}
-
 // The end of a projection: a token's outputs are multiplied by the scales of int8 weights, and their biases are added, rounded
 // once.
 //   scales, bias  of these outputs, or null

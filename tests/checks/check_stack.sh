@@ -31,7 +31,7 @@ fi
 
 # What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
 # more than any of them takes.
-outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64 __aeabi_uldivmod=128 __aeabi_ldivmod=128'
+outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64 __aeabi_uldivmod=128 __aeabi_ldivmod=128 __aeabi_d2lz=128'
 core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
 # Of calls with options, those that have others to call; and where the C surface makes them.

@@ -199,9 +199,7 @@ inline DefinedRow defined_row(const OptionRow& row) {
   if (row.sink && *row.sink != minus_infinity) {
     const float t = *row.sink * defined::log2e;
     reference = std::max(max, std::ceil(t));
-    power = max - reference < -149.0f ? 0.0f : std::ldexp(1.0f, int(max - reference));
-    // What its sum of weights does not bring to 2^-126 counts as nothing.
-    if (max - reference < -125.0f && double(sum) * double(power) < 0x1p-126) power = 0.0f;
+    power = max - reference < -125.0f ? 0.0f : std::ldexp(1.0f, int(max - reference));
     total = std::fma(sum, power, defined_weight(t, reference));
   }
   const float inverse = 1.0f / total;

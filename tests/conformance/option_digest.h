@@ -88,7 +88,8 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
 inline void draw_data(const OptionCase& c, const OptionMemory& m) {
   Random query(c.seed * 16);
   draw_numbers(query, c.query_format, size_t(c.queries) * size_t(c.query_heads) * size_t(c.head_dim), c.spread, m.query);
-  if (c.subnormals == 2) make_subnormal(m.query, size_t(c.queries) * size_t(c.query_heads) * size_t(c.head_dim));
+  if (c.subnormals == 2 && c.query_format == Format::float32)
+    make_subnormal(m.query, size_t(c.queries) * size_t(c.query_heads) * size_t(c.head_dim));
   draw_masks(c, m);
   draw_keys(c, m);
 }

@@ -3,21 +3,13 @@
 // are promised at all; where they are not (src/guide/arithmetic.md, "What may differ"), bytes may differ too.
 //
 // All words have 32 bits, the lowest byte first: SavedHead; the numbers of the nodes (segments.h), ascending; then for each row
-// its nodes, and what is open if a segment is. Of floats, a node has [value_dim] sums and the denominator; what is open 16
-// partial denominators, [value_dim] sums and [value_dim] of the open chain; and then each two words for the maximum that they
-// are relative to. Of integers, both have [value_dim] sums, exponent and denominator.
+// its nodes, and what is open if a segment is. Of floats, a node has [value_dim] sums, the denominator and the maximum that
+// they are relative to; what is open 16 partial denominators, [value_dim] sums, [value_dim] of the open chain, and their
+// maximum. Of integers, both have [value_dim] sums, exponent and denominator.
 //
-// Backends raise a maximum at different times. So it is derived from the sums: the first of its words is the power of two by
-// which they are divided so that the denominator of a node of 2^l segments lies within 2^(9 + l) and 2^(10 + l), and the
-// largest partial denominator of an open segment within 2^5 and 2^6. (It does not exceed the row's largest score then.) Where
-// the exponent of the largest finite sum is 90 or more above the denominator's, both lie within 1/2 and 1, because there may be
-// no room for more. (The power is then at most 10 + l above the largest score, and 6 in an open segment.) Either way it is as
-// much lower as it must be so that no sum falls below 2^-126. The second word is 0. Where the power is not within 2^30 on both
-// sides, the first word is -2^31 and the second the maximum as it is; where all is zero or no number, the lowest one. Zeros are
-// positive, subnormal numbers are zeros, and there is one NaN, 0x7fc00000; where a denominator is one, all numbers are.
-//
-// So finish() gives the same bits before and after, wherever its results are finite, but for what contributions below 2^-126
-// can change.
+// Numbers are those of the state, so finish() gives the same bits before and after: in a state the maximum of a segment is its
+// highest score, rounded up, on every backend. But zeros are positive, and there is one NaN, 0x7fc00000; where a denominator is
+// NaN, all numbers are, and the maximum is the lowest one.
 #pragma once
 
 #include "options.h"
@@ -39,14 +31,13 @@ struct SavedHead {
 inline constexpr uint32_t saved_magic = 0x74537441;  // "AtSt"
 
 // Words of a row's node, of what is open in it, and of everything.
-constexpr size_t saved_node_words(bool integers, int value_dim) { return size_t(value_dim) + (integers ? 2 : 3); }
+constexpr size_t saved_node_words(int value_dim) { return size_t(value_dim) + 2; }
 constexpr size_t saved_open_words(bool integers, int value_dim) {
-  return integers ? saved_node_words(true, value_dim) : 2 * size_t(value_dim) + size_t(panel_keys) + 2;
+  return integers ? saved_node_words(value_dim) : 2 * size_t(value_dim) + size_t(panel_keys) + 1;
 }
 constexpr size_t saved_words(bool integers, ptrdiff_t rows, int value_dim, int nodes, bool is_open) {
   return sizeof(SavedHead) / 4 + size_t(nodes) +
-         size_t(rows) *
-             (size_t(nodes) * saved_node_words(integers, value_dim) + (is_open ? saved_open_words(integers, value_dim) : 0));
+         size_t(rows) * (size_t(nodes) * saved_node_words(value_dim) + (is_open ? saved_open_words(integers, value_dim) : 0));
 }
 
 enum class Loaded { ok, damaged, other_bits };
