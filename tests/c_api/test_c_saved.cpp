@@ -81,6 +81,11 @@ std::uint32_t word_of(const Bytes& bytes, std::size_t at) {
 void put(Bytes& bytes, std::size_t at, std::uint32_t word) {
   for (std::size_t i = 0; i < 4; ++i) bytes[4 * at + i] = static_cast<unsigned char>(word >> 8 * i);
 }
+std::uint32_t bits_of(float number) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
 void put_sum(Bytes& bytes, std::size_t words) {
   std::uint32_t sum = core::saved_magic;
   for (std::size_t i = 0; i < words && 4 * i + 4 <= bytes.size(); ++i) {
@@ -256,11 +261,12 @@ TEST_CASE("c saved: a head that was made up, with the right sum, leads nowhere")
       put(changed, next_key, random.between(0, 1) == 0 ? 1u << 30 : (1u << 30) + 1);
       check(changed, "products " + std::to_string(i));
     }
-    // 2^16 rows of 2^16 + 2 words each, which are 2^17 in 32 bits.
+    // 2^16 rows of 2^16 + 2 words each, or 2^17 of 2^15 + 1, which are 2^17 in 32 bits.
     Bytes many(4 * ((std::size_t(1) << 17) + 20), 0);
     std::memcpy(many.data(), bytes.data(), 80);
-    put(many, words, (1u << 17) + 20), put(many, batch, 1u << 16), put(many, query_tokens, 1), put(many, heads, 1);
-    put(many, nodes, 0), put(many, width, integers ? 1u << 16 : (1u << 15) - 8);
+    put(many, words, (1u << 17) + 20), put(many, batch, integers ? 1u << 16 : 1u << 17), put(many, query_tokens, 1),
+        put(many, heads, 1);
+    put(many, nodes, 0), put(many, width, integers ? 1u << 16 : (1u << 14) - 8);
     check(many, "rows of 2^32 words");
     // Nodes: none, others' and twice the same, beyond the next key, before the one before, and two that make one.
     REQUIRE(word_of(bytes, nodes) == 2);
@@ -290,14 +296,14 @@ TEST_CASE("c saved: a head that was made up, with the right sum, leads nowhere")
         check(changed, "exponent " + std::to_string(exponent) + ", denominator " + std::to_string(denominator));
       }
     }
-    // Powers whose difference to a maximum cannot be taken.
+    // Maxima that are no whole numbers.
     for (const bool of_last : {false, true}) {
       if (integers) continue;
-      const std::size_t at = of_last ? all - 2 : first_number + 2 + value_dim + 1;
-      for (const std::uint32_t power : {0x7fffffffu, 0x40000000u, 0xc0000000u, 0x80000001u}) {
+      const std::size_t at = of_last ? all - 1 : first_number + 2 + value_dim + 1;
+      for (const std::uint32_t max : {0x3f000000u, 0xbfc00000u, 0xcaffffffu, 0x00000001u, 0x7f800000u, 0xffc00000u}) {
         Bytes changed = bytes;
-        put(changed, at, power);
-        check(changed, "power " + std::to_string(power));
+        put(changed, at, max);
+        check(changed, "maximum " + std::to_string(max));
       }
     }
     // Sums of anything can be made up: they are taken, and lead nowhere either.
@@ -314,8 +320,7 @@ TEST_CASE("c saved: a head that was made up, with the right sum, leads nowhere")
             put(changed, at++, std::uint32_t(random.between(-(1 << 29), 1 << 29)));
             put(changed, at++, std::uint32_t(random.bits()) >> 1);
           } else {
-            put(changed, at++, std::uint32_t(random.between(1 - (1 << 30), (1 << 30) - 1)));
-            put_sums(1);
+            put(changed, at++, bits_of(float(random.between(-(1 << 29), 1 << 29))));
           }
         }
       }
@@ -366,8 +371,8 @@ TEST_CASE("c saved: without rows there is a head alone; what has no size has no 
     CHECK(saved(q) == bytes);
   }
   attend_problem q = merged.p;
-  const std::size_t rows = 2, nodes_words = ATTEND_DEFAULT_STATE_NODES * (value_dim + 3);
-  CHECK(attend_saved_size(&q) == 4 * (20 + ATTEND_DEFAULT_STATE_NODES + rows * (nodes_words + 2 * value_dim + 18)));
+  const std::size_t rows = 2, nodes_words = ATTEND_DEFAULT_STATE_NODES * (value_dim + 2);
+  CHECK(attend_saved_size(&q) == 4 * (20 + ATTEND_DEFAULT_STATE_NODES + rows * (nodes_words + 2 * value_dim + 17)));
   q.value_dim = 0;
   CHECK(attend_saved_size(&q) == 0);
   CHECK(attend_saved_size(nullptr) == 0);

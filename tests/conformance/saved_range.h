@@ -39,9 +39,15 @@ class RangeCase {
 
   int keys, heads, value_dim;
 
-  // Whether every way of taking the keys promises the same bits: keys times the largest value is below 8e37, and values of
-  // small weights do not outweigh those of large ones.
-  bool is_ordinary() const { return value_kind_ == 3 || value_kind_ == 4; }
+  // Whether every way of taking the keys promises the same bits: keys times the largest value is below 8e37, values of small
+  // weights do not outweigh those of large ones, and beside a sink not all weights are near 2^-125, 86.6 nats.
+  bool is_ordinary() const {
+    const float highest = *std::max_element(scores_.begin(), scores_.end());
+    for (const float sink : sinks_) {
+      if (sink - highest > 84.0f && sink - highest < 90.0f) return false;
+    }
+    return value_kind_ == 3 || value_kind_ == 4;
+  }
   // Whether no weight is near 2^-125 of the largest one, and no contribution below 2^-126: then saved bytes are the same too.
   bool is_clear() const { return (value_kind_ == 3 || value_kind_ == 5) && score_kind_ != 0 && score_kind_ != 4; }
 
