@@ -41,8 +41,11 @@ struct StateWorld : World {
       if (count == -2) count = std::int32_t(nodes.size());
       std::memcpy(state, &count, sizeof count);
       std::memcpy(state + 1, &next, sizeof next);
-      for (std::size_t n = 0; n < nodes.size(); ++n)
-        std::memcpy(state + attend::core::state_floats(5, int(n) + 1) - 1, &nodes[n], sizeof nodes[n]);
+      for (std::size_t n = 0; n < nodes.size(); ++n) {
+        float *const end = state + attend::core::state_floats(5, int(n) + 1), *const max = end - 2;
+        std::memcpy(end - 1, &nodes[n], sizeof nodes[n]);
+        *max = 0.0f;
+      }
     }
   }
   // The queries are the last of so many keys, and see `left` before them.
