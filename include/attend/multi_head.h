@@ -13,7 +13,8 @@
 //
 // x and y are Vectors<tokens, width>; y may be x. multi_head keeps references and pointers: the arrays must live as long
 // as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
-// another, for any block of tokens. A call that finds an argument out of range returns a status and changes nothing.
+// another, for any block of tokens. A call that finds an argument out of range returns a status and changes nothing; where a
+// key or value is too large for a ring, what the block of tokens before it has overwritten is gone.
 //
 // After the options, or without them, calls take a TeamPart: threads that compute a call together, with the bits of one. Where
 // there is std::thread, attend::Team starts and joins them; it is in attend/threads.h, in bench/hosted, which is installed with

@@ -268,7 +268,8 @@ ATTEND_API attend_status attend_rotate_positions(const attend_rotary* rotary, co
 /* Threads that compute a call of a layer together. Each makes the same call, with the same problem, x, y, work memory and
  * cache, and with a copy of the layer whose team has its own part: 0 ... parts - 1. barrier(context) returns once all parts
  * have called it, and is called equally often by each. The bits are those of one thread; y is whole when a part returns. A call
- * that is refused is refused by every part, without a barrier. */
+ * that is refused is refused by every part: without a barrier, or where a key or value is too large for the cache
+ * (ATTEND_OUT_OF_RANGE) behind the same one. */
 typedef struct attend_team {
   ptrdiff_t part;
   ptrdiff_t parts; /* 1 ... ATTEND_MAX_PARTS; 1 needs no barrier */
