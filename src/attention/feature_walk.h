@@ -176,14 +176,10 @@ class FeatureWalk {
   void add_values(const RowTile& tile, KeyBlock& block, int from, const int* visible, bool gaps) {
     const int r = tile.r, count = tile.rows, to = visible[count - 1];
     int seen[Isa::tile_rows];
-    float before[Isa::tile_rows];
-    for (int i = 0; i < count; ++i) {
-      seen[i] = at_least(visible[i] - from, 0);
-      before[i] = rows_.sums.softmax[r + i].max;
-    }
+    for (int i = 0; i < count; ++i) seen[i] = at_least(visible[i] - from, 0);
+    if (rows_.has_states()) rows_.sums.raise_maxima(r, count, rows_.scores + from, seen);
     const Sums sums = rows_.sums.of_segment(r, true);
     Steps::softmax(count, rows_.scores + from, seen, rows_.sums.softmax + r, rows_.sums.lane_sums(r), sums);
-    for (int i = 0; i < count && rows_.has_states(); ++i) rows_.sums.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !rows_.keys.are_finite(block, visibility_);
     if (visible[0] != to) rows_.keys.widen_values(block, visibility_);
 

@@ -25,7 +25,7 @@ template <class Isa>
 ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded) {
   SoftmaxState scale = empty_softmax_state();
   if (const float highest_score = Isa::highest_lane(highest); highest_score > lowest_max) {
-    raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false, false});
+    raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false});
     if (is_far(scale.max)) bring_near<Isa>(scores, padded, scale.max);
   }
   return scale;
@@ -37,7 +37,7 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   const ptrdiff_t stride = problem.value.token_stride;
   const float* const data = element(problem.value, 0, head);
   const int dims = problem.value_dim;
-  const Sums sums = {element(problem.output, 0, head), dims, false, false};
+  const Sums sums = {element(problem.output, 0, head), dims, false};
   if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
     constexpr int vecs = panel_keys / Isa::lanes;
     const ValueRows<float> values = {data, stride, chain_keys};

@@ -34,7 +34,7 @@ class RowSums {
   }
 
   // From row r on.
-  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun, Features::states && has_states_}; }
+  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun}; }
   float denominator(int r) const { return Isa::sum_lanes(lane_sums(r)); }
 
   // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
@@ -61,11 +61,20 @@ class RowSums {
     copy_row<Isa>(sums(r), dims_, state.sums());
   }
 
-  // The open chain follows the row's maximum, which was `before`.
-  void move_chain(int r, float before) const {
-    const float max = softmax[r].max;
-    if (!(before < max)) return;
-    multiply_row<Isa>(chain(r), dims_, rescale_factor<Isa>(before, max), chain(r));
+  // Rows of states raise their maxima before a tile's scores become weights, and for every higher score, so that what a state
+  // holds depends on its keys alone.
+  //   scores   [count][score_keys]
+  //   visible  [count], never falling: how many of these keys a row sees
+  ATTEND_NOINLINE void raise_maxima(int r, int count, float* scores, const int* visible) const {
+    const int padded = whole_panels(at_least(visible[count - 1], 1));
+    for (int i = r; i < r + count; ++i, ++visible, scores += config::score_keys) {
+      if (*visible != padded) mask_keys<Isa>(scores, *visible, padded);
+      const float before = softmax[i].max;
+      const float highest = Isa::highest_lane(highest_of_row<Isa>(scores, padded, Isa::broadcast(before)));
+      if (!Scalar::less(before, highest)) continue;
+      move_max<Isa>(round_up(highest), softmax[i], lane_sums(i), of_segment(i, true));
+      multiply_row<Isa>(chain(i), dims_, rescale_factor<Isa>(before, softmax[i].max), chain(i));
+    }
   }
 
   void end_chain(int r) const {

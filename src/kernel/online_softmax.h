@@ -183,11 +183,10 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   Vec most_above = Isa::zero();  // a number, whatever rows have: higher() passes over a NaN in its second operand only
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
-  const float limit = sums.in_state ? 0.0f : above_max;
-  if (Isa::any_above(most_above, Isa::broadcast(limit))) {
+  if (Isa::any_above(most_above, Isa::broadcast(above_max))) {
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      if (Isa::any_above(above(r), Isa::broadcast(limit))) {
+      if (Isa::any_above(above(r), Isa::broadcast(above_max))) {
         raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
       }
     }

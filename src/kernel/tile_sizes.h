@@ -106,7 +106,6 @@ struct Sums {
   float* data;
   int value_dim;
   bool begun;
-  bool in_state;  // rows' maxima follow every higher score: what a state holds depends on its keys alone
 };
 
 // The state of a row's online softmax.
