@@ -44,7 +44,7 @@ struct Calls {
       const char* const number = output + std::size_t(i) * size;
       float of_float = 0;
       std::memcpy(&of_float, number, size);
-      zero += integers ? *number == -3 : of_float == 0;
+      zero += integers ? static_cast<signed char>(*number) == -3 : of_float == 0;
       poison += *number == 0x55;
     }
     std::memset(output, 0x55, sizeof output);
