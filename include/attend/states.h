@@ -24,9 +24,8 @@ constexpr int nodes_of_state = state_nodes(MaxTokens<Shape>::named ? MaxTokens<S
 // of a binary tree (core/segments.h): side by side they are few, about 2 * log2(segments) at most, and `nodes` is how many
 // there is room for. Segments that no query sees by position have no node. It takes for each token and head 19 + 2 * value_dim
 // floats and for each node value_dim + 3; in integers 4 + value_dim numbers of 32 bits, the same for each node, and value_dim
-// once. sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte order.
-// The bytes may differ from backend to backend, where one has raised a maximum before another: by powers of two, which cancel
-// in the output.
+// once. sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte
+// order. What save() writes depends on no backend; the bytes of the object may, in signs of zeros and NaN.
 template <class Shape, int tokens = 1, int room_for_nodes = detail::nodes_of_state<Shape>>
 class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");

@@ -48,8 +48,10 @@ struct FloatControl {
   static constexpr Word usual = 0;
 #if !ATTEND_EMBEDDED
   static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
-#elif __ARM_ARCH >= 8  // a part with Helium, also where the code does without it
-  static constexpr Word control = 0x07c80000;  // the same without traps; instead of lengths, Helium has what must stay
+#elif __ARM_ARCH >= 8
+  // The same without traps. In the place of lengths, a part with Helium has what must stay, also where code does without
+  // Helium.
+  static constexpr Word control = 0x07c80000;
 #else
   static constexpr Word control = ~Word(0);
 #endif
