@@ -32,17 +32,6 @@ Memory<std::int8_t> random_bytes(std::size_t count, std::uint64_t seed) {
   return memory;
 }
 
-#if ATTEND_X86
-// Whether a backend, which is active, has its integers by AMX.
-bool has_amx(const std::string& backend) {
-#if ATTEND_AMX
-  return backend == "avx512" && core::active_integer_index() == 0;
-#else
-  return backend.empty();
-#endif
-}
-#endif
-
 void time_prefill(const std::string& backend, int tokens, int dims) {
   const std::size_t numbers = std::size_t(tokens) * std::size_t(dims);
   const auto query = random_floats(numbers, 1), key = random_floats(numbers, 2), value = random_floats(numbers, 3);
@@ -86,12 +75,9 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
                               {"causal, float32", [&] { core::run(causal_f); }},
                               {"causal, integers", [&] { core::run(causal_i); }}};
 #if ATTEND_X86
-  // The library takes AVX-VNNI where it can, and AMX.
+  // The library takes AVX-VNNI where it can.
   if (backend == "avx2") {
     calls.push_back({"integers without VNNI", [&] { attend::avx2::Backend::run_integers(i); }});
-  }
-  if (has_amx(backend)) {
-    calls.push_back({"integers without AMX", [&] { attend::avx512vnni::Backend::run_integers(i); }});
   }
 #endif
   time_in_turns(calls, 25, 0.005);
@@ -180,7 +166,6 @@ void time_projection(const std::string& backend, int tokens, int inputs, int out
   add("rows", [&] { core::run_integer_linear<std::int8_t>(i); });
 #if ATTEND_X86
   if (backend == "avx2") add("without VNNI", [&] { attend::avx2::Backend::run_integer_linear(p, 1, true); });
-  if (has_amx(backend)) add("without AMX", [&] { attend::avx512vnni::Backend::run_integer_linear(p, 1, true); });
 #endif
   time_in_turns(calls, 25, 0.002);
   std::printf("projection, %-6s %3d tokens, %4d x %4d:", backend.c_str(), tokens, inputs, outputs);

@@ -60,22 +60,10 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    if constexpr (Isa::packs) {
-      if constexpr (Isa::has_tiles) {
-        // Blocks of fewer rows, of which the first one has most, take none.
-        if (problem_.queries >= (Isa::tile_rows + group_ - 1) / group_ && work_.rows >= Isa::tile_rows) {
-          return with_tiles<typename Isa::Tiles>(Isa::attention_shapes(), [this] { run_blocks(); });
-        }
-      }
-    }
-    run_blocks();
-  }
-
- private:
-  ATTEND_ALWAYS_INLINE void run_blocks() {
     for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
   }
 
+ private:
   ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[config::integer_tile_rows];

@@ -75,9 +75,7 @@ class IntegerHostTiles {
     Tile tile = scores(), waiting = nullptr;
     const int16_t* waiting_values = nullptr;
     RowMerges merges;
-    const int head_dim = problem_.head_dim;
-    [[maybe_unused]] const int value_dim = problem_.value_dim;
-    const bool multiplies = has_products<rows> && has_room_for_products();
+    const int head_dim = problem_.head_dim, value_dim = problem_.value_dim;
     // Without options, later rows see no less than the first.
     const int all_seen = Keys::has_options ? 0 : at_most(end, keys_.end(at->token));
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
@@ -90,11 +88,8 @@ class IntegerHostTiles {
       if constexpr (Keys::has_options) keys_.modify(rows, tile, kv_head_, chunk, count);
       if (!all) mask<rows>(tile, seen);
       RowWeights weights;
-      if constexpr (has_products<rows>) {
-        if (multiplies && waiting != nullptr) Isa::multiply_values(waiting, waiting_values, value_dim, products());
-      }
       Isa::template references<rows>(tile, scales, weights);
-      if (waiting != nullptr) add_values<rows>(multiplies, waiting, waiting_values, merges, sums);
+      if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
       Isa::template weights<rows>(tile, scales, weights);
       if (!all) {
         for (int i = 0; i < rows; ++i) {
@@ -106,18 +101,11 @@ class IntegerHostTiles {
         for (int i = 0; value_scales != nullptr && i < rows; ++i) scale_chunk<Isa>(tile, i, value_scales, count);
       }
       Isa::template merge<rows>(weights, states, merges);
-      if constexpr (has_products<rows>) {
-        if (multiplies) Isa::cut_weights(tile);
-      }
       waiting = tile;
       waiting_values = packed_values(chunk);
       tile = tile == scores() ? scores() + config::integer_tile_rows : scores();
     }
-    if (waiting == nullptr) return;
-    if constexpr (has_products<rows>) {
-      if (multiplies) Isa::multiply_values(waiting, waiting_values, value_dim, products());
-    }
-    add_values<rows>(multiplies, waiting, waiting_values, merges, sums);
+    if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
   }
 
   // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
@@ -234,22 +222,6 @@ class IntegerHostTiles {
   }
 
   const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
-  // Where values of a tile of so many rows are multiplied by tiles, and their products: panels need no memory for rows then.
-  template <int rows>
-  static constexpr bool has_products = Isa::has_tiles&& rows == Isa::tile_rows;
-  // 64 bytes for each of value_dim rounded up to 16, where rows of a chunk would lie: not where values are much wider than
-  // keys.
-  bool has_room_for_products() const { return (problem_.value_dim + 15) / 16 * 32 <= problem_.head_dim + problem_.value_dim; }
-  // Adds the values of a tile's weights, whose products are there already where they are multiplied by tiles.
-  template <int rows>
-  ATTEND_ALWAYS_INLINE void add_values(bool multiplied, Tile weights, const int16_t* values, const RowMerges& merges,
-                                       int32_t* sums) {
-    if constexpr (has_products<rows>) {
-      if (multiplied) return Isa::add_products(values, problem_.value_dim, merges, products(), sums);
-    }
-    Isa::template values<rows>(weights, values, problem_.value_dim, merges, sums);
-  }
-  int32_t* products() const { return at_memory<int32_t>(problem_, at_.chunk); }
   Tile scores() const { return at_memory<int32_t[integer_chunk]>(problem_, at_.scores); }
   void* query(int r) const {
     return at_memory<void>(problem_, at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim));

@@ -84,37 +84,16 @@ struct PlaceIn<Wanted, core::BackendList<First, Others...>> {
   static constexpr int value = 1 + PlaceIn<Wanted, core::BackendList<Others...>>::value;
 };
 
-// The choice: 1 + the backend's place + 16 * (1 + that of the kernels of integer attention) + `answer` * what Linux has said of
-// tiles, 1 for no and 2 for yes. 0 until the first call, because asking the processor is slow and a static initialiser is not
-// wanted; kernels of integers until the first call of these, because a program of floats is to ask for no tiles. Racing first
-// calls store the same answer.
+// The choice: 1 + the backend's place + 16 * (1 + that of the kernels of integer attention). 0 until the first call, because
+// asking the processor is slow and a static initialiser is not wanted; kernels of integers until the first call of these.
+// Racing first calls store the same answer.
 unsigned chosen = 0;
-constexpr unsigned answer = 4096;
-
-// Asks Linux for the tiles of AMX, once for all threads of the process, which may forbid itself such questions later. It
-// refuses where it is too old to know them, and where the stack for signals of a thread has no room for them.
-bool permits_tiles() {
-#if ATTEND_AMX
-  unsigned known = __atomic_load_n(&chosen, __ATOMIC_RELAXED) / answer;
-  if (known == 0) {
-    constexpr long arch_prctl = 158, request_permission = 0x1023, tiles = 18;
-    long result = arch_prctl;
-    __asm__ volatile("syscall" : "+a"(result) : "D"(request_permission), "S"(tiles) : "rcx", "r11", "memory");
-    known = result == 0 ? 2 : 1;
-    __atomic_fetch_or(&chosen, known * answer, __ATOMIC_RELAXED);
-  }
-  return known == 2;
-#else
-  return false;
-#endif
-}
 
 // Whether kernels of integer attention may be chosen while a backend is active.
 template <class Isa>
 auto fits_backend(int backend) -> decltype(Isa::leaf_7_c, true) {
   return backend <= PlaceIn<typename Isa::Float, core::Backends>::value &&
-         core::has_integers<Isa>([] { return cpuid(7).c; }, [] { return cpuid(7).d; },
-                                 [] { return cpuid(7).a >= 1 ? cpuid(7, 1).a : 0; }, saved_registers, permits_tiles);
+         core::has_integers<Isa>([] { return cpuid(7).c; }, [] { return cpuid(7).a >= 1 ? cpuid(7, 1).a : 0; });
 }
 template <class Isa>
 auto fits_backend(int backend) -> decltype(Isa::instructions, true) {
@@ -131,10 +110,10 @@ unsigned integer_kernels(core::BackendList<Isa...>, int backend) {
 
 unsigned choice() {
   unsigned number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-  if (number % 16 == 0) {
+  if (number == 0) {
     unsigned backend = 0, before = number;
     while (!backends[backend].available()) ++backend;
-    number += 1 + backend;
+    number = 1 + backend;
     __atomic_compare_exchange_n(&chosen, &before, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
   return number;
@@ -144,10 +123,7 @@ int backend_of(unsigned choice) { return int(choice % 16) - 1; }
 
 const Entry& active() { return backends[backend_of(choice())]; }
 
-void choose(const Entry& backend) {
-  const unsigned answered = __atomic_load_n(&chosen, __ATOMIC_RELAXED) / answer * answer;
-  __atomic_store_n(&chosen, answered + 1 + unsigned(&backend - backends), __ATOMIC_RELAXED);
-}
+void choose(const Entry& backend) { __atomic_store_n(&chosen, 1 + unsigned(&backend - backends), __ATOMIC_RELAXED); }
 
 #else
 
@@ -179,14 +155,11 @@ bool use_backend(const char* name) {
 int core::active_index() { return int(&active() - backends); }
 #if ATTEND_X86
 int core::active_integer_index() {
-  const unsigned number = choice(), known = number % answer / 16;
-  if (known != 0) return int(known) - 1;
+  unsigned number = choice();
+  if (number >= 16) return int(number / 16) - 1;
   const unsigned kernels = integer_kernels(core::IntegerBackends(), backend_of(number));
-  unsigned expected = choice();  // unless another backend is taken meanwhile
-  if (expected % answer == number % answer) {
-    const unsigned with_kernels = expected + 16 * (1 + kernels);
-    __atomic_compare_exchange_n(&chosen, &expected, with_kernels, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  }
+  // Unless another backend is taken meanwhile.
+  __atomic_compare_exchange_n(&chosen, &number, number + 16 * (1 + kernels), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return int(kernels);
 }
 #endif

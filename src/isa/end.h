@@ -9,7 +9,6 @@
 #undef ATTEND_FMA
 #undef ATTEND_AVX512
 #undef ATTEND_VNNI
-#undef ATTEND_TILES
 #endif
 
 #undef ATTEND_ISA

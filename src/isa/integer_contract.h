@@ -7,7 +7,6 @@
 #include "contract.h"
 #include "integer_query.h"
 #include "integer_tile.h"
-#include "tile_shapes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -81,7 +80,6 @@ struct HostIntegerOperations : IntegerOperations<Isa> {
 
   int in_place_step = Isa::in_place_step;  // what head_dim and value_dim are multiples of where rows are read where they lie
   bool reads_panels = Isa::reads_panels;   // whether there are PanelIntegerOperations, for up to 4 rows
-  bool has_tiles = Isa::has_tiles;         // whether there are TileIntegerOperations
   // A query as kernels read it, 16 dimensions at a time, to integer_query_bytes that are aligned to 64.
   void (*prepare)(const int8_t* query, int head_dim, void* memory) = &Isa::prepare;
   // `count` rows of a chunk in the order in which the kernels read them, with zeros for the others; none behind them is read.
@@ -115,31 +113,6 @@ struct PanelIntegerOperations {
   void (*pack_value_panel)(const int8_t* panel, int width, int16_t* to) = &Isa::pack_value_panel;
 };
 
-// And those that multiply tiles, which `Tiles` has the instructions of, by the names of amx/tiles.h.
-template <class Isa>
-struct TileIntegerOperations {
-  using Tiles = typename Isa::Tiles;
-  bool exist = Isa::has_tiles;
-  HostIntegerOperations<typename Isa::WithoutTiles> others = {};               // of projections that gain nothing by tiles
-  int least_tokens = Isa::least_tokens, least_products = Isa::least_products;  // of those that do
-  // to[0 … 63] = zeros, `count` bytes of `from` from the same place on, zeros; no others of `from` are read.
-  void (*copy_part)(const int8_t* from, int zeros, int count, int8_t* to) = &Isa::copy_part;
-  // The shapes with which tiles of tile_rows rows are computed; smaller ones do without.
-  TileShapes (*attention_shapes)() = &Isa::attention_shapes;
-  // `values` of tile_rows rows in three steps: weights as tiles have them, in their place; products, 64 bytes for each column,
-  // of which the first ones are made beforehand; sums.
-  void (*cut_weights)(int32_t (*weights)[integer_chunk]) = &Isa::template cut_weights<Isa::tile_rows>;
-  void (*multiply_values)(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
-                          int32_t* products) = &Isa::multiply_values;
-  void (*add_products)(const int16_t* values, int width, const RowMerges& merges, int32_t* products,
-                       int32_t* sums) = &Isa::add_products;
-  // sixteen outputs of a projection, as eight_outputs.
-  void (*outputs)(const ProjectionEnd& of, int k, int8_t* to, ptrdiff_t to_stride) = &Isa::template sixteen_outputs<int8_t>;
-  void (*words)(const ProjectionEnd& of, int k, int16_t* to, ptrdiff_t to_stride) = &Isa::template sixteen_outputs<int16_t>;
-  void (*shape)(const TileShapes& shapes) = &Tiles::shape;
-  void (*release)() = &Tiles::release;
-};
-
 template <class Isa, bool packs = Isa::packs>
 struct HasIntegerOperations {
   static constexpr bool all = EmbeddedIntegerOperations<Isa>().prepare != nullptr;
@@ -147,7 +120,6 @@ struct HasIntegerOperations {
 template <class Isa>
 struct HasIntegerOperations<Isa, true> {
   static_assert(Has<Isa::reads_panels, PanelIntegerOperations<Isa>>::all, "");
-  static_assert(Has<Isa::has_tiles, TileIntegerOperations<Isa>>::all, "");
   static constexpr bool all = HostIntegerOperations<Isa>().in_place_step > 0;
 };
 

@@ -32,19 +32,6 @@
 #define ATTEND_SCALAR 1
 #endif
 
-// AMX: where compilers know its instructions, and Linux is to be asked for its tiles by a call of its own. Clang's sanitizer of
-// memory would not see what they store.
-#if defined(__x86_64__) && defined(__LP64__) && defined(__linux__) && __STDC_HOSTED__
-#if defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11
-#define ATTEND_AMX 1
-#endif
-#endif
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#undef ATTEND_AMX
-#endif
-#endif
-
 // Calls a macro with the name of each activation, and of each number format.
 #define ATTEND_EACH_ACTIVATION(call) \
   call(relu) call(silu) call(gelu) call(gelu_tanh) call(sigmoid) call(tanh) call(exp) call(erf)
@@ -55,9 +42,8 @@ namespace attend {
 // A source whose namespace has no Backend finds this one, which is in no list: the assertion about lists then says what to do.
 struct Backend;
 
-// Each instruction set: its name, and on x86 the bits of CPUID's leaf 7 (EBX) and the registers that it needs. Those of
-// integers alone are chosen where `Float` could be, if leaf 7 has further bits (ECX, EDX, and EAX of its part 1) and further
-// registers are saved.
+// Each instruction set: its name, and on x86 the bits of CPUID's leaf 7 (EBX) and the registers that it needs. A set of
+// integers alone is chosen where `Float` could be, if leaf 7 has further bits (ECX, and EAX of its part 1).
 namespace scalar {
 struct Backend {
   static constexpr const char* name = "scalar";
@@ -91,7 +77,7 @@ namespace avxvnni {
 struct Backend {
   static constexpr const char* name = "avxvnni";
   using Float = avx2::Backend;
-  static constexpr unsigned leaf_7_c = 0, leaf_7_d = 0, leaf_7_1_a = 1u << 4, further_registers = 0;
+  static constexpr unsigned leaf_7_c = 0, leaf_7_1_a = 1u << 4;
 #include "entry_points.h"
 };
 }  // namespace avxvnni
@@ -99,23 +85,14 @@ namespace avx512vnni {
 struct Backend {
   static constexpr const char* name = "avx512vnni";
   using Float = avx512::Backend;
-  static constexpr unsigned leaf_7_c = 1u << 11, leaf_7_d = 0, leaf_7_1_a = 0, further_registers = 0;
+  static constexpr unsigned leaf_7_c = 1u << 11, leaf_7_1_a = 0;
 #include "entry_points.h"
 };
 }  // namespace avx512vnni
-namespace amx {
-struct Backend {
-  static constexpr const char* name = "amx";
-  using Float = avx512::Backend;
-  static constexpr unsigned leaf_7_c = 1u << 11, leaf_7_d = 1u << 24 | 1u << 25, leaf_7_1_a = 0;
-  static constexpr unsigned further_registers = 1u << 17 | 1u << 18;  // shapes of tiles, and tiles
-#include "entry_points.h"
-};
-}  // namespace amx
 namespace embedded_integers {
 struct Backend {
   using Float = scalar::Backend;
-  static constexpr unsigned leaf_7_c = 0, leaf_7_d = 0, leaf_7_1_a = 0, further_registers = 0;
+  static constexpr unsigned leaf_7_c = 0, leaf_7_1_a = 0;
 #include "entry_points.h"
 };
 }  // namespace embedded_integers
@@ -195,15 +172,11 @@ bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
   }
 }
 
-// The same of those of integers alone, where `Float` is available. leaf_7_1 returns EAX of part 1; `permits` asks the operating
-// system for the further registers, which it may keep from programs that have not asked, and is called in the end.
-template <class Backend, class Leaf7C, class Leaf7D, class Leaf7Part1, class Saved, class Permits>
-bool has_integers(Leaf7C leaf_7_c, Leaf7D leaf_7_d, Leaf7Part1 leaf_7_1, Saved saved_registers, Permits permits) {
-  constexpr unsigned registers = Backend::further_registers;
+// The same of a backend of integers alone, where `Float` is available. leaf_7_1 returns EAX of part 1.
+template <class Backend, class Leaf7C, class Leaf7Part1>
+bool has_integers(Leaf7C leaf_7_c, Leaf7Part1 leaf_7_1) {
   return (Backend::leaf_7_c == 0 || (leaf_7_c() & Backend::leaf_7_c) == Backend::leaf_7_c) &&
-         (Backend::leaf_7_d == 0 || (leaf_7_d() & Backend::leaf_7_d) == Backend::leaf_7_d) &&
-         (Backend::leaf_7_1_a == 0 || (leaf_7_1() & Backend::leaf_7_1_a) == Backend::leaf_7_1_a) &&
-         (registers == 0 || ((saved_registers() & registers) == registers && permits()));
+         (Backend::leaf_7_1_a == 0 || (leaf_7_1() & Backend::leaf_7_1_a) == Backend::leaf_7_1_a);
 }
 
 template <class... Backend>
@@ -224,11 +197,7 @@ struct Has<BackendList<First, Others...>, Backend> : Has<BackendList<Others...>,
 // The list: the instruction sets of this target, fastest first. Only x86 has a choice to make.
 #if ATTEND_X86
 using Backends = BackendList<avx512::Backend, avx2::Backend, sse2::Backend, scalar::Backend>;
-using IntegerBackends = BackendList<
-#if ATTEND_AMX
-    amx::Backend,
-#endif
-    avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
+using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
 #else
 using Backends = BackendList<
 #if ATTEND_NEON

@@ -13,7 +13,6 @@
 
 #include "../kernel/tile_sizes.h"
 #include "integer_linear.h"
-#include "integer_linear_tiles.h"
 #include "integer_outputs.h"
 
 namespace attend::ATTEND_ISA {
@@ -164,12 +163,7 @@ void project_by_rows(const core::IntegerLinear& linear, int output_bytes) {
 template <class Isa>
 void project_integers(const core::IntegerLinear& linear, int output_bytes, bool panels) {
   if constexpr (Isa::packs) {
-    if constexpr (Isa::has_tiles) {
-      if (panels && TiledIntegerLinear<Isa>::gains(linear)) return TiledIntegerLinear<Isa>(linear, output_bytes).run();
-      HostIntegerLinear<typename Isa::WithoutTiles>(linear, output_bytes, panels).run();
-    } else {
-      HostIntegerLinear<Isa>(linear, output_bytes, panels).run();
-    }
+    HostIntegerLinear<Isa>(linear, output_bytes, panels).run();
   } else {
     panels ? project_by_rows<Isa, true>(linear, output_bytes) : project_by_rows<Isa, false>(linear, output_bytes);
   }

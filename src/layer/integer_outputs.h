@@ -38,19 +38,15 @@ ATTEND_NOINLINE void write_outputs_as(const core::IntegerLinear& linear, const O
   }
 }
 
-// How a block ends: sums of the products of its tokens with a chunk's rows of weights, and of the weights themselves.
-inline ProjectionEnd projection_end(const core::IntegerLinear& linear, const OutputBlock& block,
-                                    const int32_t (*sums)[integer_chunk], const void* weight_sums) {
-  const int stride = linear.multiplier_stride;
-  return {sums,        block.tokens,      linear.bias == nullptr ? nullptr : linear.bias + block.first,
-          weight_sums, linear.input_zero, linear.multipliers + block.first * stride,
-          stride,      linear.output_zero};
-}
-
+// Ends a block, of which these are sums of the products of its tokens with a chunk's rows of weights, and of the weights
+// themselves.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void write_outputs(const core::IntegerLinear& linear, int bytes, const OutputBlock& block,
                                         const int32_t (*sums)[integer_chunk], const void* weight_sums) {
-  const ProjectionEnd of = projection_end(linear, block, sums, weight_sums);
+  const int stride = linear.multiplier_stride;
+  const ProjectionEnd of = {sums,        block.tokens,      linear.bias == nullptr ? nullptr : linear.bias + block.first,
+                            weight_sums, linear.input_zero, linear.multipliers + block.first * stride,
+                            stride,      linear.output_zero};
   bytes == 1   ? write_outputs_as<Isa, int8_t>(linear, block, of)
   : bytes == 2 ? write_outputs_as<Isa, int16_t>(linear, block, of)
                : write_outputs_as<Isa, int32_t>(linear, block, of);

@@ -8,7 +8,7 @@
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); assembly in Intel's syntax;
 # fuzzing, contraction, symbols and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under
-# sanitizers; contracted objects of AVX-512, of both VNNIs and of AMX; Clang's hosted objects of SSE2 and of both VNNIs, in
+# sanitizers; contracted objects of AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in
 # whose place its tests have those for bare x86; other compilers' objects of instruction sets that this processor lacks;
 # emulated instruction sets on an older processor; widths of typed calls above 26; hot loops with both compilers; sizes of
 # boards that execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55,
@@ -77,9 +77,8 @@ bare_activations() {
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
-  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni amx/')
+  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni/')
   grep -qw avx_vnni /proc/cpuinfo 2>/dev/null || absent="$absent avxvnni"
-  grep -qw amx_int8 /proc/cpuinfo 2>/dev/null || absent="$absent amx"
   # shellcheck disable=SC2086
   library_of "$1" $absent
 }
@@ -88,7 +87,7 @@ runnable_library_of() {
 library_for_tiles() {
   case $cxx/$build in g++/*-O2) ;; *) return ;; esac
   mkdir -p build/tiles
-  for name in avx2 avx512 avx512vnni amx; do
+  for name in avx2 avx512 avx512vnni; do
     cp "$build/src/isa/$name.o" "build/tiles/$name.gcc-$(g++ -dumpversion | cut -d. -f1).$name.cpp.o"
   done
 }
@@ -210,7 +209,7 @@ work_on() { # part
     # for x86 are those of the library itself.
     tiles)
       [ -n "${ALL:-}" ] || library_for_tiles
-      counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni amx vfp-m4 helium ${ALL:+neon64}" &&
+      counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni vfp-m4 helium ${ALL:+neon64}" &&
         { [ -n "${ALL:-}" ] || counts make -j1 tiles JOBS=1 COMPILERS=clang-22 BACKENDS="avx2 neon64"; }
       ;;
     accuracy)

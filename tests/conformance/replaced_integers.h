@@ -9,16 +9,12 @@
 namespace attend_test {
 
 // Calls with the name and the backend of each that can run while a backend is active: AVX2's own integers, which AVX-VNNI takes
-// the place of, and AVX-512 VNNI beside AMX.
+// the place of.
 template <class Call>
 void for_each_replaced(Call call) {
 #if ATTEND_X86
   const std::string active = attend::active_backend();
   if (active == "avx2") call("avx2 alone", attend::avx2::Backend());
-#if ATTEND_AMX
-  if (active == "avx512" && attend::core::active_integer_index() == 0)
-    call("avx512 without AMX", attend::avx512vnni::Backend());
-#endif
 #endif
   static_cast<void>(call);
 }

@@ -35,8 +35,8 @@ def board_flags(board):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def x86(name, models, vector, registers, multiply_add="vfmadd231ps", machine=machines.X86()):
-    return Backend(name, name, machine, gcc="x86_64-linux-gnu-g++", gcc_package="g++", clang="--target=x86_64-linux-gnu",
+def x86(name, models, vector, registers, multiply_add="vfmadd231ps"):
+    return Backend(name, name, machines.X86(), gcc="x86_64-linux-gnu-g++", gcc_package="g++", clang="--target=x86_64-linux-gnu",
                    models=models, triple="x86_64", multiply_add=multiply_add + " %V15, %V14, %V{}".replace("V", vector),
                    registers=registers)
 
@@ -55,7 +55,6 @@ def backends():
         Backend("sse2", "sse2", machines.X86Unfused(), gcc="x86_64-linux-gnu-g++", gcc_package="g++", clang="--target=x86_64-linux-gnu"),
         x86("avxvnni", ["alderlake"], "ymm", 12, "{{vex}} vpdpbusd"),
         x86("avx512vnni", ["icelake-server", "sapphirerapids", "znver4"], "zmm", 12, "vpdpbusd"),
-        x86("amx", ["sapphirerapids"], "zmm", 12, "vpdpbusd", machines.X86Tiles()),
         Backend("neon64", "neon", machines.Aarch64(), gcc="aarch64-linux-gnu-g++", gcc_package="g++-aarch64-linux-gnu",
                 clang="--target=aarch64-linux-gnu -ffreestanding", triple="aarch64",
                 models=["neoverse-n1", "neoverse-n2", "neoverse-v1", "apple-m1", "cortex-a55", "cortex-a53"],

@@ -105,14 +105,6 @@ class X86(Machine):
         return re.sub(r"^e?([a-d])[xl]$", r"r\1x", re.sub(r"^e?(si|di|bp|sp)l?$", r"r\1", name))
 
 
-class X86Tiles(X86):
-    """Products of tiles beside those of vectors."""
-
-    multiply_add = re.compile(X86.multiply_add.pattern + r"|tdpb[su]sd")
-    vector = re.compile(r"%[txyz]mm")
-    stores_last = re.compile(X86.stores_last.pattern + r"|tilestored")
-
-
 class X86Unfused(X86):
     """Products and sums of doubles. Instructions overwrite an operand, so copies of registers are no sign of anything."""
 

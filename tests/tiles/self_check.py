@@ -15,7 +15,6 @@ def code(*texts, first=0):
 
 
 X86, AARCH64, RISCV = machines.X86(), machines.Aarch64(), machines.Riscv()
-TILES = machines.X86Tiles()
 NEON, VFP = machines.Arm(r"\bq\d+"), machines.Arm(r"\bs\d+")
 
 # machine, instruction, whether it is a multiply-add, registers that it loads, whether it touches the stack, whether it is a move
@@ -34,10 +33,6 @@ INSTRUCTIONS = [
     (X86, "leaq 0x40(%rsp), %rax", 0, 0, 0, 0),
     (X86, "prefetcht0 0x200(%rdi)", 0, 0, 0, 0),
     (X86, "addq $0x10, 0x8(%rsp)", 0, 1, 1, 0),
-    (TILES, "tdpbssd %tmm6, %tmm4, %tmm0", 1, 0, 0, 0),
-    (TILES, "tileloadd (%rsp,%rax), %tmm4", 0, 1, 1, 0),
-    (TILES, "tilestored %tmm7, (%rdi,%rsi)", 0, 0, 0, 0),
-    (TILES, "tilezero %tmm7", 0, 0, 0, 0),
     (AARCH64, "fmla v0.4s, v1.4s, v2.s[1]", 1, 0, 0, 0),
     (AARCH64, "fmadd s0, s1, s2, s3", 0, 0, 0, 0),
     (AARCH64, "ldp q0, q1, [x1], #0x20", 0, 2, 0, 0),

@@ -87,41 +87,32 @@ void check_bits(const std::vector<int>& instructions, const std::vector<int>& re
   }
 }
 
-// What leaf 7 says of integers, what is saved, and whether the operating system permits what it does not save unasked.
+// What leaf 7 says of integers.
 struct IntegerProcessor {
-  std::uint32_t leaf_7_c = 0, leaf_7_d = 0, leaf_7_1_a = 0, saved = 0;
-  bool permits = true;
+  std::uint32_t leaf_7_c = 0, leaf_7_1_a = 0;
 };
 
 template <class Backend>
 bool has_integers(const IntegerProcessor& on) {
-  return core::has_integers<Backend>(
-      [&] { return on.leaf_7_c; }, [&] { return on.leaf_7_d; }, [&] { return on.leaf_7_1_a; }, [&] { return on.saved; },
-      [&] {
-        CHECK((on.leaf_7_d & Backend::leaf_7_d) == Backend::leaf_7_d);  // who has none does not ask
-        return on.permits;
-      });
+  return core::has_integers<Backend>([&] { return on.leaf_7_c; }, [&] { return on.leaf_7_1_a; });
 }
 
 // Of integers alone: that each bit is needed and no other, and that it stands before the backend that it takes the place of.
 template <class Backend, class Float>
-void check_integer_bits(const std::vector<int>& leaf_7_c, const std::vector<int>& leaf_7_d, const std::vector<int>& leaf_7_1_a,
-                        const std::vector<int>& registers = {}) {
+void check_integer_bits(const std::vector<int>& leaf_7_c, const std::vector<int>& leaf_7_1_a) {
   CHECK(std::is_same<typename Backend::Float, Float>::value);
   CHECK(place_in<Backend>(core::IntegerBackends()) < place_in<Float>(core::IntegerBackends()));
-  const IntegerProcessor enough = {mask_of(leaf_7_c), mask_of(leaf_7_d), mask_of(leaf_7_1_a), mask_of(registers)};
+  const IntegerProcessor enough = {mask_of(leaf_7_c), mask_of(leaf_7_1_a)};
   CHECK(has_integers<Backend>(enough));
   const auto without = [&](std::uint32_t IntegerProcessor::*number, const std::vector<int>& bits) {
     for (const int bit : bits) {
       CAPTURE(bit);
-      IntegerProcessor lacks = {~0u, ~0u, ~0u, ~0u};
+      IntegerProcessor lacks = {~0u, ~0u};
       lacks.*number &= ~(std::uint32_t(1) << bit);
       CHECK_FALSE(has_integers<Backend>(lacks));
     }
   };
-  without(&IntegerProcessor::leaf_7_c, leaf_7_c), without(&IntegerProcessor::leaf_7_d, leaf_7_d);
-  without(&IntegerProcessor::leaf_7_1_a, leaf_7_1_a), without(&IntegerProcessor::saved, registers);
-  CHECK(has_integers<Backend>({~0u, ~0u, ~0u, ~0u, false}) == registers.empty());
+  without(&IntegerProcessor::leaf_7_c, leaf_7_c), without(&IntegerProcessor::leaf_7_1_a, leaf_7_1_a);
 }
 
 // The bits of every backend by their numbers in Intel's manual.
@@ -134,17 +125,10 @@ void check(attend::sse2::Backend) {
   CHECK(chosen_of(core::Backends(), {}) == place_in<attend::sse2::Backend>(core::Backends()));
 }
 void check(attend::scalar::Backend) { CHECK(is_available<attend::scalar::Backend>({})); }
-#if ATTEND_AMX
-void check(attend::amx::Backend) {
-  check_integer_bits<attend::amx::Backend, attend::avx512::Backend>({11}, {24, 25}, {}, {17, 18});
-}
-#endif
-void check(attend::avx512vnni::Backend) {
-  check_integer_bits<attend::avx512vnni::Backend, attend::avx512::Backend>({11}, {}, {});
-}
-void check(attend::avxvnni::Backend) { check_integer_bits<attend::avxvnni::Backend, attend::avx2::Backend>({}, {}, {4}); }
+void check(attend::avx512vnni::Backend) { check_integer_bits<attend::avx512vnni::Backend, attend::avx512::Backend>({11}, {}); }
+void check(attend::avxvnni::Backend) { check_integer_bits<attend::avxvnni::Backend, attend::avx2::Backend>({}, {4}); }
 void check(attend::embedded_integers::Backend) {
-  check_integer_bits<attend::embedded_integers::Backend, attend::scalar::Backend>({}, {}, {});
+  check_integer_bits<attend::embedded_integers::Backend, attend::scalar::Backend>({}, {});
 }
 template <class Backend>
 void check(Backend) {

@@ -25,7 +25,7 @@ static_assert(attend::tested::HasIntegerOperations<OtherLargest>::all, "");
 #include "src/isa/integer_contract.h"
 #include "src/isa/scalar/integers.h"
 struct WithoutKernels : attend::tested::IntegerScalar {
-  static constexpr bool packs = true, reads_panels = false, has_tiles = false;
+  static constexpr bool packs = true, reads_panels = false;
 };
 static_assert(attend::tested::HasIntegerOperations<WithoutKernels>::all, "");
 //! integer_host_without_panels: at Tile tile) = &Isa::scores_in_panels;
@@ -35,6 +35,6 @@ static_assert(attend::tested::HasIntegerOperations<WithoutKernels>::all, "");
 #include "src/isa/integer_contract.h"
 #include "src/isa/scalar/integers.h"
 struct WithoutPanels : attend::tested::IntegerScalar {
-  static constexpr bool packs = true, reads_panels = true, has_tiles = false;
+  static constexpr bool packs = true, reads_panels = true;
 };
 static_assert(attend::tested::HasIntegerOperations<WithoutPanels>::all, "");

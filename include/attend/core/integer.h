@@ -139,7 +139,7 @@ struct IntegerMemory {
   ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; hosts: eight more, which kernels read and write back
-  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels, or products; hosts only
+  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; hosts only
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
   ptrdiff_t nodes;   // [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), exponent and denominator
 

@@ -33,7 +33,7 @@ struct IntegerNeon : IntegerNeonProducts {
   static constexpr int in_place_step = 16;
   static constexpr bool reads_panels = false;
 
-  static constexpr bool packs = true, has_tiles = false;
+  static constexpr bool packs = true;
 
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {

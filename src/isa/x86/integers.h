@@ -86,7 +86,7 @@ class RowsInPlace {
 };
 
 struct IntegerX86 {
-  static constexpr bool packs = true, has_tiles = false;
+  static constexpr bool packs = true;
 
   // merge_scaled by 8, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
   // taken for them. Work memory has room for eight.

@@ -1,6 +1,5 @@
 // Switches the instructions of an x86 source on, until end.h: AVX2, FMA and F16C, and what the source has named before:
-// ATTEND_AVX512 for AVX-512 F, VL, DQ and BW; ATTEND_VNNI for the integer products of either, AVX-VNNI or AVX-512 VNNI;
-// ATTEND_TILES for AMX beside AVX-512 VNNI, of which GCC need not be told, because all of it is assembly.
+// ATTEND_AVX512 for AVX-512 F, VL, DQ and BW; ATTEND_VNNI for the integer products of either, AVX-VNNI or AVX-512 VNNI.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,9 +8,7 @@
 #define ATTEND_FMA  // from here on; compilers may not say so in a macro of theirs
 
 #if defined(__clang__)
-#if defined(ATTEND_TILES)
-#define ATTEND_TARGET "avx2,fma,f16c,avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,amx-tile,amx-int8"
-#elif defined(ATTEND_AVX512) && defined(ATTEND_VNNI)
+#if defined(ATTEND_AVX512) && defined(ATTEND_VNNI)
 #define ATTEND_TARGET "avx2,fma,f16c,avx512f,avx512vl,avx512dq,avx512bw,avx512vnni"
 #elif defined(ATTEND_AVX512)
 #define ATTEND_TARGET "avx2,fma,f16c,avx512f,avx512vl,avx512dq,avx512bw"
