@@ -183,15 +183,15 @@ void check_inputs(Call& call, const attend_problem& problem) {
 bool speaks_of_rows(const attend_problem& problem) {
   return problem.cache == nullptr && (has_rows(problem) || problem.pages.table != nullptr || is_given_by_rows(problem.bias) ||
                                       is_given_by_rows(problem.lse) || is_given_by_rows(problem.scores) ||
-                                      (has_ranges(problem) && steps_by_rows(ranges_of(problem))));
+                                      (has_ranges(problem) && steps_by_rows(problem.ranges)));
 }
 
 }  // namespace
 
-// Whatever differs from its default from window_left on is an option, fields that later versions add too. It is compared
-// by the compiler's own vectors, which every target has, two at a time.
+// Whatever differs from its default from window_left on is an option. Fields up to state_nodes, between which there is no
+// padding, are compared by the compiler's own vectors, which every target has, two at a time.
 bool is_plain(const attend_problem& problem, int usual_format) {
-  constexpr size_t first = offsetof(attend_problem, window_left), bytes = first_problem_size - first;
+  constexpr size_t first = offsetof(attend_problem, window_left), bytes = offsetof(attend_problem, state_nodes) - first;
   using Bytes = unsigned char __attribute__((vector_size(16)));
   const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
   const auto* const usual = reinterpret_cast<const unsigned char*>(&defaults) + first;
@@ -215,8 +215,8 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  const bool later = state_nodes_of(problem) != ATTEND_DEFAULT_STATE_NODES || lse_base_of(problem) != ATTEND_LSE_NATURAL ||
-                     bias_stage_of(problem) != ATTEND_BIAS_AFTER_CAP || !has_no_lists(problem);
+  const bool later = problem.state_nodes != ATTEND_DEFAULT_STATE_NODES || problem.lse_base != ATTEND_LSE_NATURAL ||
+                     problem.bias_stage != ATTEND_BIAS_AFTER_CAP || !has_no_lists(problem);
   return any == 0 && !later && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
@@ -235,7 +235,7 @@ bool is_positioned(const attend_problem& problem) {
 }
 
 void check_rows(Call& call, const attend_problem* problem) {
-  call.read(call.whole_struct(problem, alignof(attend_problem), first_problem_size, sizeof *problem, ATTEND_ARG_PROBLEM));
+  call.read(call.whole_struct(problem, ATTEND_ARG_PROBLEM));
   if (call.failed()) return;
   call.arithmetic = problem->arithmetic;
   call.require(call.arithmetic != nullptr, ATTEND_MISSING, ATTEND_ARG_ARITHMETIC);
@@ -244,7 +244,7 @@ void check_rows(Call& call, const attend_problem* problem) {
   call.batch = check_batch(call, problem->batch, !is_set && speaks_of_rows(*problem));
   call.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check_widths(call, *problem, call.first);
-  const ptrdiff_t nodes = state_nodes_of(*problem);
+  const ptrdiff_t nodes = problem->state_nodes;
   call.within(nodes, 0, ATTEND_MAX_STATE_NODES, ATTEND_ARG_STATE_NODES);
   call.state_nodes = int(nodes);
 }
@@ -301,18 +301,10 @@ void check_call(Call& call, const attend_problem* given) {
   call.arithmetic->plan(call, most_keys, problem.states != nullptr ? 0 : levels_over(problem.cache, most_keys));
 }
 
-attend_problem whole_problem(const attend_problem& problem) {
-  attend_problem whole = defaults;
-  __builtin_memcpy(&whole, &problem, problem.size < sizeof problem ? first_problem_size : sizeof problem);
-  whole.size = sizeof whole;
-  return whole;
-}
-
 attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic) {
-  const size_t known = size == first_problem_size ? size : sizeof *problem;
-  const attend_status status = new_struct(problem, alignof(attend_problem), known, size, ATTEND_ARG_PROBLEM);
+  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
   if (status != ATTEND_OK) return status;
-  __builtin_memcpy(problem, &defaults, known);
+  *problem = defaults;
   problem->size = size;
   problem->arithmetic = arithmetic;
   return ATTEND_OK;

@@ -113,7 +113,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   if (cache != nullptr) check_cache(use, cache);
   if (use.failed()) return;
   use.require(cache == nullptr || is_of_shape(*cache, *problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
-  use.problem = whole_problem(*problem);
+  use.problem = *problem;
   use.problem.cache = cache;
   if (cache == nullptr) {  // keys are those of the tokens
     if (problem->keys == ATTEND_ALL_KEYS) use.problem.keys = problem->queries;

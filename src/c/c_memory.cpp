@@ -162,11 +162,11 @@ Range Check::memory(const void* memory, size_t size, size_t needed, attend_argum
   return failed() ? Range{} : Range{begin, begin + needed};
 }
 
-Range Check::whole_struct(const void* given, size_t alignment, size_t least, size_t known, attend_argument argument) {
+Range Check::whole_struct(const void* given, size_t alignment, size_t known, attend_argument argument) {
   address(given, alignment, argument);
   if (failed()) return {};
   const size_t size = *static_cast<const size_t*>(given);
-  require((size == least || size >= known) && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
+  require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
   if (failed()) return {};
   const unsigned char* bytes = static_cast<const unsigned char*>(given);
   for (size_t i = known; i < size; ++i) require(bytes[i] == 0, ATTEND_NEWER, ATTEND_ARG_SIZE);

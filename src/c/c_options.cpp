@@ -14,7 +14,7 @@ Extent::Counts matrix_counts(const Call& call, const CallOptions& options) {
 
 void check_bias(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_bias& bias = problem.bias;
-  const int stage = bias_stage_of(problem);
+  const int stage = problem.bias_stage;
   const bool capped = bias.data != nullptr && magnitude(problem.soft_cap) != 0;
   call.require(stage == ATTEND_BIAS_AFTER_CAP || stage == ATTEND_BIAS_BEFORE_CAP, ATTEND_UNKNOWN, ATTEND_ARG_BIAS_STAGE);
   call.require(stage == ATTEND_BIAS_AFTER_CAP || capped, ATTEND_NO_EFFECT, ATTEND_ARG_BIAS_STAGE);
@@ -77,7 +77,7 @@ bool shows_masked(const attend_problem& problem) {
 }
 
 void check_ranges(Call& call, const attend_problem& problem, CallOptions& options) {
-  const attend_ranges given = ranges_of(problem);
+  const attend_ranges given = problem.ranges;
   if (!has_ranges(problem)) return call.require(given.batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_RANGES);
   call.require(problem.states == nullptr, ATTEND_CONFLICT, ATTEND_ARG_RANGES);
   call.require(!shows_masked(problem), ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
@@ -100,7 +100,7 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
 }
 
 void check_documents(Call& call, const attend_problem& problem, CallOptions& options) {
-  const attend_documents given = documents_of(problem);
+  const attend_documents given = problem.documents;
   if (given.boundaries == nullptr) return call.require(given.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_DOCUMENTS_COUNT);
   call.left_out(call.batch <= 1, ATTEND_ARG_BATCH);
   call.left_out(problem.cache == nullptr, ATTEND_ARG_CACHE);
@@ -127,7 +127,7 @@ void check_documents(Call& call, const attend_problem& problem, CallOptions& opt
 
 void check_lse(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_output& lse = problem.lse;
-  const int base = lse_base_of(problem);
+  const int base = problem.lse_base;
   call.require(base == ATTEND_LSE_NATURAL || base == ATTEND_LSE_BASE_2, ATTEND_UNKNOWN, ATTEND_ARG_LSE_BASE);
   call.require(base == ATTEND_LSE_NATURAL || lse.data != nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_LSE_BASE);
   options.first.lse_base2 = base == ATTEND_LSE_BASE_2;
@@ -274,7 +274,7 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
   first.query_format = core_format(problem.query_format);
   call.within(problem.first_key, 0, call.first.keys, ATTEND_ARG_FIRST_KEY);
   call.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
-  const bool has_room = problem.states != nullptr || state_nodes_of(problem) == ATTEND_DEFAULT_STATE_NODES;
+  const bool has_room = problem.states != nullptr || problem.state_nodes == ATTEND_DEFAULT_STATE_NODES;
   call.require(has_room, ATTEND_NO_EFFECT, ATTEND_ARG_STATE_NODES);
   // A call that goes on and takes no key has hardly been told where the keys end now.
   const bool takes = problem.first_key < call.first.keys || problem.first_key == 0;

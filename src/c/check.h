@@ -101,11 +101,11 @@ class Check {
     return failed() ? Range{} : Range{begin, begin + size_t(count) * sizeof(Struct)};
   }
   // A struct that begins with its size: `known` is the size of this version. Fields past those that are known, of a struct from
-  // a newer header, are all zero. One of an older header has `least`.
-  Range whole_struct(const void* address, size_t alignment, size_t least, size_t known, attend_argument argument);
+  // a newer header, are all zero.
+  Range whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
   template <class Struct>
   Range whole_struct(const Struct* given, attend_argument argument) {
-    return whole_struct(given, alignof(Struct), sizeof *given, sizeof *given, argument);
+    return whole_struct(given, alignof(Struct), sizeof *given, argument);
   }
 
   // Where a tensor of numbers of so many bits lies. One without elements lies nowhere.

@@ -114,35 +114,15 @@ bool is_default(const Tensor& tensor) {
          tensor.head_stride == ATTEND_DENSE;
 }
 
-// A problem as this version has it: one of a program that was compiled with version 1.0 ends before state_nodes.
-constexpr size_t first_problem_size = offsetof(attend_problem, state_nodes);
 constexpr int node_numbers = 3;  // of a state's node, beside its sums
-inline ptrdiff_t state_nodes_of(const attend_problem& problem) {
-  return problem.size < sizeof problem ? ATTEND_DEFAULT_STATE_NODES : problem.state_nodes;
-}
-inline int lse_base_of(const attend_problem& problem) {
-  return problem.size < sizeof problem ? ATTEND_LSE_NATURAL : problem.lse_base;
-}
-inline int bias_stage_of(const attend_problem& problem) {
-  return problem.size < sizeof problem ? ATTEND_BIAS_AFTER_CAP : problem.bias_stage;
-}
-inline attend_ranges ranges_of(const attend_problem& problem) {
-  return problem.size < sizeof problem ? no_ranges : problem.ranges;
-}
-inline attend_documents documents_of(const attend_problem& problem) {
-  return problem.size < sizeof problem ? attend_documents{nullptr, 0} : problem.documents;
-}
 inline bool has_ranges(const attend_problem& problem) {
-  const attend_ranges ranges = ranges_of(problem);
-  return ranges.first != nullptr || ranges.end != nullptr;
+  return problem.ranges.first != nullptr || problem.ranges.end != nullptr;
 }
 // Whether ranges and documents are as they were initialised.
 inline bool has_no_lists(const attend_problem& problem) {
-  const attend_documents documents = documents_of(problem);
-  return !has_ranges(problem) && ranges_of(problem).batch_stride == ATTEND_DENSE && documents.boundaries == nullptr &&
-         documents.count == 0;
+  return !has_ranges(problem) && problem.ranges.batch_stride == ATTEND_DENSE && problem.documents.boundaries == nullptr &&
+         problem.documents.count == 0;
 }
-attend_problem whole_problem(const attend_problem& problem);
 
 inline ptrdiff_t origin_of(const attend_problem& problem) {
   return problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : problem.origin;

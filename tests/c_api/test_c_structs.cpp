@@ -11,7 +11,7 @@
 
 using namespace attend_test;
 
-TEST_CASE("c surface: errors have the numbers that they had in version 1.0") {
+TEST_CASE("c surface: errors keep their numbers") {
   constexpr attend_error errors[] = {
       ATTEND_OK,       ATTEND_MISSING,  ATTEND_UNALIGNED, ATTEND_OUT_OF_RANGE,    ATTEND_UNKNOWN,   ATTEND_TOO_LARGE, ATTEND_TOO_SMALL,
       ATTEND_OVERLAP,  ATTEND_CONFLICT, ATTEND_MISMATCH,  ATTEND_SHARED_ELEMENTS, ATTEND_AMBIGUOUS, ATTEND_NO_EFFECT, ATTEND_CORRUPT,
@@ -39,38 +39,6 @@ TEST_CASE("c surface: a struct from a newer header is taken as long as its new f
   CHECK(attend_problem_init(&newer.known, sizeof newer) == ATTEND_OK);
   for (const std::ptrdiff_t field : newer.more) CHECK(field == 0);
   CHECK(newer.known.size == sizeof newer);
-}
-
-TEST_CASE("c surface: a struct of version 1.0 ends before state_nodes, and has its default") {
-  constexpr std::size_t first_size = offsetof(attend_problem, state_nodes);
-  std::vector<std::ptrdiff_t> memory(first_size / sizeof(std::ptrdiff_t) + 3,
-                                     77);  // behind the struct: nothing is read or written
-  attend_problem& older = *static_cast<attend_problem*>(static_cast<void*>(memory.data()));
-  CHECK(attend_problem_init(&older, first_size) == ATTEND_OK);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(memory[memory.size() - 1 - i] == 77);
-  CHECK(attend_problem_init(&older, first_size + 1) == wrong(ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE));
-  CHECK(attend_problem_init(&older, first_size - 1) == wrong(ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE));
-  std::vector<float> numbers(64, 0.5f), output(2, -7.0f), later(2, -7.0f);
-  const auto fill = [&](attend_problem& p, float* to) {
-    p.query_heads = p.kv_heads = p.head_dim = p.queries = 1, p.value_dim = 2, p.keys = 9, p.scale = 0.25f;
-    p.query.data = p.key.data = p.value.data = numbers.data(), p.output.data = to;
-  };
-  attend_problem newer;
-  CHECK(attend_problem_init(&newer, sizeof newer) == ATTEND_OK);
-  fill(older, output.data()), fill(newer, later.data());
-  CHECK(attend_workspace_size(&older) == attend_workspace_size(&newer));  // no option is set
-  CHECK(attend_state_size(&older) == attend_state_size(&newer));
-  CHECK(run_with_exact_workspace(newer) == ATTEND_OK);
-  std::vector<float> states(attend_state_size(&older) / sizeof(float));
-  older.states = states.data(), older.origin = 0;
-  CHECK(attend_begin(&older) == ATTEND_OK);
-  CHECK(run_with_exact_workspace(older) == ATTEND_OK);
-  newer.states = states.data();
-  CHECK(attend_finish(&newer) == ATTEND_OK);  // whoever goes on with them
-  CHECK(attend_finish(&older) == ATTEND_OK);
-  CHECK(same_bits(output, later));
-  older.size = first_size + 1;
-  CHECK(attend_check(&older) == wrong(ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE));
 }
 
 TEST_CASE("c surface: output strides are taken exactly where elements visibly lie apart") {

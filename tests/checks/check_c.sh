@@ -65,10 +65,6 @@ nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s
 # Otherwise a program's own function of such a name would be called in the place of the library's.
 nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z_]*')" "libattend.so calls no public name"
 
-# Programs that are compiled already go on running: this one has the structs of version 1.0 in itself.
-succeeds "a program of version 1.0 links with today's library" $cxx -x c -std=c11 -Wall -Wextra -Wpedantic -Werror tests/c_api/version_1.c \
-  -x none "$libraries/libattend.so" -o "$build/version_1" && succeeds "a program of version 1.0 runs" env LD_LIBRARY_PATH="$libraries" "$build/version_1"
-
 if command -v python3 >/dev/null 2>&1; then
   says "ctypes, against float64" python3 tests/c_api/c_surface.py "$libraries/libattend.so"
   says "right programs without one of their lines" python3 tests/c_api/leave_out.py "$cxx" "$libraries/libattend.a" "$build"
