@@ -7,12 +7,16 @@
 #define ATTEND_ATTENTION_HOST_H
 
 #include "feature_walk.h"
-#include "few_rows.h"
 #include "flushed_host.h"
 #include "plain_walk.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
+
+// What the work memory of a call without features depends on, for so many rows at a time.
+ATTEND_ALWAYS_INLINE core::WorkExtents plain_extents(const core::Problem& problem, int rows) {
+  return {rows, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels};
+}
 
 // Whether a problem is one, with work memory for one row. Grouped query heads are better off as a tile.
 inline bool is_short_decode(const core::Problem& problem) {
@@ -72,13 +76,8 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
     multiply_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
     if (problem.key_panels) {
       score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
-    } else if (keys <= few_panel_keys) {
-      // Each in a place of its own: what is read behind one was not just written.
-      float* const few_panel = panel + i * few_panel_floats(problem.head_dim);
-      pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few_panel);
-      score_few<Isa, 1>(query, {few_panel, core::Format::float32, nullptr, problem.head_dim, few_panel_keys}, row);
     } else {
-      pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
+      pack_panel<Isa>(key, problem.key.token_stride, keys, problem.head_dim, panel);
       score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);
     }
   }
@@ -102,9 +101,10 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   }
 }
 
-// One token of the heads from `head` on, which sees so many keys: the heads before are done.
+// One token of all heads, which sees so many keys.
 template <class Isa>
-ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, int head, bool divides) {
+ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, bool divides) {
+  int head = 0;
   const core::HostWorkMemory at(plain_extents(problem, 1), false);
   if (keys == 0) {
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
@@ -145,15 +145,7 @@ void run_problem(const core::Problem& problem, bool divides) {
   if constexpr (Isa::flushes) {
     if (run_flushed<Isa>(problem, divides)) return;
   }
-  if (is_short_decode(problem)) {
-    const int keys = visible_keys(problem, 0);
-    const int head = divides && keys > 0 && keys <= few_panel_keys ? run_few_keys<Isa>(problem, keys) : 0;
-    if (head < problem.query_heads) run_short_decode<Isa>(problem, keys, head, divides);
-    return;
-  }
-  if constexpr (Isa::transposes_rows && Isa::lanes > quad_rows) {
-    if (divides && FewRows<Isa>::take(problem) && FewRows<Isa>::run(problem)) return;
-  }
+  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, visible_keys(problem, 0), divides);
   run_blocks<Isa>(problem, divides);
 }
 

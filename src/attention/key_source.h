@@ -204,19 +204,13 @@ class KeySource {
   // The panels of a cache where they lie.
   Panels panels_in_place(const Block& block) const {
     return {moved(keys_of_head_, (block.slot - origin()) * problem_.head_dim, key_format()), key_format(), nullptr,
-            problem_.head_dim, panel_keys};
+            problem_.head_dim};
   }
 
   // Panels of floats: those of keys from block.from on, at from * head_dim of what is returned.
   Panels float_panels(const Block& block, const BlockVisibility& visibility) {
     if (problem_.key_panels && block.in_place && key_format() == core::Format::float32) return panels_in_place(block);
-    Panels packed = {panels_, core::Format::float32, nullptr, problem_.head_dim, panel_keys};
-    if (!Features::any && problem_.keys <= few_panel_keys) {
-      static_assert(chain_keys >= panel_keys, "the smallest key_block has room for one, and for what is read behind it");
-      pack_few<Isa>(keys_of_head_, problem_.key.token_stride, block.to, problem_.head_dim, panels_);
-      packed.width = few_panel_keys;
-      return packed;
-    }
+    Panels packed = {panels_, core::Format::float32, nullptr, problem_.head_dim};
     for (int k = block.from; k < block.to; k += panel_keys) {
       if (!is_seen(block.key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
       pack_one_panel(block.key + k, at_most(block.to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
@@ -235,13 +229,13 @@ class KeySource {
     const int first = at_least(origin() - key, 0);  // keys before do not exist
     const float* from = moved(keys_of_head_, (slot + first - origin()) * stride, key_format());
     if (first == 0 && key_format() == core::Format::float32) {
-      return pack_panel<Isa, panel_keys>(from, stride, count, dims, panel);
+      return pack_panel<Isa>(from, stride, count, dims, panel);
     }
     for (int i = 0; i < count; ++i) {
       const ptrdiff_t steps = at_least(i - first, 0);
       widen_row<Isa>(key_format(), moved(from, steps * stride, key_format()), dims, panel_rows_ + ptrdiff_t(i) * dims);
     }
-    pack_panel<Isa, panel_keys>(panel_rows_, dims, count, dims, panel);
+    pack_panel<Isa>(panel_rows_, dims, count, dims, panel);
   }
 
   Values values_in_place(const Block& block) const {

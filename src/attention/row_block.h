@@ -61,7 +61,7 @@ struct RowBlock {
       }
       query += head_dim;
       if (packs && lane == panel_keys - 1) {
-        pack_panel<Isa, panel_keys>(keys.work(), head_dim, panel_keys, head_dim, query - panel_keys * ptrdiff_t(head_dim));
+        pack_panel<Isa>(keys.work(), head_dim, panel_keys, head_dim, query - panel_keys * ptrdiff_t(head_dim));
       }
       if (has_states() && !options.begins) return sums.load(r, state(token, head));
       sums.begin(r);

@@ -73,7 +73,6 @@ struct HostOperations : CommonOperations<Isa> {
   int lane_factors = Isa::lane_factors;         // how many factors of a row one register holds: 1, or LaneOperations
   bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
   int transposed = Isa::transposed;             // how many rows and columns transpose takes
-  int columns_of_four = Isa::columns_of_four;   // how many columns transpose_four takes
 
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
@@ -87,9 +86,8 @@ struct HostOperations : CommonOperations<Isa> {
   bool bits_in_power = Isa::bits_in_power;
   Vec (*four_bits)(Vec words) = &Isa::template four_bits<0>;
   Vec (*four_high_bits)(Vec words) = &Isa::template four_bits<28>;
-  // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
+  // to[16 i + j] = rows[j][column + i]
   void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
-  void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;
   Vec (*higher)(Vec a, Vec b) = &Isa::higher;                 // the larger, and a where b is a quiet NaN; a is a number
   Vec (*min)(Vec a, Vec b) = &Isa::min;                       // the smaller, and a where one is NaN
   Vec (*first_of)(Vec a, Vec b, int count) = &Isa::first_of;  // the first lanes of a, the others of b
@@ -176,11 +174,6 @@ struct RowOperations {
   using Vec = typename Isa::Vec;
   // to[i] has number i of as many rows as there are lanes, stride floats apart
   void (*columns_of_rows)(const float* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
-  // The same for four rows of each quad, of as many quads as there are fours of lanes
-  void (*columns_of_quads)(const float* const (&quads)[Isa::lanes / 4], int stride, Vec (&to)[4]) = &Isa::columns_of_quads;
-  // to[i] has in each four lanes the number i of r0, r1, r2 and r3 in these lanes
-  void (*columns_of)(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) = &Isa::columns_of;
-  Vec (*broadcast_four)(const float* from) = &Isa::broadcast_four;  // four floats in each four lanes
   // The same of words of four bytes, which may be no floats, from any address on; stride in bytes
   void (*columns_of_words)(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
   // to[16 i + j] = rows[stride j + i], for 16 bytes of 16 rows

@@ -47,56 +47,34 @@ inline float base2_scale(float scale) {
   return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 
-// Up to four keys of an array are packed as a panel of 4 lanes: packing 16 would take longer than the rest of the call.
-constexpr int few_panel_keys = 4;
-
-// Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], for `width` lanes: panel_keys or few_panel_keys.
-// Lanes past key_count get the last key, so that nothing beyond it is read; what they score is not looked at.
-template <class Isa, int width>
+// Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d]. Lanes past key_count get the last key, so that
+// nothing beyond it is read; what they score is not looked at.
+template <class Isa>
 ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
-  constexpr int rows_at_once = width == few_panel_keys ? width : Isa::transposed;
-  constexpr int columns = width == few_panel_keys ? Isa::columns_of_four : Isa::transposed;
-  if constexpr (width == panel_keys && width == Isa::lanes && Isa::transposes_rows) {
+  if constexpr (panel_keys == Isa::lanes && Isa::transposes_rows) {
     // Whole lines at a time: halves of them would go through the caches twice.
-    if (key_count >= width && head_dim % 4 == 0) {
-      for (int d = 0; d < head_dim; d += 4, panel += 4 * width) {
+    if (key_count >= panel_keys && head_dim % 4 == 0) {
+      for (int d = 0; d < head_dim; d += 4, panel += 4 * panel_keys) {
         typename Isa::Vec four[4];
         Isa::columns_of_rows(keys + d, key_stride, four);
         ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) Isa::store(panel + i * width, four[i]);
+        for (int i = 0; i < 4; ++i) Isa::store(panel + i * panel_keys, four[i]);
       }
       return;
     }
   }
-  for (int lane = 0; lane < width; lane += rows_at_once, panel += rows_at_once) {
-    const float* rows[rows_at_once];
+  constexpr int at_once = Isa::transposed;  // rows and columns
+  for (int lane = 0; lane < panel_keys; lane += at_once, panel += at_once) {
+    const float* rows[at_once];
     ATTEND_UNROLL
-    for (int i = 0; i < rows_at_once; ++i) rows[i] = opaque(keys + at_most(lane + i, key_count - 1) * key_stride);
+    for (int i = 0; i < at_once; ++i) rows[i] = opaque(keys + at_most(lane + i, key_count - 1) * key_stride);
     int d = 0;
-    for (; head_dim - d >= columns; d += columns) {
-      if constexpr (width == few_panel_keys) {
-        Isa::transpose_four(rows, d, panel + d * width);
-      } else {
-        Isa::transpose(rows, d, panel + d * width);
-      }
-    }
+    for (; head_dim - d >= at_once; d += at_once) Isa::transpose(rows, d, panel + d * panel_keys);
     for (; d < head_dim; ++d) {
       ATTEND_UNROLL
-      for (int i = 0; i < rows_at_once; ++i) panel[d * width + i] = rows[i][d];
+      for (int i = 0; i < at_once; ++i) panel[d * panel_keys + i] = rows[i][d];
     }
   }
-}
-
-// A panel of four, and zeros for what the last vectors of a tile read behind it: whatever else is there could be subnormal, and
-// slow.
-constexpr ptrdiff_t few_panel_floats(int head_dim) {
-  return few_panel_keys * ptrdiff_t(head_dim) + panel_keys - few_panel_keys;
-}
-template <class Isa>
-void pack_few(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
-  if (key_count > 0) pack_panel<Isa, few_panel_keys>(keys, key_stride, key_count, head_dim, panel);
-  panel += few_panel_keys * ptrdiff_t(head_dim);
-  for (int i = 0; i < panel_keys - few_panel_keys; ++i) panel[i] = 0.0f;
 }
 
 }  // namespace

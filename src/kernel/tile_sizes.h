@@ -82,14 +82,13 @@ ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, Call call) {
   }
 }
 
-// Keys as the tiles read them: panels, [panel][head_dim][width] numbers, and the scales of the keys, if they have any.
+// Keys as the tiles read them: panels, [panel][head_dim][panel_keys] numbers, and the scales of the keys, if they have any.
 struct Panels {
   const void* data;
   core::Format format;
   const float* scales;  // [keys, whole panels], or null; scores are multiplied by these as they are stored. For other formats
                         // than float32 only
   int head_dim;
-  int width;  // panel_keys; few_panel_keys for up to four keys of an array, packed by pack_few
 };
 
 // Values of consecutive keys, `stride` numbers apart.

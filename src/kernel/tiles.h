@@ -9,7 +9,6 @@
 #include "../../include/attend/core/options.h"
 #include "int4_row.h"
 #include "online_softmax.h"
-#include "score_few.h"
 #include "score_tile.h"
 #include "tile_sizes.h"
 #include "value_chains.h"
@@ -44,18 +43,6 @@ void score_panels(int rows, const float* query, const Panels& panels, int from, 
   const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
   for_each_kernel<Isa, Number>(rows, ScoreKernels<Isa, Number>{query, keys, panels.head_dim, scales, to - from, scores + from});
 }
-
-template <class Isa>
-struct FewScoreKernels {
-  const float* query;
-  const Panels& panels;
-  float* scores;
-
-  template <int rows>
-  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
-    score_few<Isa, rows>(query + r * ptrdiff_t(panels.head_dim), panels, scores + r * config::score_keys);
-  }
-};
 
 template <class Isa>
 struct SoftmaxKernels {
@@ -145,9 +132,6 @@ struct Tiles {
       case core::Format::float32:
         break;
     }
-    if (panels.width == few_panel_keys) {
-      return for_each_kernel<Isa, float>(rows, FewScoreKernels<Isa>{query, panels, scores});
-    }
     const int at_once = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
     for (; from < to; from += at_once) score_panels<Isa, float>(rows, query, panels, from, at_most(from + at_once, to), scores);
   }
@@ -204,7 +188,6 @@ struct Tiles {
 template <class Isa, int rows>
 struct OneKernel {
   static void score(int /*rows*/, const float* query, const Panels& panels, int /*from*/, int to, float* scores) {
-    if (panels.width == few_panel_keys) return score_few<Isa, rows>(query, panels, scores);
     score_rows<Isa, float, rows>(query, static_cast<const float*>(panels.data), panels.head_dim, nullptr, to, scores);
   }
   static void softmax(int /*rows*/, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {

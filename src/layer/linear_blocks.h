@@ -186,7 +186,7 @@ class LinearBlocks {
         }
         rows = blocks.widened, stride = block.inputs;
       }
-      pack_panel<Isa, panel_keys>(rows, stride, lanes, block.inputs, panel);
+      pack_panel<Isa>(rows, stride, lanes, block.inputs, panel);
     }
   }
 

@@ -13,7 +13,7 @@ import table
 import whole_tile
 
 MCA = "22"  # the version whose cycles are judged: each has other models
-OTHERS = ("score_few", "softmax_side_by_side", "weights_side_by_side", "output_panel", "activate")  # share a row each
+OTHERS = ("softmax_side_by_side", "weights_side_by_side", "output_panel", "activate")  # share a row each
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME_WIDTH = 46
 HEAD = """\

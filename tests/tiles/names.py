@@ -1,7 +1,6 @@
 """Short names of functions and loops, in the words of src/kernel.
 
     score_tile 6x4, 4 steps         6 rows, 4 vectors of keys, 4 dimensions in a round of the loop
-    score_few 6x1, 1 step           the same where a panel has 4 keys, in one chain or in some side by side
     value_tile half 4x2, 1 step     values of another format, which are widened in registers
     value_tile 6x4, 1 step, 5 rows  the triangle that ends a tile where later rows see more keys
     output_panel prefetch, 32 fmas  others: how many multiply-adds a round has
@@ -12,7 +11,7 @@ import re
 
 FORMATS = {"Half": "half", "Bfloat": "bfloat", "signed char": "int8"}
 ACTIVATIONS = ("relu", "silu", "gelu", "gelu_tanh", "sigmoid", "tanh", "exp", "erf")  # by their numbers, as limits have them
-TILES = ("score_tile", "score_few", "value_tile", "linear_tile")
+TILES = ("score_tile", "value_tile", "linear_tile")
 
 
 class Name:

@@ -39,7 +39,7 @@ template <class Isa, attend::core::Format format, int rows>
 constexpr attend_test::RowKernels row_kernels() {
   return {
       [](const float* query, const void* panels, int head_dim, int key_count, float* scores) {
-        attend::Tiles<Isa>::score(rows, query, {panels, format, nullptr, head_dim, attend::panel_keys}, 0, key_count, scores);
+        attend::Tiles<Isa>::score(rows, query, {panels, format, nullptr, head_dim}, 0, key_count, scores);
       },
       [](const float* weights, const void* values, std::ptrdiff_t stride, int keys, float* sums, int value_dim, bool begun) {
         const int visible[] = {keys, keys, keys, keys};

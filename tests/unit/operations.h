@@ -57,9 +57,8 @@ class Operations : LaneNumbers<Isa> {
     if constexpr (Isa::chain_rows > 0) {
       if (const char* wrong = ChainTest<Isa>::first_wrong(end)) return wrong;
     }
-    if (!Transposes::transposes()) return "transpose, transpose_four";
+    if (!Transposes::transposes()) return "transpose";
     if constexpr (Isa::transposes_rows) {
-      if (!Transposes::has_columns_of_quads()) return "columns_of_quads";
       if (!Transposes::has_columns_of_rows() || !Transposes::has_columns_of_words(end)) return "columns_of_rows";
       if (!Transposes::template transposes_rows<attend::tested::Half>() ||
           !Transposes::template transposes_rows<attend::tested::Bfloat>() || !Transposes::template transposes_rows<int8_t>())

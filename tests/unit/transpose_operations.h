@@ -19,7 +19,7 @@ class TransposeTest : LaneNumbers<Isa> {
 
  public:
   static bool transposes() {
-    constexpr int some = Isa::transposed, four = Isa::columns_of_four;
+    constexpr int some = Isa::transposed;
     float from[16][2 * 16], to[16 * 16];
     const float* rows[16];
     for (int j = 0; j < 16; ++j) {
@@ -34,11 +34,6 @@ class TransposeTest : LaneNumbers<Isa> {
         right = right && are_same(to[16 * i + j], i < some && j < some ? from[j][3 + i] : -1.0f);
       }
     }
-    for (float& number : to) number = -1.0f;
-    Isa::transpose_four(rows, 5, to);
-    for (int i = 0; i < 16 * 16; ++i) {
-      right = right && are_same(to[i], i < 4 * four ? from[i % 4][5 + i / 4] : -1.0f);
-    }
     return right;
   }
 
@@ -51,26 +46,6 @@ class TransposeTest : LaneNumbers<Isa> {
     Isa::columns_of_rows(rows, stride, columns);
     bool right = true;
     for (int i = 0; i < 4; ++i) right = right && is(columns[i], [=](int j) { return float(stride * j + i); });
-    return right;
-  }
-
-  // Quads in any order, and of exactly as many floats; four columns of four rows, and four floats in each four lanes.
-  static bool has_columns_of_quads() {
-    constexpr int stride = 5, quads = lanes / 4, size = 3 * stride + 4;
-    float numbers[quads][size];
-    const float* at[quads];
-    for (int q = 0; q < quads; ++q) {
-      at[q] = numbers[(q + 1) % quads];
-      for (int i = 0; i < size; ++i) numbers[(q + 1) % quads][i] = float(100 * q + i);
-    }
-    Vec columns[4], again[4];
-    Isa::columns_of_quads(at, stride, columns);
-    Isa::columns_of(columns[0], columns[1], columns[2], columns[3], again);
-    bool right = is(Isa::broadcast_four(numbers[0] + 1), [&](int j) { return numbers[0][1 + j % 4]; });
-    for (int i = 0; i < 4; ++i) {
-      right = right && is(columns[i], [=](int j) { return float(100 * (j / 4) + j % 4 * stride + i); }) &&
-              is(again[i], [=](int j) { return float(100 * (j / 4) + i * stride + j % 4); });
-    }
     return right;
   }
 

@@ -141,12 +141,6 @@ struct Avx2 : X86Lanes {
     columns_of(load_row_pair(rows, fifth), load_row_pair(rows + stride, fifth + stride),
                load_row_pair(rows + 2 * stride, fifth + 2 * stride), load_row_pair(rows + 3 * stride, fifth + 3 * stride), to);
   }
-  ATTEND_ALWAYS_INLINE static void columns_of_quads(const float* const (&quads)[2], int stride, Vec (&to)[4]) {
-    const auto row = [&](ptrdiff_t i) ATTEND_INLINE_LAMBDA { return load_row_pair(quads[0] + i, quads[1] + i); };
-    columns_of(row(0), row(stride), row(2 * stride), row(3 * stride), to);
-  }
-  static Vec broadcast_four(const float* from) { return _mm256_broadcast_ps(reinterpret_cast<const __m128*>(from)); }
-
   static float sum_lanes(const float* sums) { return sum_of_8(add(load(sums), load(sums + 8))); }
 
  private:

@@ -144,13 +144,6 @@ struct Avx512 : X86Lanes {
     load_rows(rows, stride, four);
     columns_of(four[0], four[1], four[2], four[3], to);
   }
-  ATTEND_ALWAYS_INLINE static void columns_of_quads(const float* const (&quads)[4], int stride, Vec (&to)[4]) {
-    const auto row = [&](ptrdiff_t i)
-                         ATTEND_INLINE_LAMBDA { return four_rows(quads[0] + i, quads[1] + i, quads[2] + i, quads[3] + i); };
-    columns_of(row(0), row(stride), row(2 * stride), row(3 * stride), to);
-  }
-  static Vec broadcast_four(const float* from) { return _mm512_broadcast_f32x4(_mm_loadu_ps(from)); }
-
   // to[16 i + j] = rows[stride j + i] for 16 rows of 16 bytes. Half as many shuffles as by vectors of 256 bits, which one port
   // has to do beside instructions of 512.
   template <class Number>

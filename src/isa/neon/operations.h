@@ -86,18 +86,15 @@ struct Neon : NeonTarget {
   static Vec high_half(Vec words) { return vcvtq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(words), 4)); }
 
   static constexpr int transposed = 4;
-  static void transpose(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 16, to); }
-
-  static constexpr int columns_of_four = 4;
-  static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 4, to); }
+  static void transpose(const float* const* rows, int column, float* to) {
+    Vec columns[4];
+    columns_of(load(rows[0] + column), load(rows[1] + column), load(rows[2] + column), load(rows[3] + column), columns);
+    for (int i = 0; i < 4; ++i) store(to + i * 16, columns[i]);
+  }
 
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
     columns_of(load(rows), load(rows + stride), load(rows + 2 * stride), load(rows + 3 * stride), to);
   }
-  ATTEND_ALWAYS_INLINE static void columns_of_quads(const float* const (&quads)[1], int stride, Vec (&to)[4]) {
-    columns_of_rows(quads[0], stride, to);
-  }
-  static Vec broadcast_four(const float* from) { return load(from); }
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) {
     const auto words = [=](int j) ATTEND_INLINE_LAMBDA {
       const uint8x16_t bytes = vld1q_u8(rows + j * stride);
@@ -198,12 +195,6 @@ struct Neon : NeonTarget {
 #endif
     return vreinterpret_u8_u32(vdup_n_u32(four));
 #endif
-  }
-
-  static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {
-    Vec columns[4];
-    columns_of(load(rows[0] + column), load(rows[1] + column), load(rows[2] + column), load(rows[3] + column), columns);
-    for (int i = 0; i < 4; ++i) store(to + i * stride, columns[i]);
   }
 };
 

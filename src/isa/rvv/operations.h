@@ -95,8 +95,6 @@ struct Rvv : NoLoops {
     for (int j = 0; j < lanes; j += 4) store_columns(rows + j, column, 16, to + j);
   }
 
-  static constexpr int columns_of_four = lanes;
-  static void transpose_four(const float* const* rows, int column, float* to) { store_columns(rows, column, 4, to); }
   static Vec add(Vec a, Vec b) { return a + b; }
   static Vec sub(Vec a, Vec b) { return a - b; }
   static Vec mul(Vec a, Vec b) { return a * b; }

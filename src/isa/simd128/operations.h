@@ -22,9 +22,7 @@ struct Simd128Target {
     const v128_t first = wasm_f32x4_demote_f64x2_zero(v128_t(low)), second = wasm_f32x4_demote_f64x2_zero(v128_t(high));
     return Vec(wasm_i32x4_shuffle(first, second, 0, 1, 4, 5));
   }
-  static Words low_words(Doubles low, Doubles high) {
-    return Words(wasm_i32x4_shuffle(v128_t(low), v128_t(high), 0, 2, 4, 6));
-  }
+  static Words low_words(Doubles low, Doubles high) { return Words(wasm_i32x4_shuffle(v128_t(low), v128_t(high), 0, 2, 4, 6)); }
   static bool any(Words mask) { return wasm_v128_any_true(v128_t(mask)); }
 
   static Vec larger_or_first(Vec a, Vec b) { return Vec(wasm_f32x4_pmax(v128_t(a), v128_t(b))); }  // a where one is NaN

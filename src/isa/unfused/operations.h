@@ -35,7 +35,7 @@ struct Unfused : Target, NoLoops {
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
   static constexpr int prefetch_ahead = 0;
-  static constexpr int transposed = 4, columns_of_four = 4;
+  static constexpr int transposed = 4;
 
   static Vec zero() { return Vec{}; }
   static Vec broadcast(float a) { return Vec{a, a, a, a}; }
@@ -132,8 +132,11 @@ struct Unfused : Target, NoLoops {
     return as_floats(Words(a * power) & ~Words(n < lowest));
   }
 
-  static void transpose(const float* const* rows, int column, float* to) { transpose_four_by_four(rows, column, 16, to); }
-  static void transpose_four(const float* const* rows, int column, float* to) { transpose_four_by_four(rows, column, 4, to); }
+  static void transpose(const float* const* rows, int column, float* to) {
+    Vec columns[4];
+    Target::columns_of(load(rows[0] + column), load(rows[1] + column), load(rows[2] + column), load(rows[3] + column), columns);
+    for (int i = 0; i < 4; ++i) store(to + i * 16, columns[i]);
+  }
 
   static float sum_lanes(const float* sums) {
     const Vec four = (load(sums) + load(sums + 8)) + (load(sums + 4) + load(sums + 12));
@@ -162,12 +165,6 @@ struct Unfused : Target, NoLoops {
   __attribute__((cold)) ATTEND_NOINLINE static Vec exact(A a, Vec b, Vec c) {
     for (int i = 0; i < 4; ++i) c[i] = fused_multiply_add(lane(a, i), b[i], c[i]);
     return c;
-  }
-
-  static void transpose_four_by_four(const float* const* rows, int column, int stride, float* to) {
-    Vec columns[4];
-    Target::columns_of(load(rows[0] + column), load(rows[1] + column), load(rows[2] + column), load(rows[3] + column), columns);
-    for (int i = 0; i < 4; ++i) store(to + i * stride, columns[i]);
   }
 };
 

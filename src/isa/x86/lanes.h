@@ -16,7 +16,7 @@ struct X86Lanes : NoLoops {
   static constexpr int tile_rows = 12;
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
 
-  static constexpr int transposed = 8, columns_of_four = 8;
+  static constexpr int transposed = 8;
 
   template <class Number>
   static __m128 load_four_words(const Number* from) {
@@ -63,21 +63,6 @@ struct X86Lanes : NoLoops {
     // Two columns of rows 0 to 7, and of the others.
     ATTEND_UNROLL
     for (int i = 0; i < 8; ++i) store_bytes(to + 32 * i, _mm256_permute4x64_epi64(columns[i], 0xd8));
-  }
-
-  // to[4 i + j] = rows[j][column + i] for 4 rows of 8 floats.
-  static void transpose_four(const float* const* rows, int first_column, float* to) {
-    const ptrdiff_t column = first_column;
-    const __m256 r0 = _mm256_loadu_ps(rows[0] + column), r1 = _mm256_loadu_ps(rows[1] + column);
-    const __m256 r2 = _mm256_loadu_ps(rows[2] + column), r3 = _mm256_loadu_ps(rows[3] + column);
-    const __m256 low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
-    const __m256 low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
-    const __m256 c04 = _mm256_shuffle_ps(low01, low23, 0x44), c15 = _mm256_shuffle_ps(low01, low23, 0xee);
-    const __m256 c26 = _mm256_shuffle_ps(high01, high23, 0x44), c37 = _mm256_shuffle_ps(high01, high23, 0xee);
-    _mm256_storeu_ps(to, _mm256_permute2f128_ps(c04, c15, 0x20));
-    _mm256_storeu_ps(to + 8, _mm256_permute2f128_ps(c26, c37, 0x20));
-    _mm256_storeu_ps(to + 16, _mm256_permute2f128_ps(c04, c15, 0x31));
-    _mm256_storeu_ps(to + 24, _mm256_permute2f128_ps(c26, c37, 0x31));
   }
 
   // Lanes added in pairs: (i, i+4), then (i, i+2), then the two that are left.
