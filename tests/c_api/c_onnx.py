@@ -28,12 +28,15 @@ Relative = struct("Relative", ("data", pointer), ("head_stride left right", ptrd
 Scores = struct("Scores", ("data", pointer), ("batch_stride head_stride query_stride keys", ptrdiff), ("stage", c_int))
 Scales = struct("Scales", ("data", pointer), ("batch_stride head_stride", ptrdiff))
 Pages = struct("Pages", ("table", pointer), ("batch_stride page_keys count", ptrdiff))
+Ranges = struct("Ranges", ("first end", pointer), ("batch_stride", ptrdiff))
+Documents = struct("Documents", ("boundaries", pointer), ("count", ptrdiff))
 Problem = struct(
     "Problem", ("size", size_t), ("arithmetic", pointer), ("options", ctypes.c_uint32), ("layout", c_int), ("scale soft_cap", c_float),
     ("query_format key_format value_format output_format", c_int), ("batch query_heads kv_heads head_dim value_dim queries keys offset", ptrdiff), ("key_lengths", pointer),
     ("query key value output", Tensor), ("cache constants head_constants", pointer), ("window_left window_right sink_tokens", ptrdiff),
     ("mask", Mask), ("bias", Bias), ("alibi_slopes", pointer), ("relative_bias", Relative), ("sink_logits", pointer), ("key_scales value_scales", Scales), ("lse", Tensor),
-    ("scores", Scores), ("origin", ptrdiff), ("pages", Pages), ("states", pointer), ("first_key", ptrdiff))
+    ("scores", Scores), ("origin", ptrdiff), ("pages", Pages), ("states", pointer), ("first_key state_nodes", ptrdiff), ("lse_base", c_int), ("ranges", Ranges), ("documents", Documents),
+    ("bias_stage", c_int))
 
 attend = ctypes.CDLL(sys.argv[1])
 attend.attend_error_text.restype = attend.attend_argument_name.restype = ctypes.c_char_p
