@@ -13,7 +13,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
 # Instruction sets, which take longest, are compiled first: no core waits for one of them in the end.
-LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/isa/*.cpp) $(filter-out src/isa/%,$(wildcard src/*/*.cpp)))
+LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(sort $(wildcard src/backend/*.cpp) $(wildcard src/layers/layers_*.cpp)) $(filter-out src/backend/% src/layers/layers_%,$(wildcard src/*/*.cpp)))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/decode_costs.o $(BUILD)/bench/integer.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "../src/isa/list.h"
+#include "../src/backend/list.h"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "../src/isa/list.h"
+#include "../src/layers/list.h"
 #include "../tests/support/random.h"
 #include "attend/attend.h"
 #include "attend/core/integer.h"
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 #include "machine.h"
 #include "timing.h"
 
@@ -165,7 +165,7 @@ void time_projection(const std::string& backend, int tokens, int inputs, int out
   add("integers", [&] { core::run_packed_integer_linear<std::int8_t>(p); });
   add("rows", [&] { core::run_integer_linear<std::int8_t>(i); });
 #if ATTEND_X86
-  if (backend == "avx2") add("without VNNI", [&] { attend::avx2::Backend::run_integer_linear(p, 1, true); });
+  if (backend == "avx2") add("without VNNI", [&] { attend::avx2::layers::Backend::run_integer_linear(p, 1, true); });
 #endif
   time_in_turns(calls, 25, 0.002);
   std::printf("projection, %-6s %3d tokens, %4d x %4d:", backend.c_str(), tokens, inputs, outputs);

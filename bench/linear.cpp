@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "attend/attend.h"
-#include "attend/core/linear.h"
+#include "attend/layers.h"
+#include "attend/layers/core_linear.h"
 #include "machine.h"
 #include "peers/peers.h"
 #include "timing.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "gguf.h"
 #include "gguf_vocabulary.h"
 

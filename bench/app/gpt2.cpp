@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 
 namespace app {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "attend/attention.h"
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "llama.h"
 #include "quantise.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attend/core/integer.h"
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 #include "checkpoint.h"
 #include "integer_scales.h"
 #include "language_model.h"

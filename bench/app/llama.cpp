@@ -1,6 +1,6 @@
 #include "llama.h"
 
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 
 namespace app {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 
 namespace app {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 namespace app {
 namespace {

@@ -1,5 +1,5 @@
 // A GPT-2 block. A prompt goes through it in one call, or token by token: the bits are the same.
-#include <attend/attend.h>
+#include <attend/layers.h>
 
 #include <cstdint>
 #include <cstdio>

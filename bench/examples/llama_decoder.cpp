@@ -1,5 +1,5 @@
 // A Llama decoder layer on several threads, each of which computes its part of every call. The bits are those of one thread.
-#include <attend/attend.h>
+#include <attend/layers.h>
 
 #include <atomic>
 #include <cstdint>

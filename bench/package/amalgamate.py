@@ -1,72 +1,107 @@
-"""The library as few files: attend_c.h, attend.h and attend.cpp, from include/attend and src; with a FOLDER, they are written there.
+"""The library as few files: attend_c.h, attend.h, layers.h and attend.cpp, from include/attend and src; with a FOLDER, they are written
+there.
 
-attend_c.h is every header of the C surface; attend.h includes it and is every header of the C++ surface. attend.cpp is every source.
-A header stands in front of the first file that includes it. A passage, from `#define ATTEND_ISA` to `#include "end.h"`, is compiled
-for an instruction set: there attend.cpp includes itself. Its second half has the passages, ATTEND_PASS_<name> around what only some use.
+attend_c.h is every header of the C surface; attend.h includes it and is every header of the C++ surface, layers too; layers.h, which
+programs with layers include, includes attend.h. attend.cpp is every source.
+A header stands in front of the first file that includes it. A passage, from `#define ATTEND_ISA` to the include of end.h, is compiled
+for an instruction set: there attend.cpp includes itself. Its second half has each header of the passages once, ATTEND_PASS_<name> around
+what only some use: operations, then the lists of body.h, then entry points.
 """
+import itertools
 import pathlib
 import re
 import sys
 
 ONCE = '#pragma once\n'
+END = 'src/backend/end.h'
+GUARD = re.compile(r'#ifndef \w+_H$')  # of a header for C
+INCLUDE = re.compile(r'#include "([^"]+)"')
+
 
 class Amalgamation:
     def __init__(self, root):
-        self.root, self.placed, self.passages, self.users = root, set(), [], {}
+        self.root, self.placed, self.passages = root, set(), []
         self.lines = lambda path: (root / path).read_text().splitlines(keepends=True)
+        self.is_placed_once = lambda path: any(line == ONCE or GUARD.match(line) for line in self.lines(path))
+
+    def included(self, line, path):
+        """The path of the file that a line includes, if it does."""
+        include = INCLUDE.match(line)
+        return include and str((self.root / path).parent.joinpath(include[1]).resolve().relative_to(self.root))
 
     def without_passages(self, path):
         """The lines of a file. Passages are kept; attend.cpp includes itself in their place."""
         kept = None
         for line in self.lines(path):
             if line.startswith('#define ATTEND_ISA '):
-                name, kept = line.split()[2], []
+                name, kept = 'ATTEND_PASS_' + re.sub(r'\W+', '_', line.split()[2]), []
                 self.passages.append((name, path, kept))
-                yield f'{line}#define ATTEND_PASS_{name}\n#include "attend.cpp"\n#undef ATTEND_PASS_{name}\n'
+                yield f'{line}#define {name}\n#include "attend.cpp"\n#undef {name}\n'
             elif kept is None:
                 yield line
-            elif not re.search(r'\b(begin|end)\.h"', line):
+            else:
                 kept.append(line)
-            elif 'end.h' in line:
-                kept = None
+                if self.included(line, path) == END:
+                    kept.pop()
+                    kept = None
 
-    def put(self, path, lines, name=None):
-        """Two texts for lines of a file: what stands in front, and the rest, where what depends on a condition stays. name: of the passage."""
+    def put(self, path, lines):
+        """Two texts for lines of a file: what stands in front, and the rest, where what depends on a condition stays."""
         front, rest, depth = '', f'\n// {path}\n', 0
         for line in lines:
-            depth += (line.startswith('#if') and not line.endswith('_H\n')) - line.startswith('#endif\n')
-            include = re.match(r'#include "([^"]+)"', line)
+            depth += (line.startswith('#if') and not GUARD.match(line)) - line.startswith('#endif\n')
+            include = self.included(line, path)
             if include:
-                ahead, here = self.put_file(str((self.root / path).parent.joinpath(include[1]).resolve().relative_to(self.root)), name)
+                ahead, here = self.put_file(include)
                 front, rest = (front, rest + ahead + here) if depth > 0 else (front + ahead, rest + here)
             elif line != ONCE:
                 rest += line
         return front, rest
 
-    def put_file(self, path, name=None):
-        """What has a guard stands in front, once, for all passages that use it."""
+    def put_file(self, path):
+        """What is included once stands in front."""
         if path in self.placed:
             return '', ''
-        self.users.setdefault(path, {})[name] = True
-        front, rest = self.put(path, self.without_passages(path), name)
-        if any(line == ONCE or line.startswith('#ifndef') and line.endswith('_H\n') for line in self.lines(path)):
+        front, rest = self.put(path, self.without_passages(path))
+        if self.is_placed_once(path):
             self.placed.add(path)
-            front, rest = front + (self.only(self.users[path], rest) if name else rest), ''
+            front, rest = front + rest, ''
         return front, rest
 
-    def only(self, names, text):
-        users = ' || '.join(f'defined(ATTEND_PASS_{name})' for name in names)
-        return f'#if {users}\n{text}#endif\n' if len(names) < len(self.passages) else text
+    def pieces(self, path, lines):
+        """(key, text) for lines of a passage and for each file that they include; within a condition a file is part of the text."""
+        text, depth = f'\n// {path}\n', 0
+        for number, line in enumerate(lines):
+            depth += line.startswith('#if') - line.startswith('#endif\n')
+            include = self.included(line, path)
+            if not include:
+                text += '' if line == ONCE else line
+            elif include not in self.placed:
+                parts = list(self.pieces(include, self.lines(include)))
+                if depth > 0:
+                    text += ''.join(part for _, part in parts)
+                else:
+                    yield (path, number), text
+                    yield from parts
+                    text = ''
+        yield (path, len(lines)), text
 
     def second_half(self):
-        """The passages, between begin.h and end.h. A first round finds the users of headers."""
-        for before in (set(self.placed), None):
-            text = ''
-            for name, path, lines in self.passages:
-                front, rest = self.put(path, lines, name)
-                text += front + self.only([name], rest)
-                self.placed = self.placed if before is None else set(before)
-        return ''.join([*self.put_file('src/isa/begin.h'), text, *self.put_file('src/isa/end.h')])
+        users = {}
+        for name, path, lines in self.passages:
+            begun = False
+            for key, text in self.pieces(path, lines):
+                begun = begun or key[0].endswith('/body.h')
+                own = (name,) if key[0] == path else ()  # a source may have several passages
+                users.setdefault((begun, key, own), (text, []))[1].append(name)
+        ordered = sorted(users.items(), key=lambda item: item[0][0])  # operations first; otherwise as they come
+        together = itertools.groupby(ordered, key=lambda item: item[1][1])
+        texts = [self.only(names, ''.join(text for _, (text, _) in group)) for names, group in together]
+        return ''.join([*texts, *self.put_file(END)])
+
+    def only(self, names, text):
+        users = ' || '.join(f'defined({name})' for name in names)
+        return f'#if {users}\n{text}#endif\n' if len(names) < len(self.passages) and text.strip() else text
 
 
 def amalgamate(root, banner):
@@ -82,6 +117,7 @@ def amalgamate(root, banner):
     cpp_text, sources = text_of(headers, public), text_of(library, paths('src/*/*.cpp'))
     return {'attend_c.h': guarded('AMALGAMATION_C', c_text),
             'attend.h': guarded('AMALGAMATION', f'#include "attend_c.h"\n\n#ifdef __cplusplus\n{cpp_text}\n#endif\n'),
+            'layers.h': f'{banner}#include "attend.h"\n',
             'attend.cpp': f'{banner}#ifndef ATTEND_ISA\n#include "attend_c.h"\n{sources}#else\n{library.second_half()}\n#endif\n'}
 
 

@@ -21,7 +21,7 @@ class Headers:
         self.root = root
         self.reader = Reader(root)
         index = clang.cindex.Index.create()
-        self.cpp_unit = parsed(index, '#include <attend/attend.h>\n', 'every.cpp', '-std=c++17', root)
+        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n', 'every.cpp', '-std=c++17', root)
         c_headers = ['attend_c.h', *sorted(f'c/{path.name}' for path in (root / INCLUDE / 'c').glob('*.h'))]
         self.c_unit = parsed(index, ''.join(f'#include <attend/{name}>\n' for name in c_headers), 'every.c', '-std=c11', root)
         self.homes = self._homes(c_headers)

@@ -1,4 +1,5 @@
-// Attend: transformer attention without allocation, dependencies or surprises. This header brings in the whole typed surface.
+// Attend: transformer attention without allocation, dependencies or surprises. This header brings in the
+// typed surface of attention; layers.h has the layers around it.
 #pragma once
 
 // In the order in which to read them: clang-format must not sort them.
@@ -13,13 +14,6 @@
 #include "merged_states.h"
 #include "key_parts.h"
 #include "integer.h"
-#include "integer_linear.h"
-#include "linear.h"
-#include "row_functions.h"
-#include "rotary.h"
-#include "multi_head.h"
-#include "additive.h"
 #include "backend.h"
 #include "core/version.h"
-#include "detail/layer_steps.h"
 // clang-format on

@@ -60,6 +60,12 @@ extern "C" {
 /* States can begin at multiples of so many keys. */
 #define ATTEND_SEGMENT_KEYS 512
 
+/* ATTEND_INT4, of caches and of weights: 32 neighbours share a scale, and have 18 bytes, at any address: the scale, a float16 with
+ * its low byte first, and 16 bytes; byte i has number i in its low half and number i + 16 in its high half. A number stands for
+ * (number - 8) * scale, or for NaN where the scale is not finite. GGUF files have such weights as Q4_0. */
+#define ATTEND_INT4_INPUTS 32
+#define ATTEND_INT4_BYTES 18
+
 /* ---- Running it ----
  *
  * The work memory of each call, and the fields of the problem that it reads:

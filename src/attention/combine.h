@@ -1,17 +1,6 @@
 // Segments by themselves, and rows whose keys come in several calls: how their sums are kept, and how they are added up, in the
 // order of core/segments.h. Two nodes are added by bringing both to the higher of their maxima, times 2^(lower - higher), which
 // is exact. So maxima only move exponents: a segment that starts without that of the keys before has the same digits.
-#ifndef ATTEND_ATTENTION_COMBINE_H
-#define ATTEND_ATTENTION_COMBINE_H
-
-#include "../../include/attend/core/attention.h"
-#include "../../include/attend/core/options.h"
-#include "../kernel/epilogue.h"
-#include "../kernel/pack.h"
-#include "../kernel/row_softmax.h"
-#include "segment_tree.h"
-#include "state_nodes.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -271,5 +260,3 @@ class RowState {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

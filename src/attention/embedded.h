@@ -11,11 +11,6 @@
 // Keys are read as they lie, panels or not. Left-over rows go one by one; so do rows that see different numbers of a chain's
 // keys, in the value step. A masked value is never read. Rows with a masked key between visible ones go by runs of adjacent
 // keys; so do rows of a chain that a call with states begins or leaves in its middle, and few rows where a ring wraps.
-#ifndef ATTEND_ATTENTION_EMBEDDED_H
-#define ATTEND_ATTENTION_EMBEDDED_H
-
-#include "../isa/contract.h"
-#include "embedded_tiles.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -225,5 +220,3 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -3,13 +3,6 @@
 // A run is keys of a chain whose panels lie one after another in memory. Rows of one tile read numbers where they lie, and
 // widen them in registers. For more rows, and of int4 for any, a panel of keys or some columns of a chain's values are widened
 // once, in work memory; and values are brought together there where a chain has several runs.
-#ifndef ATTEND_ATTENTION_EMBEDDED_KEYS_H
-#define ATTEND_ATTENTION_EMBEDDED_KEYS_H
-
-#include "../kernel/widen.h"
-#include "features.h"
-#include "paging.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -152,5 +145,3 @@ class EmbeddedKeys<Isa, NoFeatures> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,15 +1,5 @@
 // The rows of a block of the embedded pipeline: what each of them sees of a chain of keys, and where its query, scores and sums
 // lie.
-#ifndef ATTEND_ATTENTION_EMBEDDED_ROWS_H
-#define ATTEND_ATTENTION_EMBEDDED_ROWS_H
-
-#include "../kernel/epilogue.h"
-#include "../kernel/scaled_query.h"
-#include "../kernel/widen.h"
-#include "combine.h"
-#include "features.h"
-#include "folded_query.h"
-#include "score_mod.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -325,5 +315,3 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

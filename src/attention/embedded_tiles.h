@@ -1,12 +1,6 @@
 // Scores and sums of a block of rows of the embedded pipeline: a tile at a time, a few rows over keys that lie one after
 // another, by the chains of an instruction set; or of a row by runs of keys that it sees, so that masked values are never
 // touched.
-#ifndef ATTEND_ATTENTION_EMBEDDED_TILES_H
-#define ATTEND_ATTENTION_EMBEDDED_TILES_H
-
-#include "../kernel/tile_sizes.h"
-#include "embedded_keys.h"
-#include "embedded_rows.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -273,5 +267,3 @@ ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

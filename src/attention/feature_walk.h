@@ -9,13 +9,6 @@
 // A masked key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So
 // values of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go
 // key by key.
-#ifndef ATTEND_ATTENTION_FEATURE_WALK_H
-#define ATTEND_ATTENTION_FEATURE_WALK_H
-
-#include "../kernel/epilogue.h"
-#include "row_block.h"
-#include "score_mod.h"
-#include "stretches.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -242,5 +235,3 @@ class FeatureWalk {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -2,10 +2,6 @@
 //
 // A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Each
 // set has entry points of its own, so that a program holds only what it calls.
-#ifndef ATTEND_ATTENTION_FEATURES_H
-#define ATTEND_ATTENTION_FEATURES_H
-
-#include "../numerics/formats.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -38,5 +34,3 @@ struct CacheFeatures : NoFeatures {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

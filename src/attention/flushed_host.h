@@ -1,8 +1,4 @@
 // Calls of hosts whose vectors flush, where these would lose a factor of a query (kernel/scaled_query.h): in plain C++.
-#ifndef ATTEND_ATTENTION_FLUSHED_HOST_H
-#define ATTEND_ATTENTION_FLUSHED_HOST_H
-
-#include "embedded.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -41,5 +37,3 @@ ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, const core::Optio
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

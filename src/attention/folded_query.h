@@ -2,13 +2,6 @@
 // of the key would take that back. Their scores are computed with a query that is 2^-32 times as large, and multiplied by 2^32
 // after the scale: both are exact. Numbers of such a query below 2^-70 count as 0, so that nothing subnormal arises, which
 // some vectors would flush.
-#ifndef ATTEND_ATTENTION_FOLDED_QUERY_H
-#define ATTEND_ATTENTION_FOLDED_QUERY_H
-
-#include <stdint.h>
-
-#include "../kernel/vectors.h"
-#include "../numerics/arithmetic.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -69,5 +62,3 @@ class FoldedRows<false, rows> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

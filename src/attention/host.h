@@ -3,12 +3,6 @@
 //
 // One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
 // panel, is here: the steps of a block without its bookkeeping, which would take longer than the work where there are very few.
-#ifndef ATTEND_ATTENTION_HOST_H
-#define ATTEND_ATTENTION_HOST_H
-
-#include "feature_walk.h"
-#include "flushed_host.h"
-#include "plain_walk.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -161,5 +155,3 @@ void run_with_options(const core::Problem& problem, const core::Options& options
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -8,16 +8,6 @@
 //   rows end: one reciprocal each, outputs rounded and clamped
 //
 // Embedded processors have blocks of one tile, and read keys and values where they lie.
-#ifndef ATTEND_ATTENTION_INTEGER_H
-#define ATTEND_ATTENTION_INTEGER_H
-
-#include "../isa/integer_contract.h"
-#include "../kernel/tile_sizes.h"
-#include "integer_host.h"
-#include "integer_keys.h"
-#include "integer_rows.h"
-#include "rows.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -299,5 +289,3 @@ class IntegerPipeline {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

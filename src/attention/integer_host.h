@@ -1,10 +1,4 @@
 // Integer attention on hosts: chunks of keys and values are packed once for the rows of a block, and go through tiles of rows.
-#ifndef ATTEND_ATTENTION_INTEGER_HOST_H
-#define ATTEND_ATTENTION_INTEGER_HOST_H
-
-#include "../isa/integer_tile.h"
-#include "integer_keys.h"
-#include "rows.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -243,5 +237,3 @@ class IntegerHostTiles {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,13 +1,4 @@
 // The keys of a call of integer attention: where they lie, which a row sees, and what options do to their scores.
-#ifndef ATTEND_ATTENTION_INTEGER_KEYS_H
-#define ATTEND_ATTENTION_INTEGER_KEYS_H
-
-#include "../../include/attend/core/integer.h"
-#include "../kernel/pack.h"
-#include "../numerics/arithmetic.h"
-#include "../numerics/integer_softmax.h"
-#include "paging.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -189,5 +180,3 @@ class IntegerKeys {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

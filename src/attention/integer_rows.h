@@ -1,14 +1,4 @@
 // Rows of integer attention: how sums of segments are added up, how they become outputs, and how they are kept in a state.
-#ifndef ATTEND_ATTENTION_INTEGER_ROWS_H
-#define ATTEND_ATTENTION_INTEGER_ROWS_H
-
-#include "../isa/float_environment.h"
-#include "../kernel/pack.h"
-#include "../numerics/arithmetic.h"
-#include "../numerics/integer_softmax.h"
-#include "segment_tree.h"
-#include "state_nodes.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -191,5 +181,3 @@ IntegerSoftmaxState add_integer_nodes(int count, NodeAt at, SegmentAt segment_at
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -4,10 +4,6 @@
 // Otherwise keys are packed as panels, which transposes them. Where heads are wide and query rows few, as with latents of 576
 // dimensions under 128 query heads, that takes long beside what the rows make of it. Here the scores are transposed instead:
 // 128 numbers for each key in place of 576.
-#ifndef ATTEND_ATTENTION_KEY_ROWS_H
-#define ATTEND_ATTENTION_KEY_ROWS_H
-
-#include "../kernel/tiles.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -54,5 +50,3 @@ ATTEND_NOINLINE void copy_scores(const float* scores, int rows, int r, int count
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

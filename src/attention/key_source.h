@@ -1,17 +1,5 @@
 // Provides the keys of a block as panels, or as rows where heads are wide and query rows few (key_rows.h), and its values as
 // rows. What already lies so is read in place; the rest is copied to work memory first, as floats.
-#ifndef ATTEND_ATTENTION_KEY_SOURCE_H
-#define ATTEND_ATTENTION_KEY_SOURCE_H
-
-#include "../../include/attend/core/work_memory.h"
-#include "../kernel/finite.h"
-#include "../kernel/pack.h"
-#include "../kernel/tiles.h"
-#include "../kernel/widen.h"
-#include "features.h"
-#include "key_rows.h"
-#include "paging.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -304,5 +292,3 @@ class KeySource {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

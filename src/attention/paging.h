@@ -1,9 +1,4 @@
 // Where the panels of a sequence lie.
-#ifndef ATTEND_ATTENTION_PAGING_H
-#define ATTEND_ATTENTION_PAGING_H
-
-#include "../../include/attend/core/options.h"
-#include "../kernel/pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -38,5 +33,3 @@ inline int run_length(const core::Paging& paging, int keys, int panel, int panel
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

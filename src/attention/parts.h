@@ -1,14 +1,4 @@
 // The parts of a problem, of about the same work, and their units of work.
-#ifndef ATTEND_ATTENTION_PARTS_H
-#define ATTEND_ATTENTION_PARTS_H
-
-#include <stdint.h>
-
-#include "../../include/attend/core/attention.h"
-#include "../../include/attend/core/integer.h"
-#include "../../include/attend/core/options.h"
-#include "../numerics/formats.h"
-#include "ranges.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -244,5 +234,3 @@ void run_segments(const Problem& problem, const Options& options, int part, int 
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -6,11 +6,6 @@
 //       after the tile's last block, if there is one segment: divide by the denominators
 //     at the end of a segment: add its sums to those of segments before it, in the tree's order
 //   divide by the denominators
-#ifndef ATTEND_ATTENTION_PLAIN_WALK_H
-#define ATTEND_ATTENTION_PLAIN_WALK_H
-
-#include "combine.h"
-#include "row_block.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -164,5 +159,3 @@ class PlainWalk {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

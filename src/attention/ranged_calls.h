@@ -4,11 +4,6 @@
 // key, or one key further from query to query, and end likewise: chunks, a prefix that all tokens of it see, spans of images,
 // windows. Such a run of queries is a call with a first key, a window, or fewer keys. A document is a call over arrays that
 // begin with it.
-#ifndef ATTEND_ATTENTION_RANGED_CALLS_H
-#define ATTEND_ATTENTION_RANGED_CALLS_H
-
-#include "parts.h"
-#include "ranges.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -181,5 +176,3 @@ void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,10 +1,4 @@
 // The keys that a query sees by ranges and documents (core/ranges.h).
-#ifndef ATTEND_ATTENTION_RANGES_H
-#define ATTEND_ATTENTION_RANGES_H
-
-#include "../../include/attend/core/ranges.h"
-#include "../kernel/pack.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -54,5 +48,3 @@ int keys_seen(const Problem& problem, const core::Ranged<Options>& options, int 
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -3,16 +3,6 @@
 //
 // A row is a (token, query head) pair: row = token * group + head within the group, so that all query heads that share keys
 // read them together, and what a row sees by position begins and ends no earlier than for the row before.
-#ifndef ATTEND_ATTENTION_ROW_BLOCK_H
-#define ATTEND_ATTENTION_ROW_BLOCK_H
-
-#include "../isa/contract.h"
-#include "../kernel/tiles.h"
-#include "features.h"
-#include "folded_query.h"
-#include "key_source.h"
-#include "row_sums.h"
-#include "rows.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -145,5 +135,3 @@ struct RowBlock {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,11 +1,4 @@
 // The sums of a block's rows on hosts, while it goes over its keys: of the open segment, and of the segments before it.
-#ifndef ATTEND_ATTENTION_ROW_SUMS_H
-#define ATTEND_ATTENTION_ROW_SUMS_H
-
-#include "../../include/attend/core/work_memory.h"
-#include "../kernel/online_softmax.h"
-#include "combine.h"
-#include "features.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -130,5 +123,3 @@ class RowSums {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,9 +1,4 @@
 // Rows of a block: (token, query head within the group) pairs, token-major.
-#ifndef ATTEND_ATTENTION_ROWS_H
-#define ATTEND_ATTENTION_ROWS_H
-
-#include "../../include/attend/core/attention.h"
-#include "../kernel/pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -64,5 +59,3 @@ ATTEND_ALWAYS_INLINE void for_each_block(const Problem& problem, int group, int 
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,16 +1,6 @@
 // Applies options to a row of scores, in the order of the header: scale of the key, cap, biases, masks.
 //
 // Each option that is on goes over the row once, while it is in the first-level cache; a row has 128 scores at most.
-#ifndef ATTEND_ATTENTION_SCORE_MOD_H
-#define ATTEND_ATTENTION_SCORE_MOD_H
-
-#include "../../include/attend/core/options.h"
-#include "../../include/attend/core/work_memory.h"
-#include "../kernel/row_softmax.h"
-#include "../kernel/vectors.h"
-#include "../numerics/exp2.h"
-#include "../numerics/reciprocal.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -360,5 +350,3 @@ class ScoreMod {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,10 +1,5 @@
 // The walk through the tree of core/segments.h while keys come in ascending order: which finished nodes a segment is joined
 // with when it ends.
-#ifndef ATTEND_ATTENTION_SEGMENT_TREE_H
-#define ATTEND_ATTENTION_SEGMENT_TREE_H
-
-#include "../../include/attend/core/segments.h"
-#include "../numerics/bits.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -85,5 +80,3 @@ class TreeSum {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,9 +1,4 @@
 // The nodes of a row of a state: of all segments that it has been through the fewest complete nodes of the tree, ascending.
-#ifndef ATTEND_ATTENTION_STATE_NODES_H
-#define ATTEND_ATTENTION_STATE_NODES_H
-
-#include "../../include/attend/core/segments.h"
-#include "../numerics/bits.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -100,5 +95,3 @@ void merge_nodes(const StateNodes<Number>& row, const StateNodes<Number>& other,
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,9 +1,4 @@
 // Which keys a call with features goes over together: chains of which some row may see some, by position and masks.
-#ifndef ATTEND_ATTENTION_STRETCHES_H
-#define ATTEND_ATTENTION_STRETCHES_H
-
-#include "score_mod.h"
-#include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -115,5 +110,3 @@ struct Stretches {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,15 +1,4 @@
 // Visibility by position and by masks; the number and layout of segments, which cutting and adding up share.
-#ifndef ATTEND_ATTENTION_VISIBILITY_H
-#define ATTEND_ATTENTION_VISIBILITY_H
-
-#include <stdint.h>
-
-#include "../../include/attend/core/integer.h"
-#include "../../include/attend/core/options.h"
-#include "../kernel/pack.h"
-#include "../numerics/bits.h"
-#include "../numerics/formats.h"
-#include "segment_tree.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -230,5 +219,3 @@ inline bool is_let_through(const core::Problem& problem, const core::Options& op
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -32,7 +32,7 @@ float usual_scale(int head_dim) {
   return scale;
 }
 
-void run(const Problem& problem, const Options& options) { ActiveOptionBackend::call<RunOptions>(problem, options); }
+void run(const Problem& problem, const Options& options) { ActiveBackend::call<RunOptions>(problem, options); }
 
 void run(const Problem& problem, const RangedOptions& options) { run_ranged(problem, options); }
 
@@ -165,7 +165,7 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
 }
 
 void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
-  ActiveOptionBackend::call<CombineOptions>(problem, options, partials);
+  ActiveBackend::call<CombineOptions>(problem, options, partials);
 }
 
 }  // namespace core

@@ -1,5 +1,4 @@
 // Writing tokens into caches: of floats, of other formats or with slots, and into panels of integers.
-#include "../../include/attend/core/layer.h"
 #include "portable.h"
 
 namespace attend {
@@ -192,34 +191,6 @@ void store(const IntegerPanels& panels, int place, int count, const Tensor<const
                   panels.values + chunk * value_dim + value_in_panel(within, 0, panels.value_dim));
     }
   }
-}
-
-namespace {
-
-ATTEND_NOINLINE void transform_rows(const float* from, int rows, int width, float* to) {
-  using F = FloatArithmetic;
-  const int block = width & -width;
-  float scale = 1.0f;
-  for (int n = block; n > 1; n >>= 2) scale = F::mul(scale, n == 2 ? 0.70710678f : 0.5f);
-  for (ptrdiff_t at = 0, end = ptrdiff_t(rows) * width; at < end; at += block, from += block, to += block) {
-    if (to != from) __builtin_memcpy(to, from, size_t(block) * sizeof *to);
-    for (int apart = 1; apart < block; apart *= 2) {
-      for (int first = 0; first < block; first += 2 * apart) {
-        for (int i = first; i < first + apart; ++i) {
-          const float a = to[i], b = to[i + apart];
-          to[i] = F::add(a, b);
-          to[i + apart] = F::sub(a, b);
-        }
-      }
-    }
-    for (int i = 0; i < block; ++i) to[i] = F::mul(to[i], scale);
-  }
-}
-
-}  // namespace
-
-void hadamard(const float* from, int rows, int width, float* to) {
-  in_float_environment(transform_rows, from, rows, width, to);
 }
 
 }  // namespace core

@@ -25,7 +25,7 @@ double nearest_quotient(double a, double b) {
 void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<RunIntegers>(problem); }
 
 void run(const IntegerProblem& problem, const IntegerOptions& options) {
-  ActiveIntegerOptionBackend::call<RunIntegerOptions>(problem, options);
+  ActiveIntegerBackend::call<RunIntegerOptions>(problem, options);
 }
 
 void run_part(const IntegerProblem& problem, int part, int parts) { run_units(problem, part, parts); }

@@ -68,7 +68,7 @@ constexpr const char* status_texts[] = {
     "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",
     "the epsilon of a normalisation must lie within 1e-30 and 1e30",
-    "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that attend/rotary.h "
+    "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that attend/layers/rotary.h "
     "states; axes of positions need rotary_dim / 2 pairs in all",
     "rotary positions must fit an int, and in a table must lie within it; scaled_queries have a period of at least 1 and a "
     "shift of at least 0",

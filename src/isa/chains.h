@@ -1,10 +1,4 @@
 // The inner loops of embedded processors: what attention/embedded.h asks of an instruction set.
-#ifndef ATTEND_ISA_CHAINS_H
-#define ATTEND_ISA_CHAINS_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/formats.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -63,5 +57,3 @@ struct GroupOutputs {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

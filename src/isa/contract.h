@@ -1,13 +1,6 @@
 // The operations that an instruction set must have, checked by the compiler, whose errors show the line here that is not
 // fulfilled, which describes what the operation must do. src/guide/instruction-sets.md has the same as a table, with what a
 // compiler cannot check; tests/unit/operations.h runs it.
-#ifndef ATTEND_ISA_CONTRACT_H
-#define ATTEND_ISA_CONTRACT_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../include/attend/core/config.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -267,5 +260,3 @@ constexpr bool has_embedded_operations() {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

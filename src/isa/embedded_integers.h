@@ -1,24 +1,20 @@
-// The kernels of integer attention of an embedded processor, by the compiler's flags.
-#ifndef ATTEND_ISA_EMBEDDED_INTEGERS_H
-#define ATTEND_ISA_EMBEDDED_INTEGERS_H
-
-#include "integer_query.h"
-#include "scalar/integers.h"
+// The kernels of integers of an embedded processor, by the compiler's flags; plain C++ where it has no instructions for them.
 #if defined(__ARM_FEATURE_MVE)
+#include "helium/integer_softmax.h"
 #include "helium/integers.h"
-#define ATTEND_EMBEDDED_INTEGER IntegerHelium
+namespace attend::ATTEND_ISA {
+using IntegerIsa = IntegerHelium;
+}
 #elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
     defined(__ARM_FEATURE_UNALIGNED)
+#include "dsp/softmax.h"
+#include "dsp/values.h"
 #include "dsp/integers.h"
-#define ATTEND_EMBEDDED_INTEGER IntegerDsp
-#else
-#define ATTEND_EMBEDDED_INTEGER IntegerScalar
-#endif
-
 namespace attend::ATTEND_ISA {
-using EmbeddedInteger = ATTEND_EMBEDDED_INTEGER;
+using IntegerIsa = IntegerDsp;
 }
-
-#undef ATTEND_EMBEDDED_INTEGER
-
+#else
+namespace attend::ATTEND_ISA {
+using IntegerIsa = IntegerScalar;
+}
 #endif

@@ -1,12 +1,6 @@
 // The operations in integers that an instruction set must have, checked by the compiler, whose errors show the line here
 // that is not fulfilled, which describes what the operation must do. What the numbers are is scalar/integers.h and
 // numerics/integer_softmax.h in plain C++; src/guide/instruction-sets.md has the same as a table.
-#ifndef ATTEND_ISA_INTEGER_CONTRACT_H
-#define ATTEND_ISA_INTEGER_CONTRACT_H
-
-#include "contract.h"
-#include "integer_query.h"
-#include "integer_tile.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -125,5 +119,3 @@ struct HasIntegerOperations<Isa, true> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,11 +1,5 @@
 // What kernels of integer attention are called with: work memory of the query of a row of a tile, for those that keep it in an
 // order of their own, and the sums of the rows of a tile.
-#ifndef ATTEND_ISA_INTEGER_QUERY_H
-#define ATTEND_ISA_INTEGER_QUERY_H
-
-#include <stdint.h>
-
-#include "../numerics/integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -26,5 +20,3 @@ struct IntegerSums {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

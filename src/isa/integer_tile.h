@@ -1,10 +1,5 @@
 // What the rows of a tile of integer attention need for their weights: the scales of their scores, and what the weights of a
 // chunk are relative to.
-#ifndef ATTEND_ISA_INTEGER_TILE_H
-#define ATTEND_ISA_INTEGER_TILE_H
-
-#include "../../include/attend/core/linear.h"
-#include "../numerics/integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -81,5 +76,3 @@ struct ProjectionEnd {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,7 +1,5 @@
 // What an instruction set has where it has no loops of its own. And whether loops of whole chains are assembly: not where loads
 // are to be checked, nor where there are eight registers, nor on AArch64 where the first byte is the high one.
-#ifndef ATTEND_ISA_WHOLE_CHAINS_H
-#define ATTEND_ISA_WHOLE_CHAINS_H
 
 #if (defined(__x86_64__) || (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -27,5 +25,3 @@ struct NoLoops {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,13 +1,5 @@
 // From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
 // taken.
-#ifndef ATTEND_KERNEL_EPILOGUE_H
-#define ATTEND_KERNEL_EPILOGUE_H
-
-#include "../../include/attend/core/options.h"
-#include "../numerics/exp2.h"
-#include "../numerics/formats.h"
-#include "pack.h"
-#include "row_softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -131,5 +123,3 @@ void epilogue_row(const core::Problem& problem, const core::Options& options, in
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,12 +1,4 @@
 // Whether all numbers of rows are finite.
-#ifndef ATTEND_KERNEL_FINITE_H
-#define ATTEND_KERNEL_FINITE_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/bits.h"
-#include "pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -51,5 +43,3 @@ bool rows_are_finite(const float* rows, ptrdiff_t stride, int first, int end, in
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,22 +1,11 @@
 // Products of one token, or of one query, and numbers of 4 bits, 16 outputs or keys of a group of 32 inputs or dimensions at a
 // time, widened in registers: kernel/widen.h.
-#ifndef ATTEND_KERNEL_INT4_PANEL_H
-#define ATTEND_KERNEL_INT4_PANEL_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../include/attend/core/linear.h"
-#include "../numerics/int4.h"
-#include "multiply_add.h"
-#include "output_panel.h"
-#include "output_rows.h"
-#include "pack.h"
-#include "tile_sizes.h"
-#include "widen.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
+
+// Bytes ahead of their use that packed weights are prefetched into the first-level cache; into the second: far_behind_tile.
+constexpr int near_weights = 2048;
 
 // Vectors of outputs, and groups, whose chains go side by side: some four chains, of which none waits for another. Those of
 // rows, which are gathered meanwhile, take a vector at a time: there are no registers for more.
@@ -96,7 +85,7 @@ ATTEND_ALWAYS_INLINE void output_groups(const float* input, int inputs, Next nex
   }
 }
 
-// The groups of packed weights, one behind another; prefetched as other formats are (output_panel.h).
+// The groups of packed weights, one behind another; prefetched as other formats are.
 template <bool prefetch>
 struct PackedGroups {
   const core::Int4Panel* panels;
@@ -116,62 +105,5 @@ ATTEND_NOINLINE void output_int4_panel(const float* input, const core::Int4Panel
   output_groups<Isa, int4_groups<Isa>, int4_vecs<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, to);
 }
 
-// A group of 16 outputs that lie in rows, `stride` groups apart, as it is packed.
-template <class Isa>
-ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t stride, core::Int4Panel& to) {
-  const core::Int4Group* row = rows;
-  ATTEND_UNROLL
-  for (int o = 0; o < panel_keys; ++o, row = opaque(row + stride)) {
-    to.scales[o] = uint16_t(numbers_of(*row).scale);
-    keep_loads_in_order();  // or GCC collects them in vectors, which takes longer than loads and stores
-  }
-  ATTEND_UNROLL
-  for (int o = 0; o < panel_keys; o += Isa::lanes) {
-    typename Isa::Vec words[4];
-    Isa::columns_of_rows(rows[o * stride].numbers, stride * ptrdiff_t(sizeof *rows), words);
-    void* const numbers = to.numbers[0][o];
-    ATTEND_UNROLL
-    for (int w = 0; w < 4; ++w) Isa::store(static_cast<float*>(numbers) + w * panel_keys, words[w]);
-  }
-}
-
-// The groups of rows. Some are gathered while those before them are computed: a load of scales waits for all of their stores.
-template <class Isa, int groups>
-struct GatheredGroups {
-  const core::Int4Group* rows;  // of the group that is gathered next
-  ptrdiff_t stride;
-  int left;
-  core::Int4Panel *now, *later;  // [groups] each
-
-  ATTEND_ALWAYS_INLINE void gather() {
-    ATTEND_UNROLL
-    for (int g = 0; g < groups; ++g) {
-      if (left-- > 0) gather_group<Isa>(rows++, stride, later[g]);
-    }
-  }
-  template <int any>
-  ATTEND_ALWAYS_INLINE const core::Int4Panel* operator()(Constant<any>) {
-    core::Int4Panel* const gathered = later;
-    later = now;
-    now = gathered;
-    gather();
-    return gathered;
-  }
-};
-
-// Outputs of 16 rows and one token (output_rows.h).
-//   gathered  groups that are gathered, and those before them that are computed
-template <class Isa>
-ATTEND_NOINLINE void output_int4_rows(const OverRows& of, core::Int4Panel (&gathered)[2][2], const core::Int4Group* rows,
-                                      float* output) {
-  constexpr int groups = int4_groups<Isa>;
-  static_assert(groups <= 2, "there is room for two");
-  GatheredGroups<Isa, groups> next = {rows, of.row_stride, of.inputs / core::int4_group, gathered[0], gathered[1]};
-  next.gather();
-  output_groups<Isa, groups, 1>(of.input, of.inputs, next, output);
-}
-
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,9 +1,4 @@
 // One query row over keys and values of 4 bits.
-#ifndef ATTEND_KERNEL_INT4_ROW_H
-#define ATTEND_KERNEL_INT4_ROW_H
-
-#include "int4_panel.h"
-#include "value_tile.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -99,5 +94,3 @@ ATTEND_NOINLINE void value_int4_row(const float* weights, const Values& values, 
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,11 +1,5 @@
 // The multiply-adds of a tile: where factors are repeated over a register, one load for each, and where an instruction takes
 // its factor from a lane of a register, so that one load brings the factors of several steps.
-#ifndef ATTEND_KERNEL_MULTIPLY_ADD_H
-#define ATTEND_KERNEL_MULTIPLY_ADD_H
-
-#include "../numerics/float_rules.h"
-#include "pack.h"
-#include "tile_sizes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -232,5 +226,3 @@ ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs],
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -5,11 +5,6 @@
 //   for each vector of keys:   scores -> weights, and their share of the denominators
 //
 // The rows take each step together: one alone would wait for the cycles of every multiply-add of the polynomial.
-#ifndef ATTEND_KERNEL_ONLINE_SOFTMAX_H
-#define ATTEND_KERNEL_ONLINE_SOFTMAX_H
-
-#include "row_softmax.h"
-#include "value_tile.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -203,5 +198,3 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

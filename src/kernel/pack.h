@@ -1,13 +1,4 @@
 // Packs keys into panels; helpers that all rooms use.
-#ifndef ATTEND_KERNEL_PACK_H
-#define ATTEND_KERNEL_PACK_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/attention.h"
-#include "../isa/scalar/operations.h"
-#include "../numerics/bits.h"
-#include "vectors.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -79,5 +70,3 @@ ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

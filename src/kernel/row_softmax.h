@@ -1,10 +1,4 @@
 // From scores to weights, with a running maximum and a running denominator.
-#ifndef ATTEND_KERNEL_ROW_SOFTMAX_H
-#define ATTEND_KERNEL_ROW_SOFTMAX_H
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/exp2.h"
-#include "pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -106,5 +100,3 @@ ATTEND_NOINLINE float add_lanes(float* lane_sums) {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -3,10 +3,6 @@
 // Vectors of 32-bit NEON and of Helium take subnormal numbers for 0, whatever the processor is told. Of what is added up, less
 // than 2^-126 is lost so, each time. But a subnormal factor may meet a key of 10^38, and a subnormal sum the scale of a key of
 // int8. Single floats of the same processors do not flush: they compute the scores of such queries.
-#ifndef ATTEND_KERNEL_SCALED_QUERY_H
-#define ATTEND_KERNEL_SCALED_QUERY_H
-
-#include "pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -43,5 +39,3 @@ ATTEND_ALWAYS_INLINE bool scale_query(const float* query, int count, float scale
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

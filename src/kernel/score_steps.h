@@ -1,15 +1,4 @@
 // Chains of scores of a few query rows against panels of keys step by step, in any number format.
-#ifndef ATTEND_KERNEL_SCORE_STEPS_H
-#define ATTEND_KERNEL_SCORE_STEPS_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/float_rules.h"
-#include "../numerics/formats.h"
-#include "multiply_add.h"
-#include "pack.h"
-#include "tile_sizes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -178,5 +167,3 @@ ATTEND_ALWAYS_INLINE void score_chains_by_steps(const ScoreOperands<Number>& ope
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

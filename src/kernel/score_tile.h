@@ -1,15 +1,4 @@
 // Scores of a few query rows against panels of keys, in any number format.
-#ifndef ATTEND_KERNEL_SCORE_TILE_H
-#define ATTEND_KERNEL_SCORE_TILE_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/float_rules.h"
-#include "multiply_add.h"
-#include "pack.h"
-#include "score_steps.h"
-#include "tile_sizes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -120,5 +109,3 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

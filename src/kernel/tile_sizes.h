@@ -5,14 +5,6 @@
 //   tile_vecs(rows)      vectors of keys or columns of the widest tile of so many rows; narrower ones, by halves, follow
 //   widening_vecs(rows)  the same where numbers are widened in registers
 //   softmax_rows(left)   the rows of the next softmax, some of the same numbers
-#ifndef ATTEND_KERNEL_TILE_SIZES_H
-#define ATTEND_KERNEL_TILE_SIZES_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/options.h"
-#include "../numerics/float_rules.h"
-#include "pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -116,5 +108,3 @@ struct SoftmaxState {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -3,16 +3,6 @@
 //   for each tile of rows:   Tiles::score, Tiles::softmax, Tiles::value
 //
 // Each picks the kernel for that number of rows; a jump a tile costs nothing beside the thousands of cycles of the tile.
-#ifndef ATTEND_KERNEL_TILES_H
-#define ATTEND_KERNEL_TILES_H
-
-#include "../../include/attend/core/options.h"
-#include "int4_row.h"
-#include "online_softmax.h"
-#include "score_tile.h"
-#include "tile_sizes.h"
-#include "value_chains.h"
-#include "value_tile.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -206,5 +196,3 @@ struct OneKernel {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

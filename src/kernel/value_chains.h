@@ -1,11 +1,5 @@
 // Weighted values of two rows and one vector of columns: the multiply-adds of one chain would wait for each other, so both
 // chains of a tile go side by side, and their sums are added in the order of keys.
-#ifndef ATTEND_KERNEL_VALUE_CHAINS_H
-#define ATTEND_KERNEL_VALUE_CHAINS_H
-
-#include <stddef.h>
-
-#include "value_steps.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -46,5 +40,3 @@ ATTEND_NOINLINE void narrow_value_tile(const float* weights, const float* value,
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

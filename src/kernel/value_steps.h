@@ -1,15 +1,4 @@
 // Chains of weighted values of a few query rows step by step, in any number format, and their ends.
-#ifndef ATTEND_KERNEL_VALUE_STEPS_H
-#define ATTEND_KERNEL_VALUE_STEPS_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/float_rules.h"
-#include "../numerics/formats.h"
-#include "multiply_add.h"
-#include "pack.h"
-#include "tile_sizes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -187,5 +176,3 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs]
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,15 +1,4 @@
 // Weighted sums of values for a few query rows, in any number format.
-#ifndef ATTEND_KERNEL_VALUE_TILE_H
-#define ATTEND_KERNEL_VALUE_TILE_H
-
-#include <stddef.h>
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/float_rules.h"
-#include "multiply_add.h"
-#include "pack.h"
-#include "tile_sizes.h"
-#include "value_steps.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -142,5 +131,3 @@ void value_columns(const float* weights, const ValueRows<Number>& values, const 
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

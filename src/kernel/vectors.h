@@ -1,9 +1,4 @@
 // Rows of floats of any length, vector by vector: the last one may be shorter.
-#ifndef ATTEND_KERNEL_VECTORS_H
-#define ATTEND_KERNEL_VECTORS_H
-
-#include "../../include/attend/core/config.h"
-#include "../numerics/float_rules.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -88,5 +83,3 @@ ATTEND_NOINLINE void end_outputs(float* outputs, int count, const float* scales,
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,13 +1,4 @@
 // Numbers of other formats made floats in memory: rows, and panels of 16 keys or outputs. Hosts widen vectors of them.
-#ifndef ATTEND_KERNEL_WIDEN_H
-#define ATTEND_KERNEL_WIDEN_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../numerics/formats.h"
-#include "../numerics/int4.h"
-#include "multiply_add.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -154,5 +145,3 @@ ATTEND_NOINLINE void widen_panel(core::Format format, const void* from, int colu
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

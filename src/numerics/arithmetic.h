@@ -1,14 +1,5 @@
 // Arithmetic of one float, the same to the bit on every target: by the processor, or by software where it has no floats, or no
 // fused multiply-add, which is rounded once.
-#ifndef ATTEND_NUMERICS_ARITHMETIC_H
-#define ATTEND_NUMERICS_ARITHMETIC_H
-
-#include <stdint.h>
-
-#include "../../include/attend/core/config.h"
-#include "bits.h"
-#include "float_rules.h"
-#include "soft_float.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -77,5 +68,3 @@ struct FloatArithmetic {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

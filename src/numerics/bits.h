@@ -1,8 +1,4 @@
 // Values as compilers are to see them: the bits of a float as an integer, and back; values that they must not look through.
-#ifndef ATTEND_NUMERICS_BITS_H
-#define ATTEND_NUMERICS_BITS_H
-
-#include <stdint.h>
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -43,5 +39,3 @@ inline float apart(float constant) {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

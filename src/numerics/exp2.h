@@ -1,9 +1,4 @@
 // Powers of two, and the weight of a score.
-#ifndef ATTEND_NUMERICS_EXP2_H
-#define ATTEND_NUMERICS_EXP2_H
-
-#include "../../include/attend/core/config.h"
-#include "arithmetic.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -75,5 +70,3 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec power_less_one(typename Isa::Vec whole, t
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

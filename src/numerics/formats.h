@@ -7,13 +7,6 @@
 //
 // Floats are made and rounded with integers only, so that every target gives the same numbers whatever it flushes, rounds or
 // lacks; hosts widen vectors of them with the instructions of their own, which give the same.
-#ifndef ATTEND_NUMERICS_FORMATS_H
-#define ATTEND_NUMERICS_FORMATS_H
-
-#include <stdint.h>
-
-#include "../../include/attend/core/options.h"
-#include "arithmetic.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -242,5 +235,3 @@ bool narrow_row_to(const float* from, int count, NumberOf<format>* to, ptrdiff_t
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

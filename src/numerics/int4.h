@@ -1,14 +1,5 @@
 // Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. Hosts widen vectors of them:
 // kernel/widen.h.
-#ifndef ATTEND_NUMERICS_INT4_H
-#define ATTEND_NUMERICS_INT4_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../include/attend/core/formats.h"
-#include "arithmetic.h"
-#include "formats.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -202,5 +193,3 @@ ATTEND_NOINLINE inline void narrow_to_limited_group(const float* from, core::Int
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

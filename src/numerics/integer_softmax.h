@@ -3,13 +3,6 @@
 //
 //   weight of a score d below the largest of its chunk: 2^-t, t = (d >> right) * factor / 2^16 + fraction, in 2048ths
 //   2^-t = 2^-(t / 2048) * polynomial(t % 2048), rounded to a multiple of 2^-15
-#ifndef ATTEND_NUMERICS_INTEGER_SOFTMAX_H
-#define ATTEND_NUMERICS_INTEGER_SOFTMAX_H
-
-#include <stdint.h>
-
-#include "../../include/attend/core/integer.h"
-#include "bits.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -196,5 +189,3 @@ inline int32_t clamped(int32_t a, int32_t low, int32_t high) { return larger_of(
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

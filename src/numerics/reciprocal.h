@@ -1,11 +1,4 @@
 // Division and roots without an instruction for them, by Newton's iteration: the same on every target.
-#ifndef ATTEND_NUMERICS_RECIPROCAL_H
-#define ATTEND_NUMERICS_RECIPROCAL_H
-
-#include <stdint.h>
-
-#include "arithmetic.h"
-#include "float_rules.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -51,5 +44,3 @@ inline float reciprocal_root(float a) {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -3,15 +3,6 @@
 //
 // Half the size of a compiler's own routines, because everything is one multiply-add: a + b = a * 1 + b. The sign of a zero is
 // not kept, and a NaN is some quiet NaN.
-#ifndef ATTEND_NUMERICS_SOFT_FLOAT_H
-#define ATTEND_NUMERICS_SOFT_FLOAT_H
-
-#include <stdint.h>
-
-#include "../../include/attend/core/config.h"
-#include "bits.h"
-#include "float_rules.h"
-#include "soft_sum_thumb.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -224,5 +215,3 @@ inline float soft_widen(int number) {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

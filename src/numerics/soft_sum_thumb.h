@@ -1,9 +1,5 @@
 // The sum of a multiply-add in software, in Thumb's first instructions (Cortex-M0, M0+, M1, M23): compilers have too few
 // registers for it, and move numbers about for a quarter of the time.
-#ifndef ATTEND_NUMERICS_SOFT_SUM_THUMB_H
-#define ATTEND_NUMERICS_SOFT_SUM_THUMB_H
-
-#include <stdint.h>
 
 // ARM's own instructions of these architectures, and Thumb's before the sixth, have what C++ says.
 #if defined(__thumb__) && !defined(__thumb2__) && __ARM_ARCH >= 6
@@ -188,5 +184,3 @@ ATTEND_ALWAYS_INLINE Words thumb_sum(uint32_t a, uint32_t b, uint32_t c, int c_e
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

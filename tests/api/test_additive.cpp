@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 using namespace attend;
 

@@ -8,7 +8,7 @@
 
 #include "../support/float_environment.h"
 #include "../support/instance.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 #include "attend/c/integer.h"
 
 using namespace attend_test;

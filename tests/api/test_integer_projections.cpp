@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 using namespace attend_test;
 using attend::Status;

@@ -8,7 +8,7 @@
 
 #include "../conformance/integer_sum.h"
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 using namespace attend_test;
 using attend::Status;

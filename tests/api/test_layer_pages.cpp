@@ -6,6 +6,7 @@
 
 #include "../support/rounds.h"
 #include "../support/typed_objects.h"
+#include "attend/layers.h"
 
 using namespace attend_test;
 using attend::Status;

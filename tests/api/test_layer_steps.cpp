@@ -7,7 +7,7 @@
 
 #include "../../bench/hosted/attend/threads.h"
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 using attend::Status;
 using attend_test::Random;

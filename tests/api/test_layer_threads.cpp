@@ -7,8 +7,8 @@
 
 #include "../../bench/hosted/attend/threads.h"
 #include "../support/typed_objects.h"
-#include "attend/attend.h"
-#include "attend/multi_head.h"
+#include "attend/layers.h"
+#include "attend/layers/multi_head.h"
 
 using attend::Status;
 using attend::Team;

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "../support/instance.h"
-#include "attend/linear.h"
+#include "attend/layers/linear.h"
 
 using namespace attend_test;
 using attend::Status;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "../support/typed_objects.h"
+#include "attend/layers.h"
 
 using namespace attend_test;
 using attend::Status;

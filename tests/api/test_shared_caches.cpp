@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../support/typed_objects.h"
-#include "attend/multi_head.h"
+#include "attend/layers.h"
 
 using attend::Status;
 using attend::Vectors;

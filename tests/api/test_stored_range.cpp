@@ -9,7 +9,7 @@
 
 #include "../../bench/hosted/attend/threads.h"
 #include "../support/typed_objects.h"
-#include "attend/multi_head.h"
+#include "attend/layers/multi_head.h"
 
 using namespace attend_test;
 using attend::bfloat16;

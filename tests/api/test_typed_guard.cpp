@@ -1,6 +1,7 @@
 // The typed surface's calls of attention touch nothing beside their arrays.
 #include <doctest/doctest.h>
 
+#include "attend/layers.h"
 #include "typed_guard.h"
 
 #if ATTEND_TEST_GUARDS

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 #include "attend/c/layers.h"
-#include "attend/multi_head.h"
+#include "attend/layers/multi_head.h"
 #include "c_run.h"
 #include "team.h"
 

@@ -7,7 +7,7 @@
 #include "../support/instance.h"
 #include "../support/random.h"
 #include "../support/typed_objects.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 #include "attend/c/layers.h"
 
 using namespace attend_test;

@@ -47,7 +47,7 @@ fi
 
 # Elsewhere objects are those of headers that lack each use of the check and its mark.
 cp -r include "$build/without"
-sed -i -e '/const InUse use(/d' -e '/ in_use = 0;/d' "$build"/without/attend/*.h "$build"/without/attend/detail/*.h
+sed -i -e '/const InUse use(/d' -e '/ in_use = 0;/d' "$build"/without/attend/*.h "$build"/without/attend/detail/*.h "$build"/without/attend/layers/*.h
 nothing_in "$(grep -lrE 'InUse use[(]| in_use = 0;' "$build/without")" "headers without the check are made"
 for level in -Os -O2; do
   for source in tests/firmware/size_main.cpp tests/support/misuse.cpp; do

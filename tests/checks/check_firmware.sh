@@ -170,13 +170,11 @@ build_and_run() { # flags...
 
 # What ATTEND_HOT and ATTEND_HOT_DATA say about sections: the entry, the loops that take the time, and their constants go there. GCC 12
 # ignores sections for templates, which do the bookkeeping.
-placement() { # instruction set, flags...
-  isa=$1
-  shift
+placement() { # flags...
   folder=$build/placed
-  succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/isa/$isa.cpp" "$@" \
+  succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend/target.cpp" "$@" \
     '-DATTEND_HOT=__attribute__((section(".itcm")))' '-DATTEND_HOT_DATA=__attribute__((section(".dtcm")))' || return
-  $triplet-objdump -t "$folder/$isa.o" >"$folder/symbols"
+  $triplet-objdump -t "$folder/target.o" >"$folder/symbols"
   operations='N_1[0-9]+(Vfp|Helium)[A-Za-z]*[0-9]+[a-z_0-9]*(chains|weights_of_scores|outputs|tile|row|widen)[a-z_0-9]*E'
   nothing_in "$(grep -E " F [.]text.*($operations|7Backend(3run|11sum_segment)E)" "$folder/symbols"
     [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
@@ -217,10 +215,10 @@ check_target() {
           compile_all "$build/plain" "$top/unity.cpp" $flags -std=c++17 $own -fsyntax-only
         ;;
     esac
-    stops "attend cannot keep its bits" "$vendor/src/isa/scalar.cpp" $flags -std=c++17 $own -ffast-math
+    stops "attend cannot keep its bits" "$vendor/src/backend/target.cpp" $flags -std=c++17 $own -ffast-math
     case $target in
-      cortex-m4) placement vfp $flags -std=c++17 -Os $own ;;
-      cortex-m55) placement helium $flags -std=c++17 -Os $own ;;
+      cortex-m4) placement $flags -std=c++17 -Os $own ;;
+      cortex-m55) placement $flags -std=c++17 -Os $own ;;
     esac
   }
 }

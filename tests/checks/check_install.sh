@@ -33,7 +33,7 @@ int main(void) {
 }
 END
 cat >"$build/consumer/main.cpp" <<'END'
-#include <attend/attend.h>
+#include <attend/layers.h>
 #include <cstdio>
 
 struct Shape {

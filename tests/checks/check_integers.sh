@@ -40,7 +40,7 @@ for board in cortex-m0plus cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55 rv3
     [ $level = -Os ] || left_out=$moves
     # shellcheck disable=SC2086
     succeeds "$board $level: integer attention and projections compile" compile_all "$build/objects" \
-      'src/call/integers.cpp src/isa/embedded_integers.cpp' -std=c++17 $level $firmware -ffunction-sections $flags || continue
+      'src/call/integers.cpp src/backend/embedded_integers.cpp src/layers/embedded_integer_linear.cpp' -std=c++17 $level $firmware -ffunction-sections $flags || continue
     # Of the objects only what the two need: an instruction set's has floats too.
     # shellcheck disable=SC2086
     succeeds "$board $level: they link by themselves" $triplet-ld -r --gc-sections $emulation -e "$attention" -u "$projection" "$build/objects"/*.o \

@@ -14,15 +14,31 @@ nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS 
   "every room of tests is one of TEST_ROOMS"
 
 # The condition of an instruction set's source is defined where all are; otherwise it would compile to nothing anywhere.
-conditions=$(sed -nE 's/^#(if|elif) !?(ATTEND_[A-Z0-9_]+).*/\2/p' src/isa/*.cpp | sort -u)
-nothing_in "$(for condition in $conditions; do grep -qE "define $condition\b" src/isa/list.h include/attend/core/config.h || echo "$condition"; done)" \
-  "conditions of instruction sets are defined in isa/list.h or core/config.h"
+sets=$(grep -l '^#define ATTEND_ISA ' src/*/*.cpp)
+conditions=$(sed -nE 's/^#(if|elif) !?(ATTEND_[A-Z0-9_]+).*/\2/p' $sets | sort -u)
+nothing_in "$(for condition in $conditions; do grep -qE "define $condition\b" src/backend/list.h include/attend/core/config.h || echo "$condition"; done)" \
+  "conditions of instruction sets are defined in backend/list.h or core/config.h"
 
 # What stands between begin.h and end.h is a namespace by itself, also where all sources are one file.
 nothing_in "$(awk 'FNR == 1 { if (open != "") print before; open = ""; before = FILENAME }
   /^#define ATTEND_ISA / { if (open != "") print FILENAME; open = "begin.h" }
-  /^#include "(begin|end)[.]h"/ { if ($2 != "\"" open "\"") print FILENAME; open = open == "begin.h" ? "end.h" : "" }
-  END { if (open != "") print FILENAME }' src/isa/*.cpp)" "each namespace of an instruction set begins with begin.h and ends with end.h"
+  /^#include ".*(begin|end)[.]h"/ { if ($2 !~ open "\"$") print FILENAME; open = open == "begin.h" ? "end.h" : "" }
+  END { if (open != "") print FILENAME }' $sets)" "each namespace of an instruction set begins with begin.h and ends with end.h"
+
+# Headers that are compiled for each set have no guard and no includes: each stands once in the lists of begin.h and body.h, or in that of
+# its set. Each compiles with what stands before it there and no more: where one did not, neither would the file of all.
+listed=$({ cat src/backend/begin.h src/backend/body.h; sed 's,"\([^./]*[.]h\)","../layers/\1",' src/layers/body.h; } |
+  sed -n 's,^#include "[.][.]/\(.*\)"$,src/\1,p' | sort)
+nothing_in "$(echo "$listed" | uniq -d)" "no header stands twice in the lists of begin.h and body.h"
+nothing_in "$(for header in $(grep -L '^#pragma once' src/numerics/*.h src/isa/*.h src/isa/*/*.h src/kernel/*.h src/attention/*.h src/layers/*.h); do
+  name=$(basename "$header")
+  echo "$listed" | grep -qx "$header" || grep -rqE "^#include \"[a-z0-9./]*\b$name\"" src/*/*.cpp src/isa || echo "$header"
+done)" "every header without #pragma once stands in a list"
+# shellcheck disable=SC2086
+nothing_in "$(grep -HE '^#include "' $listed)" "headers of the lists include none of each other"
+printf '%s\n' '#include "src/layers/list.h"' '#define ATTEND_ISA alone' '#include "src/backend/begin.h"' '#include "src/backend/body.h"' \
+  '#include "src/layers/body.h"' >"$build/alone.cpp"
+succeeds "each header of the lists compiles with what stands before it" $1 -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -Werror -I. -fsyntax-only "$build/alone.cpp"
 
 # Where a set stands behind one that its target also has, its source compiles to nothing. Compilers that are not here are left out.
 if command -v python3 >/dev/null 2>&1; then
@@ -33,16 +49,12 @@ else
 fi
 
 # The operations of each of x86's are tested in a file of its own, which turns them on; of others tests/unit/target_isa.h says it.
-nothing_in "$(for name in $(grep -l 'x86/on[.]h' $(grep -l 'using Isa =' src/isa/*.cpp) | sed 's,.*/,,; s,[.]cpp$,,'); do
+nothing_in "$(for name in $(grep -l 'using Isa =' src/isa/*/set.h | sed 's,/set.h$,,; s,.*/,,'); do
   grep -qs "\"$name\"" "tests/unit/test_formats_$name.cpp" || echo "tests/unit/test_formats_$name.cpp, a copy of test_formats_avx2.cpp"
 done)" "operations of every instruction set of x86 have their tests"
 
-# The guards of headers that several namespaces take are those that begin.h takes back.
-nothing_in "$({ grep -rhoE '^#ifndef ATTEND_[A-Z0-9_]+_H$' src; grep -oE '^#undef ATTEND_[A-Z0-9_]+_H$' src/isa/begin.h; } | awk '{ print $2 }' | sort | uniq -u)" \
-  "guards of headers are those of isa/begin.h"
-
 # An include that goes up is found.
-printf '#include "../attention/rows.h"\n#include "../isa/avx2/operations.h"\n' >"$build/src/kernel/up.h"
+printf '#include "../attention/rows.h"\n#include "../numerics/bits.h"\n' >"$build/src/kernel/up.h"
 found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)
 if [ "$found" = 'src/kernel/up.h includes src/attention/rows.h' ]; then
   ok "an include that goes up is found"

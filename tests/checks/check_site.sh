@@ -33,7 +33,7 @@ wait
 playground() { CXX=$cxx BUILD=$build/.. sh bench/site/playground/build.sh "$build/$1/playground"; }
 playground_again() {
   [ -n "${ALL:-}" ] || for kind in attend attend-small; do
-    mkdir -p "$build/wasm/$kind/src" && cp -a "build/wasm/$kind/src/isa" "build/wasm/$kind/src/c" "$build/wasm/$kind/src" || return 1
+    mkdir -p "$build/wasm/$kind/src" && cp -a "build/wasm/$kind/src/backend" "build/wasm/$kind/src/layers" "build/wasm/$kind/src/c" "$build/wasm/$kind/src" || return 1
   done
   WASM_BUILD=$build/wasm NPM_BUILD=$build/npm playground again
 }

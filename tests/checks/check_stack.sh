@@ -137,10 +137,9 @@ for level in $levels; do
   # Each instruction set by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest of
   # its kind does. A kind is what an entry point's name begins with.
   known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0 integer_linear_most=0
-  for source in src/isa/*.cpp; do
+  for source in $(grep -l "^#define ATTEND_ISA " src/*/*.cpp); do
     name=$(basename "$source" .cpp) graph=$objects/$(basename "$source" .cpp).ci
-    namespaces=$(sed -n 's/^#define ATTEND_ISA //p' "src/isa/$name.cpp" | paste -sd'|')
-    entries=$(sed -nE 's/^node: \{ title: "([^":]*:)*(_ZN6attend([0-9]*('"$namespaces"')7Backend|4core)[^"]*)" label: "[^"]*bytes.*/\2/p' \
+    entries=$(sed -nE 's/^node: \{ title: "([^":]*:)*(_ZN6attend([0-9a-z_]+7Backend|4core)[^"]*)" label: "[^"]*bytes.*/\2/p' \
       "$graph" | sort -u | tr '\n' ' ')
     [ -n "$entries" ] || continue
     succeeds "$level: $name has a bound" awk -v known="$known" -v roots="$entries" -f tests/support/stack.awk "$graph" || continue
@@ -158,11 +157,11 @@ for level in $levels; do
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
   # What stands around attention, without projections and what makes their weights.
-  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/layer.ci" "$objects/rotary.ci" |
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/layer_calls.ci" "$objects/rotary_calls.ci" |
     grep -vE '(run|integer)_linear|_weights' | sort -u | tr '\n' ' ')
   # shellcheck disable=SC2086
   succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
-    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" "$objects/rotary.ci" || continue
+    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" "$objects/rotary_calls.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise layer "$folder")
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
@@ -172,7 +171,7 @@ for level in $levels; do
   fi
   # Projections in integers of embedded processors keep to the promise of integer attention, which size.sh looks at.
   kinds=linear
-  grep -q run_packed_integer_linear "$objects/layer.ci" && kinds='linear integer_linear'
+  grep -q run_packed_integer_linear "$objects/layer_calls.ci" && kinds='linear integer_linear'
   for kind in $kinds; do
     case $kind in
       linear) whose=projections most_of_kind=$linear_most roots=$linear_calls ;;
@@ -180,7 +179,7 @@ for level in $levels; do
     esac
     # shellcheck disable=SC2086
     succeeds "$level: $whose have a bound" awk -v known="$known" -v indirect="$most_of_kind" \
-      -v roots="$(echo $roots)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue 2
+      -v roots="$(echo $roots)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" || continue 2
     [ $kind = integer_linear ] || pieces="$pieces $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
     needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise $kind "$folder")
     if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
@@ -226,7 +225,7 @@ for level in $levels; do
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
   # shellcheck disable=SC2086
   succeeds "$level: layers from C have a bound" awk -v known="$known $pieces $float_checks" -v indirect="$floats" -v roots="$(echo $c_layer_calls)" \
-    -f tests/support/stack.awk $c_files "$objects/layer.ci" "$objects/rotary.ci" || continue
+    -f tests/support/stack.awk $c_files "$objects/layer_calls.ci" "$objects/rotary_calls.ci" || continue
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"

@@ -9,7 +9,7 @@ build=$2/check_unsafe_math
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
 
-refused() { stops " $1" src/isa/scalar.cpp -std=c++17 -O2 "$1"; } # flag: the message has its name
+refused() { stops " $1" src/backend/target.cpp -std=c++17 -O2 "$1"; } # flag: the message has its name
 
 refused -ffast-math
 refused -ffinite-math-only

@@ -13,7 +13,7 @@ sort -r "$build/unity.cpp" >"$build/backwards.cpp"
 
 macros=$($cxx -dM -E -x c++ /dev/null)
 cat >"$build/program.cpp" <<'END'
-#include <attend/attend.h>
+#include <attend/layers.h>
 #include <attend/core/options.h>
 #include <cstdio>
 
@@ -121,11 +121,11 @@ succeeds "one file that includes every source, backwards, compiles with -std=c++
 [ -z "${ALL:-}" ] || succeeds "the same with -std=c++17" compile_all "$build/newer" "$build/backwards.cpp" -std=c++17 -fsyntax-only
 
 # Files that compile to nothing for this target have no arithmetic to lose.
-for source in "$vendor"/src/isa/*.cpp "$vendor"/src/call/attention.cpp "$vendor"/src/call/cache.cpp; do
+for source in "$vendor"/src/backend/*.cpp "$vendor"/src/call/attention.cpp "$vendor"/src/call/cache.cpp; do
   nm "$objects/$(basename "$source" .cpp).o" | grep -q ' [Tt] ' || continue
   stops "attend cannot keep its bits" "$source" -std=c++17 -ffast-math
 done
-for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$vendor/src/isa/scalar.cpp" -std=c++17 $flag; done
+for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$vendor/src/backend/target.cpp" -std=c++17 $flag; done
 
 # Older compilers have the sources and the C surface, without one warning, strictly by their standards. At -O0, where what is a constant of its own in C++17 would
 # be missing when it is linked.
@@ -149,14 +149,14 @@ for standard in c++11 gnu++11 c++14 gnu++14; do
   nothing_in "$(grep -v 'fatal error: the flag -std=c++17' "$build/log")" "nothing follows that sentence with -std=$standard"
 done
 # One source shows what the others would print: all begin with the header that refuses.
-stops "attend needs C++11" "$vendor/src/isa/scalar.cpp" -std=gnu++98
+stops "attend needs C++11" "$vendor/src/backend/target.cpp" -std=gnu++98
 # shellcheck disable=SC2086
 nothing_in "$($cxx -std=c++17 -MM $sources | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -v 'include/attend/core/config.h' | cut -d: -f1)" \
   "every source includes core/config.h, which refuses compilers"
 
 # Processors on which other bits would come out. Their numbers take the place of this compiler's.
 refuses() { # text macro number
-  stops "$1" "$vendor/src/isa/scalar.cpp" -std=c++17 "-U$2" "-D$2=$3"
+  stops "$1" "$vendor/src/backend/target.cpp" -std=c++17 "-U$2" "-D$2=$3"
 }
 refuses "attend needs an int of 32 bits" __SIZEOF_INT__ 2
 refuses "attend needs a float of 32 bits" __FLT_MANT_DIG__ 16
@@ -164,7 +164,7 @@ refuses "attend needs a float of 32 bits" __FLT_MAX_EXP__ 127
 refuses "attend needs a double of 64 bits" __DBL_MANT_DIG__ 24
 refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
 for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
-stops "the FPU of m68k" "$vendor/src/isa/scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
+stops "the FPU of m68k" "$vendor/src/backend/target.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
 
 # From here on only with the compiler's own headers: those of a freestanding implementation of C.
 if printf '%s' "$macros" | grep -q '__clang__'; then

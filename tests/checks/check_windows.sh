@@ -11,7 +11,7 @@ rm -rf "$build" && mkdir -p "$build" || exit 1
 # not come before.
 compiler=$cxx
 cxx="$compiler -U__clang__ -U__GNUC__ -D_MSC_VER=1940"
-stops "clang-cl" src/isa/scalar.cpp -std=c++98
+stops "clang-cl" src/backend/target.cpp -std=c++98
 cxx=$compiler
 
 if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
@@ -96,8 +96,8 @@ for target in x86_64 ${ALL:+"i686 /arch:SSE2" aarch64}; do
   succeeds "clang-cl, $target: every source and a program compile" \
     compile_all "$build/cl-${target%% *}" "$sources" $flags /std:c++17 -fsyntax-only
   # shellcheck disable=SC2086
-  stops "attend cannot keep its bits" src/isa/scalar.cpp $flags /std:c++17 /fp:fast
+  stops "attend cannot keep its bits" src/backend/target.cpp $flags /std:c++17 /fp:fast
 done
-stops "/arch:SSE2" src/isa/scalar.cpp --target=i686-pc-windows-msvc /std:c++17
+stops "/arch:SSE2" src/backend/target.cpp --target=i686-pc-windows-msvc /std:c++17
 
 finish

@@ -39,7 +39,7 @@ def sources(root):
         if not found:
             continue
         is_c = '#pragma once' not in path.read_text()
-        text = f'#include <{header}>\n' + ('' if is_c else f'#include <attend/attend.h>\n{before["every"]}') + before.pop(header, '')
+        text = f'#include <{header}>\n' + ('' if is_c else f'#include <attend/layers.h>\n{before["every"]}') + before.pop(header, '')
         for number, lines in found:
             code = f'#line {number} "include/{header}"\n' + '\n'.join(lines).replace('…', '')
             begin = 'namespace' if 'struct ' in code else f'void example_{number}(void);\nvoid'

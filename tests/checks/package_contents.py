@@ -46,11 +46,11 @@ def archive_of(folder, name, top):
 
 def one_source():
     files = archive_of('amalgamation', f'attend-{version}-amalgamation.zip', f'attend-{version}/')
-    for name in ('attend.h', 'attend_c.h', 'attend.cpp'):
+    for name in ('attend.h', 'attend_c.h', 'layers.h', 'attend.cpp'):
         first = files[name].splitlines()[0]
         check(f'Attend {version}, made from' in first, f'{name} says what it was made from', first)
         included = re.findall('^#include "(.*)"', files[name], re.M)
-        check(set(included) <= {'attend_c.h': set(), 'attend.h': {'attend_c.h'}, 'attend.cpp': {'attend_c.h', 'attend.cpp'}}[name],
+        check(set(included) <= {'attend_c.h': set(), 'attend.h': {'attend_c.h'}, 'layers.h': {'attend.h'}, 'attend.cpp': {'attend_c.h', 'attend.cpp'}}[name],
               f'{name} includes attend_c.h alone, attend.cpp itself, or nothing', included)
 
 

@@ -176,7 +176,7 @@ def write_sources(folder):
             fragments[language].append(f'{before}\n{place}{text}\n')
         for language, parts in fragments.items():
             if parts:
-                header = '#include <attend/attend_c.h>\n' if language == 'c' else '#include <attend/attend.h>\n'
+                header = '#include <attend/attend_c.h>\n' if language == 'c' else '#include <attend/layers.h>\n'
                 (folder / f'{name}_fragments.{language}').write_text(header + ''.join(parts))
                 listed.append(f'fragments {language} {name}_fragments {page.path}')
     for name, language, header, text in header_examples.sources(ROOT):

@@ -47,7 +47,7 @@ variant() {
 library_of() {
   variant=$1
   shift
-  for source in src/isa/*.cpp $(ls src/*/*.cpp | grep -v '^src/isa/'); do
+  for source in src/backend/*.cpp src/layers/layers_*.cpp $(ls src/*/*.cpp | grep -vE '^src/(backend/|layers/layers_)'); do
     case " ${ALL:-$*} " in
       *" $(basename "$source" .cpp) "*) if [ -n "${instead:-}" ]; then echo "$instead/$(basename "$source" .cpp).o"; else echo "$build/${source%.cpp}.o"; fi ;;
       *) echo "$work/$variant/${source%.cpp}.o" ;;
@@ -56,12 +56,12 @@ library_of() {
 }
 
 # Instruction sets but AVX2 and what is plain C++.
-others=$(ls src/isa/*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE 'avx2|scalar|embedded_.*' | tr '\n' ' ')
+others=$(ls src/backend/*.cpp src/layers/layers_*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE '(layers_)?(avx2|target)|embedded_.*|dispatch' | tr '\n' ' ')
 
 # clang_library: its objects. Without ALL=1, some are for bare x86, which are made for other checks as well.
 clang_library() {
   [ -n "${ALL:-}" ] && runnable_library_of clang && return
-  instead=$work/clang/levels/bare library_of clang sse2 avxvnni avx512vnni
+  instead=$work/clang/levels/bare library_of clang sse2 layers_sse2 avxvnni layers_avxvnni avx512vnni layers_avx512vnni
 }
 bare_library() (
   cxx=$clang build=$work/clang/bare
@@ -77,8 +77,8 @@ bare_activations() {
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
-  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni/')
-  grep -qw avx_vnni /proc/cpuinfo 2>/dev/null || absent="$absent avxvnni"
+  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni layers_avx512 layers_avx512vnni/')
+  grep -qw avx_vnni /proc/cpuinfo 2>/dev/null || absent="$absent avxvnni layers_avxvnni"
   # shellcheck disable=SC2086
   library_of "$1" $absent
 }
@@ -88,7 +88,8 @@ library_for_tiles() {
   case $cxx/$build in g++/*-O2) ;; *) return ;; esac
   mkdir -p build/tiles
   for name in avx2 avx512 avx512vnni; do
-    cp "$build/src/isa/$name.o" "build/tiles/$name.gcc-$(g++ -dumpversion | cut -d. -f1).$name.cpp.o"
+    cp "$build/src/backend/$name.o" "build/tiles/$name.gcc-$(g++ -dumpversion | cut -d. -f1).$name.cpp.o"
+    cp "$build/src/layers/layers_$name.o" "build/tiles/$name.gcc-$(g++ -dumpversion | cut -d. -f1).layers_$name.cpp.o"
   done
 }
 
@@ -149,7 +150,7 @@ clang_warnings() (
 dialects() {
   mkdir -p "$work/dialects"
   for compiler in "$cxx" "$clang"; do
-    for source in src/isa/*.cpp; do
+    for source in src/backend/*.cpp src/layers/layers_*.cpp; do
       for dialect in att intel; do
         $compiler -std=c++17 -O1 -ffp-contract=off -Iinclude -masm=$dialect -c "$source" -o "$work/dialects/made.o" || return 1
         objdump -d "$work/dialects/made.o" >"$work/dialects/$dialect.txt"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 #include "format_error.h"
 #include "oracle.h"
 

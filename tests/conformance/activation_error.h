@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 
 namespace attend_test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 namespace attend_test {
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 
 namespace attend_test {
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "hash.h"
 
 namespace attend_test {

@@ -8,7 +8,7 @@
 
 #include "../support/instance.h"
 #include "../support/number_formats.h"
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 
 namespace attend_test {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "../../src/isa/list.h"
+#include "../../src/backend/list.h"
 #include "attend/backend.h"
 
 namespace attend_test {

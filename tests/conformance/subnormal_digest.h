@@ -4,7 +4,7 @@
 
 #include "../support/float_environment.h"
 #include "../support/random.h"
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "attend/core/options.h"
 #include "hash.h"
 

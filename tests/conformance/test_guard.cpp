@@ -5,7 +5,7 @@
 
 #if ATTEND_TEST_GUARDS
 
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "attend/core/options.h"
 #include "linear_case.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../src/isa/list.h"
+#include "../../src/backend/list.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
 #include "attend/attend.h"
@@ -81,9 +81,9 @@ struct Call {
   }
 
   // By the kernels of a backend, or by those that are chosen.
-  template <class Backend, class OptionBackend = Backend>
+  template <class Backend>
   Int8s output_of(bool with_options) {
-    return output([&] { with_options ? OptionBackend::run_integer_options(p, options) : Backend::run_integers(p); });
+    return output([&] { with_options ? Backend::run_integer_options(p, options) : Backend::run_integers(p); });
   }
   Int8s chosen_output(bool with_options) {
     return output([&] { with_options ? core::run(p, options) : core::run(p); });
@@ -117,7 +117,7 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   for (int round = 0; round < attend_test::rounds(400); ++round) {
     Call call(random, round % 3 == 0);
     const auto scalar = [&](bool with_options) {
-      return call.output_of<attend::embedded_integers::Backend, attend::embedded_integer_options::Backend>(with_options);
+      return call.output_of<attend::embedded_integers::Backend>(with_options);
     };
     const Int8s plain = scalar(false), with = scalar(true);
     for (const bool panels : {false, true}) {

@@ -6,7 +6,7 @@
 #if ATTEND_TEST_GUARDS
 
 #include "attend/core/integer.h"
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 
 using namespace attend_test;
 namespace core = attend::core;

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "../../src/isa/list.h"
+#include "../../src/layers/list.h"
 #include "../support/guarded.h"
 #include "../support/rounds.h"
 #include "attend/attend.h"
 #include "integer_projection.h"
-#include "replaced_integers.h"
+#include "replaced_integer_layers.h"
 
 using namespace attend_test;
 namespace core = attend::core;
@@ -93,7 +93,7 @@ void check_all(const RandomProjection& projection) {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (!attend::use_backend(attend::backend_name(i))) continue;
     projection.check<Output>(attend::backend_name(i), run_chosen<Output>);
-    for_each_replaced(
+    for_each_replaced_layers(
         [&](const char* name, auto backend) { projection.check<Output>(name, run_with<decltype(backend), Output>); });
   }
   attend::use_backend(before.c_str());

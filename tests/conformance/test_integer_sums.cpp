@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "../../src/isa/list.h"
+#include "../../src/layers/list.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
 #include "attend/attend.h"
 #include "integer_sum.h"
-#include "replaced_integers.h"
+#include "replaced_integer_layers.h"
 
 using namespace attend_test;
 namespace core = attend::core;
@@ -78,7 +78,7 @@ void check_all(Random& random) {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (!attend::use_backend(attend::backend_name(i))) continue;
     check<Output>(attend::backend_name(i), sum, core::run_integer_sum<A, B, Output>, expected);
-    for_each_replaced(
+    for_each_replaced_layers(
         [&](const char* name, auto backend) { check<Output>(name, sum, run_with<A, B, Output, decltype(backend)>, expected); });
   }
   REQUIRE(attend::use_backend(before.c_str()));

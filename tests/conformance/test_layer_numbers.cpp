@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../support/instance.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 using namespace attend_test;
 

@@ -6,7 +6,7 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "layer_definition.h"
 
 using namespace attend_test;

@@ -7,10 +7,10 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/turns.h"
+#include "../../src/layers/turns.h"
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/core/layer.h"
+#include "attend/layers/core_layer.h"
 #include "layer_definition.h"
 
 using namespace attend_test;

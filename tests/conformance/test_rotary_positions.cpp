@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "../support/random.h"
-#include "attend/rotary.h"
+#include "attend/layers/rotary.h"
 
 using attend::RotaryAxes;
 using attend::RotaryPairs;

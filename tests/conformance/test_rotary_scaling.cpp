@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-#include "attend/rotary.h"
+#include "attend/layers/rotary.h"
 
 using attend::RotaryScaling;
 using attend::Status;
@@ -18,7 +18,7 @@ namespace {
 using Real = long double;
 constexpr Real pi = 3.14159265358979323846264338327950288L;
 constexpr int far_position = 1 << 20;
-constexpr Real most_off = 1e-6L;  // radians at the far position: include/attend/rotary.h says so
+constexpr Real most_off = 1e-6L;  // radians at the far position: include/attend/layers/rotary.h says so
 
 // A published configuration of attention heads; the factors of long_rope stand for its lists.
 struct Model {

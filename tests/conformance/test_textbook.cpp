@@ -11,7 +11,7 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 using namespace attend;
 using attend_test::Random;

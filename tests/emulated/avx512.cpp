@@ -1,27 +1,19 @@
-// src/isa/avx512.cpp with emulated intrinsics, for processors that have AVX2.
-#include "../../src/isa/list.h"
+// src/backend/avx512.cpp with emulated intrinsics, for processors that have AVX2.
+#include "../../src/backend/list.h"
 
 #if ATTEND_X86
 #include "../../src/isa/x86/on.h"
 #define ATTEND_AVX512
 #define ATTEND_ISA avx512
-#include "../../src/isa/begin.h"
-
-#include "../../src/isa/whole_chains.h"
+#include "../../src/backend/begin.h"
 #undef ATTEND_WHOLE_CHAINS  // assembly, which would need the processor
 
 #include "avx512_intrinsics.h"
 
-#include "../../src/isa/avx512/operations.h"
+#include "../../src/isa/avx512/set.h"
 
-namespace attend::avx512 {
-using Isa = Avx512;
-using RowIsa = Avx512;
-}  // namespace attend::avx512
+#include "../../src/backend/body.h"
+#include "../../src/backend/host.h"
 
-#include "../../src/attention/host_backend.h"
-#include "../../src/layer/backend.h"
-#include "../../src/layer/host_backend.h"
-
-#include "../../src/isa/end.h"
+#include "../../src/backend/end.h"
 #endif

@@ -1,14 +1,17 @@
-// src/isa/avx512vnni.cpp with emulated intrinsics, for processors that have AVX2.
-#include "../../src/isa/list.h"
+// src/backend/avx512vnni.cpp with emulated intrinsics, for processors that have AVX2.
+#include "../../src/backend/list.h"
 
 #if ATTEND_X86
 #include "../../src/isa/x86/on.h"
 #define ATTEND_AVX512
 #define ATTEND_ISA avx512vnni
-#include "../../src/isa/begin.h"
+#include "../../src/backend/begin.h"
 
 #include "avx512_intrinsics.h"
 
+#include "../../src/isa/x86/integer_vectors.h"
+#include "../../src/isa/x86/integers.h"
+#include "../../src/isa/x86/integer_pairs.h"
 #include "../../src/isa/x86/integer_quads.h"
 
 #include "integer_products.h"
@@ -20,10 +23,10 @@
 
 namespace attend::avx512vnni {
 using IntegerIsa = IntegerAvx512Vnni;
-}  // namespace attend::avx512vnni
+}
 
-#include "../../src/attention/integer_backend.h"
-#include "../../src/layer/integer_backend.h"
+#include "../../src/backend/body.h"
+#include "../../src/backend/integers.h"
 
-#include "../../src/isa/end.h"
+#include "../../src/backend/end.h"
 #endif

@@ -1,11 +1,14 @@
-// src/isa/avxvnni.cpp with emulated products, for processors that have AVX2.
-#include "../../src/isa/list.h"
+// src/backend/avxvnni.cpp with emulated products, for processors that have AVX2.
+#include "../../src/backend/list.h"
 
 #if ATTEND_X86
 #include "../../src/isa/x86/on.h"
 #define ATTEND_ISA avxvnni
-#include "../../src/isa/begin.h"
+#include "../../src/backend/begin.h"
 
+#include "../../src/isa/x86/integer_vectors.h"
+#include "../../src/isa/x86/integers.h"
+#include "../../src/isa/x86/integer_pairs.h"
 #include "../../src/isa/x86/integer_quads.h"
 
 #include "integer_products.h"
@@ -17,10 +20,10 @@
 
 namespace attend::avxvnni {
 using IntegerIsa = IntegerAvxVnni;
-}  // namespace attend::avxvnni
+}
 
-#include "../../src/attention/integer_backend.h"
-#include "../../src/layer/integer_backend.h"
+#include "../../src/backend/body.h"
+#include "../../src/backend/integers.h"
 
-#include "../../src/isa/end.h"
+#include "../../src/backend/end.h"
 #endif

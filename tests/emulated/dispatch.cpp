@@ -1,5 +1,5 @@
 // The dispatcher of a processor that has every instruction set of x86: what this one lacks, the other files here emulate.
-#include "../../src/isa/list.h"
+#include "../../src/backend/list.h"
 
 #if ATTEND_X86
 #include <cpuid.h>
@@ -16,4 +16,4 @@ bool is_emulated(Processor...) {
 #define has_integers is_emulated
 #endif
 
-#include "../../src/call/dispatch.cpp"
+#include "../../src/backend/dispatch.cpp"

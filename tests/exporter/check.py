@@ -84,7 +84,7 @@ def compile_and_run(arguments, folder):
 def precompile(arguments):
     """What every model in C++ includes; compilers find it beside the header."""
     header = arguments.folder / 'precompiled.h'
-    header.write_text('#include "attend/attend.h"\n')
+    header.write_text('#include "attend/layers.h"\n')
     subprocess.run(f'{arguments.cxx} -x c++-header -std=c++17 {OPTIONS} {header} -o {header}.gch', shell=True, check=True)
 
 

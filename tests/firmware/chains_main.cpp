@@ -3,8 +3,6 @@
 // one. Whatever may not be read is NaN or lies beyond the end of memory, and whatever may not be written must stay.
 #include "../support/tested.h"
 
-#include "../../src/numerics/arithmetic.h"
-#include "../../src/numerics/formats.h"
 #include "../support/random.h"
 #include "own_isa.h"
 #include "platform.h"

@@ -5,12 +5,11 @@
 // For an emulator whose clock moves with the instructions (instructions.h).
 #include "../support/tested.h"
 
-#include "../../src/numerics/bits.h"
 #include "../conformance/cache_call.h"
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/layers.h"
 #include "attend/core/integer.h"
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 #include "attend/core/options.h"
 #include "instructions.h"
 #include "platform.h"

@@ -3,8 +3,6 @@
 // multiply-add with that of doubles.
 #include "../support/tested.h"
 
-#include "../../src/numerics/arithmetic.h"
-#include "../../src/numerics/formats.h"
 #include "../support/operands.h"
 #include "../support/random.h"
 #include "own_isa.h"

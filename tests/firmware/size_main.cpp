@@ -1,6 +1,6 @@
 // What size.sh links and measures. There is no start-up code: the linker is told where the program begins, and drops everything
 // that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
-#include <attend/multi_head.h>
+#include <attend/layers/multi_head.h>
 
 #include "size_program.h"
 

@@ -12,8 +12,8 @@
 #define ATTEND_MISUSE(sentence) stop_with(sentence)
 #endif
 
-#include "attend/attend.h"
-#include "attend/multi_head.h"
+#include "attend/layers.h"
+#include "attend/layers/multi_head.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "attend/core/linear.h"
+#include "attend/layers/core_linear.h"
 
 namespace attend_test {
 

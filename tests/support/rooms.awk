@@ -1,31 +1,33 @@
 # Which rooms the files of a room may include: awk -f tests/support/rooms.awk FILE…, from the project's top folder. Prints every
 # include that goes elsewhere and every room without a line here. Dependencies point down:
 #
-#   core <- numerics <- isa <- kernel <- attention, layer <- call <- c;  the typed surface uses core alone
+#   core <- numerics <- isa <- kernel <- attention <- backend <- call <- c;  the typed surface uses core alone
 #
-# A source of src/isa, which fills the namespace of an instruction set, has all of it below.
+# layers stand beside them, on the same floors: nothing of attention includes a file of theirs. What is compiled once for each
+# instruction set has no includes: backend/begin.h and body.h name these headers in their order.
 BEGIN {
   core = "include/attend/core"
   typed = core " include/attend/detail include/attend"
-  api = typed " include/attend/c"
+  typed_layers = typed " include/attend/layers"
+  api = typed_layers " include/attend/c"
   numerics = core " src/numerics"
   isa = numerics " src/isa"  # with the folder of each instruction set
-  kernel = isa " src/kernel"
-  attention = kernel " src/attention"
-  call = attention " src/layer src/call"
+  backend = isa " src/kernel src/attention src/backend"
   may[core] = core
   may["include/attend/detail"] = may["include/attend"] = typed
+  may["include/attend/layers"] = typed_layers
   may["include/attend/c"] = "include/attend/c include/attend/attend_c.h include/attend/core/version.h"
   may["src/numerics"] = numerics
   may["src/isa"] = isa
-  may["src/kernel"] = kernel
-  may["src/attention"] = attention
-  may["src/layer"] = attention " src/layer"
-  may["src/call"] = call " include/attend/backend.h include/attend/status.h"
-  may["src/c"] = core " src/call/portable.h src/c include/attend/c include/attend/attend_c.h include/attend/backend.h include/attend/status.h include/attend/detail/layer_blocks.h"
+  may["src/kernel"] = isa " src/kernel"
+  may["src/attention"] = isa " src/kernel src/attention"
+  may["src/backend"] = backend " include/attend/backend.h"
+  may["src/call"] = core " src/backend src/call include/attend/backend.h include/attend/status.h"
+  may["src/c"] = core " src/call/portable.h src/c include/attend/c include/attend/attend_c.h include/attend/backend.h include/attend/status.h"
+  may["src/layers"] = core " include/attend/layers src/isa src/backend src/layers src/call/portable.h src/c include/attend/c"
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
   # random numbers and oracle; tests take the application, which they test, and no benchmark.
-  may["bench"] = api " bench bench/app bench/peers src/isa/list.h tests/support/random.h tests/conformance/oracle.h"
+  may["bench"] = api " bench bench/app bench/peers src/backend/list.h src/layers/list.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench bench/adapters/ggml"
   may["bench/app"] = api " bench/app"
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
@@ -44,10 +46,10 @@ BEGIN {
   may["tests/adapters/tflite"] = may["tests/adapters/tflite"] " tests/firmware"  # operators of microcontrollers run on its boards
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
     example = "bench/exported/" name[n]
-    may[example] = may[example "/model"] = example " " example "/model include/attend/attend.h"  # a model is what attend.export has written
+    may[example] = may[example "/model"] = example " " example "/model include/attend/layers.h"  # a model is what attend.export has written
   }
   may["tests/tiles"] = api
-  shared = call " " api " src/c tests/support tests/conformance bench/app bench/hosted/attend"
+  shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app bench/hosted/attend"
   for (n = split("unit conformance app api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
   may["tests/firmware"] = may["tests/firmware"] " bench/exported/keywords"  # whose sound boards hear
 }
@@ -59,7 +61,7 @@ FNR == 1 {
   sub("^src/isa/.*", "src/isa", room)
   allowed = may[room]
   if (allowed == "") print room " is a room that tests/support/rooms.awk does not know"
-  if (FILENAME ~ "^src/isa/[^/]*[.]cpp$") allowed = call
+  if (FILENAME == "include/attend/layers.h") allowed = typed_layers
   if (FILENAME == "include/attend/attend_c.h") allowed = may["include/attend/c"]
 }
 

@@ -1,8 +1,8 @@
 """The backends, the compilers that are looked for, and how each source is compiled: as a vendor would, at -O2."""
 import dataclasses
 import fnmatch
-import glob
 import os
+import re
 import shutil
 import subprocess
 
@@ -14,7 +14,7 @@ CLANGS = [14, 19, 22]
 @dataclasses.dataclass
 class Backend:
     name: str
-    source: str  # src/isa/<source>.cpp
+    source: str  # of SOURCES
     machine: machines.Machine
     clang: str  # flags
     first_clang: int = CLANGS[0]  # that has the instruction set
@@ -117,12 +117,19 @@ def version_of(program):
     return versions[program]
 
 
-# Embedded processors have sources of their own for calls that a program may leave out.
-EMBEDDED = {name: ["embedded_options", "embedded_linear", "embedded_rows"] for name in ("vfp", "helium", "rvf")}
+# The sources of a set: attention, then layers, where they are. Outside x86 the compiler's flags name the set; embedded processors have
+# sources of their own for calls that a program may leave out.
+TARGET = ["src/backend/target.cpp", "src/layers/layers_target.cpp"]
+EMBEDDED = ["src/backend/embedded_options.cpp", "src/layers/embedded_linear.cpp"]
+SETS_OF_X86 = ("avx2", "avx512", "sse2", "avxvnni", "avx512vnni")
 
 
 def sources_of(backend):
-    return ["src/isa/%s.cpp" % name for name in (backend.source, *EMBEDDED.get(backend.source, ()))]
+    if backend.source in SETS_OF_X86:
+        sources = ["src/backend/%s.cpp" % backend.source, "src/layers/layers_%s.cpp" % backend.source]
+    else:
+        sources = TARGET + (EMBEDDED if backend.source in ("vfp", "helium", "rvf") else [])
+    return [source for source in sources if os.path.exists(source)]
 
 
 def newest_source():
@@ -150,20 +157,19 @@ def unmeasured():
 
 
 def empty_sources():
-    """What is wrong with sources of instruction sets: those without a row here, and those that are nothing in their own row."""
+    """What is wrong with sets: folders of src/isa without a row here, and sources that have no code of the set in their own row."""
     rows = backends() + unmeasured()
-    left = set(glob.glob("src/isa/*.cpp")) - {"src/isa/scalar.cpp", "src/isa/embedded_integers.cpp"}
-    for source in sorted(left - {source for row in rows for source in sources_of(row)}):
-        yield "%s has no row in tests/tiles/builds.py" % source
+    shared = {"x86", "dsp", "scalar", "unfused"}  # what several sets have in common, and integers of embedded processors
+    for folder in sorted(set(os.listdir("src/isa")) - shared - {row.source for row in rows}):
+        if os.path.isdir(os.path.join("src/isa", folder)):
+            yield "src/isa/%s has no row in tests/tiles/builds.py" % folder
     for row in rows:
         for compiler in compilers_of(row)[0]:
-            source = "src/isa/%s.cpp" % row.source
-            if not os.path.exists(source):
-                yield "%s, which a row of tests/tiles/builds.py names, is not there" % source
-                break
+            source = sources_of(row)[0]
             command = [*compiler.command, "-std=c++17", "-Iinclude", "-E", source]
-            if "Backend::run" not in subprocess.run(command, capture_output=True, text=True).stdout:
-                yield ("%s compiles to nothing by %s for %s: its condition in src/isa/list.h is not met, or stands behind one that is"
+            made = subprocess.run(command, capture_output=True, text=True).stdout
+            if not re.search(r"namespace attend::%s \{\s*(ATTEND_HOT )?\s*void Backend::run" % row.source, made):
+                yield ("%s has no code of its set by %s for %s: the condition in src/backend/list.h is not met, or stands behind one that is"
                        % (source, compiler.name, row.name))
                 break
 

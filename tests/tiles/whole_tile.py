@@ -17,7 +17,7 @@ import measure
 import parts
 
 PROGRAM = "tests/tiles/whole_tile.cpp"
-OTHERS = ("src/call/dispatch.cpp", "src/call/cache.cpp")
+OTHERS = ("src/backend/dispatch.cpp", "src/call/cache.cpp")
 NAME = "whole tile, 6 rows x 64 keys x 64"
 MULTIPLY_ADDS = 2 * 6 * 64 * 64  # of floats
 POLYNOMIAL = 6 * 6 * 64  # multiply-adds of floats, those of 384 exponentials
@@ -41,7 +41,7 @@ def missing(backend):
 def of(backend, compiler, objdump, folder, newest):
     """The tile as this compiler makes it."""
     objects = [builds.compile_source(backend, compiler, source, folder, newest)
-               for source in (*OTHERS, "src/isa/%s.cpp" % backend.source)]
+               for source in (*OTHERS, builds.sources_of(backend)[0])]
     program = os.path.join(folder, "%s.%s.whole_tile" % (backend.name, compiler.name))
     subprocess.run([backend.linker, "-std=c++17", "-O2", "-Iinclude", "-static", PROGRAM, *objects, "-o", program], check=True)
     log = program + ".log"

@@ -30,9 +30,6 @@ void check_format_kernels(const FormatKernels& kernels);
 // What is below is compiled with the instruction set.
 #include "../support/tested.h"
 
-#include "../../src/kernel/tiles.h"
-#include "../../src/kernel/widen.h"
-
 namespace {
 
 template <class Isa, attend::core::Format format, int rows>

@@ -4,7 +4,6 @@
 #include "../../include/attend/core/config.h"
 #include "../support/tested.h"
 
-#include "../../src/numerics/exp2.h"
 #include "operation_numbers.h"
 
 namespace {

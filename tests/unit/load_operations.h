@@ -6,8 +6,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/bits.h"
-#include "../../src/numerics/formats.h"
 #include "operation_numbers.h"
 
 namespace {

@@ -5,8 +5,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/bits.h"
-
 namespace {
 
 constexpr float test_infinity = __builtin_inff(), test_nan = __builtin_nanf("");

@@ -7,9 +7,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/arithmetic.h"
-#include "../../src/numerics/bits.h"
-#include "../../src/numerics/formats.h"
 #include "lane_operations.h"
 #include "load_operations.h"
 #include "operation_numbers.h"

@@ -7,10 +7,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/bits.h"
-#include "../../src/numerics/exp2.h"
-#include "../../src/numerics/formats.h"
-
 namespace {
 
 template <class Isa>

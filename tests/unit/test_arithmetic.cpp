@@ -8,10 +8,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/isa/scalar/operations.h"
-#include "../../src/kernel/pack.h"
-#include "../../src/kernel/row_softmax.h"
-#include "../../src/numerics/exp2.h"
 #include "../conformance/definition.h"
 #include "../support/random.h"
 

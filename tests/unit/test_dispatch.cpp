@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../src/isa/list.h"
+#include "../../src/backend/list.h"
 #include "attend/backend.h"
 
 namespace core = attend::core;
@@ -100,7 +100,7 @@ bool has_integers(const IntegerProcessor& on) {
 // Of integers alone: that each bit is needed and no other, and that it stands before the backend that it takes the place of.
 template <class Backend, class Float>
 void check_integer_bits(const std::vector<int>& leaf_7_c, const std::vector<int>& leaf_7_1_a) {
-  CHECK(std::is_same<typename Backend::Float, Float>::value);
+  CHECK((Backend::leaf_7_b == Float::leaf_7_b && Backend::registers == Float::registers));
   CHECK(place_in<Backend>(core::IntegerBackends()) < place_in<Float>(core::IntegerBackends()));
   const IntegerProcessor enough = {mask_of(leaf_7_c), mask_of(leaf_7_1_a)};
   CHECK(has_integers<Backend>(enough));
@@ -132,7 +132,7 @@ void check(attend::embedded_integers::Backend) {
 }
 template <class Backend>
 void check(Backend) {
-  static_assert(sizeof(Backend) == 0, "attend: say here which bits this backend of isa/list.h needs");
+  static_assert(sizeof(Backend) == 0, "attend: say here which bits this backend of backend/list.h needs");
 }
 
 template <class... Backend>

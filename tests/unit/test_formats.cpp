@@ -1,8 +1,6 @@
 // Halves, bfloats and bytes against what their definitions say, computed with doubles.
 #include "../support/tested.h"
 
-#include "../../src/kernel/widen.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,7 +9,6 @@
 #include <limits>
 #include <vector>
 
-#include "../../src/isa/scalar/operations.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
 #include "target_isa.h"

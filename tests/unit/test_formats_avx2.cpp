@@ -9,11 +9,11 @@
 
 #if ATTEND_X86
 
+#include "../../src/backend/list.h"
+#include "../../src/isa/x86/on.h"
 #include "../support/tested.h"
 
-#include "../../src/isa/x86/on.h"
-
-#include "../../src/isa/avx2/operations.h"
+#include "../../src/isa/avx2/set.h"
 #include "format_kernels.h"
 #include "operations.h"
 
@@ -22,7 +22,7 @@ constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx2>();
 constexpr auto first_wrong = Operations<attend::Avx2>::first_wrong;
 }  // namespace
 
-#include "../../src/isa/end.h"
+#include "../../src/backend/end.h"
 
 TEST_CASE("formats: vectors of x86, AVX2, widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {

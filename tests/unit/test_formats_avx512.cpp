@@ -9,12 +9,13 @@
 
 #if ATTEND_X86
 
-#include "../support/tested.h"
+#include "../../src/backend/list.h"
 
 #define ATTEND_AVX512
 #include "../../src/isa/x86/on.h"
+#include "../support/tested.h"
 
-#include "../../src/isa/avx512/operations.h"
+#include "../../src/isa/avx512/set.h"
 #include "format_kernels.h"
 #include "operations.h"
 
@@ -23,7 +24,7 @@ constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx512>();
 constexpr auto first_wrong = Operations<attend::Avx512>::first_wrong;
 }  // namespace
 
-#include "../../src/isa/end.h"
+#include "../../src/backend/end.h"
 
 TEST_CASE("formats: vectors of x86, AVX-512, widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {

@@ -11,7 +11,7 @@
 
 #include "../support/tested.h"
 
-#include "../../src/isa/sse2/operations.h"
+#include "../../src/isa/sse2/set.h"
 #include "format_kernels.h"
 #include "operations.h"
 

@@ -8,10 +8,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/attention/score_mod.h"
-#include "../../src/isa/scalar/operations.h"
-#include "../../src/kernel/epilogue.h"
-#include "../../src/numerics/exp2.h"
 #include "../conformance/definition.h"
 #include "../conformance/error_bound.h"
 #include "../support/rounds.h"

@@ -8,7 +8,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/reciprocal.h"
 #include "../conformance/layer_definition.h"
 #include "../support/rounds.h"
 

@@ -7,7 +7,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/soft_float.h"
 #include "../support/operands.h"
 #include "../support/random.h"
 #include "../support/rounds.h"

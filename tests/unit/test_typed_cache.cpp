@@ -8,8 +8,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/attention/paging.h"
-#include "../../src/kernel/widen.h"
 #include "../support/number_formats.h"
 #include "../support/random.h"
 

@@ -6,7 +6,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/bits.h"
 #include "operation_numbers.h"
 
 namespace {

@@ -8,10 +8,6 @@
 
 #include "../support/tested.h"
 
-#include "../../src/kernel/score_tile.h"
-#include "../../src/kernel/value_tile.h"
-#include "../../src/numerics/arithmetic.h"
-#include "../../src/numerics/bits.h"
 #include "operation_numbers.h"
 
 namespace {

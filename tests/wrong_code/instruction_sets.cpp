@@ -1,39 +1,31 @@
 //! backend_without_max: at Vec (*max)(Vec a, Vec b) = &Isa::max;
 #define ATTEND_ISA tested
-#include "src/isa/begin.h"
+#include "src/backend/begin.h"
 
-#include "src/isa/contract.h"
-#include "src/isa/scalar/operations.h"
 struct WithoutMax : attend::tested::Scalar {
   static float max(const float* numbers, int count);
 };
 static_assert(attend::tested::has_embedded_operations<WithoutMax>(), "");
 //! integer_backend_with_another_largest: at int32_t (*largest)(const int32_t* scores) = &Isa::largest;
 #define ATTEND_ISA tested
-#include "src/isa/begin.h"
+#include "src/backend/begin.h"
 
-#include "src/isa/integer_contract.h"
-#include "src/isa/scalar/integers.h"
 struct OtherLargest : attend::tested::IntegerScalar {
   static int32_t largest(const int16_t* scores);
 };
 static_assert(attend::tested::HasIntegerOperations<OtherLargest>::all, "");
 //! integer_host_without_kernels: at void (*scores)(const Query* const* query, const int8_t* keys, int head_dim, Tile tile)
 #define ATTEND_ISA tested
-#include "src/isa/begin.h"
+#include "src/backend/begin.h"
 
-#include "src/isa/integer_contract.h"
-#include "src/isa/scalar/integers.h"
 struct WithoutKernels : attend::tested::IntegerScalar {
   static constexpr bool packs = true, reads_panels = false;
 };
 static_assert(attend::tested::HasIntegerOperations<WithoutKernels>::all, "");
 //! integer_host_without_panels: at Tile tile) = &Isa::scores_in_panels;
 #define ATTEND_ISA tested
-#include "src/isa/begin.h"
+#include "src/backend/begin.h"
 
-#include "src/isa/integer_contract.h"
-#include "src/isa/scalar/integers.h"
 struct WithoutPanels : attend::tested::IntegerScalar {
   static constexpr bool packs = true, reads_panels = true;
 };

@@ -1,7 +1,7 @@
 // What the cases in this folder misuse: a sound shape, another one, and one of each thing for both.
 #pragma once
 
-#include <attend/attend.h>
+#include <attend/layers.h>
 
 struct Shape {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 8, max_tokens = 32;

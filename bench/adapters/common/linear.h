@@ -1,7 +1,7 @@
 // Projections on the threads of a runtime, by weights that are packed once.
 #pragma once
 
-#include <attend/core/linear.h>
+#include <attend/layers/core_linear.h>
 
 #include <cstring>
 

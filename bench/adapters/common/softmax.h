@@ -2,7 +2,7 @@
 // others that are small enough, change no bit in front of the rest nor behind it.
 #pragma once
 
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 namespace attend_adapter {
 

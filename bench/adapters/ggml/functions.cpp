@@ -1,5 +1,5 @@
 // Functions of numbers: activations, alone and as gates, and sums, products and scales of two tensors.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cmath>
 

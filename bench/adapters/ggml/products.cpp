@@ -5,7 +5,7 @@
 //
 // The weights are packed (weights.h), or rows in the CPU's memory: the bits are the same. Those of Q8_0 are widened, some
 // panels at a time, for several tokens, and multiplied by as they are for one.
-#include <attend/core/linear.h>
+#include <attend/layers/core_linear.h>
 
 #include "operations.h"
 #include "q8.h"

@@ -1,7 +1,7 @@
 // Rotary positions: ROPE.
 //
 // Angles are those of the library, whose bits are the same everywhere: a frequency for each pair, times whole positions.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cmath>
 

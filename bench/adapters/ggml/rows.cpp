@@ -1,5 +1,5 @@
 // Operations on rows: normalisation, softmax, sums.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cfloat>
 #include <cmath>

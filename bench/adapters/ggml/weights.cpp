@@ -1,6 +1,6 @@
 #include "weights.h"
 
-#include <attend/core/linear.h>
+#include <attend/layers/core_linear.h>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif

@@ -1,5 +1,5 @@
 // Functions of single numbers: those that are more than one rounding, so that they would depend on the processor.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include "operators.h"
 #include "rows.h"

@@ -1,5 +1,5 @@
 // Operators of several nodes.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cmath>
 #include <cstring>

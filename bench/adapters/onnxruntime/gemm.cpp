@@ -1,5 +1,5 @@
 // Gemm of ONNX: Y = alpha * A * B + beta * C, which ONNX Runtime also makes of MatMul and Add.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 // Products in integers that become floats: DynamicQuantizeMatMul and MatMulIntegerToFloat of ONNX Runtime, and chains of nodes
 // that are the same.
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include "fusion.h"
 #include "integer_matmul.h"

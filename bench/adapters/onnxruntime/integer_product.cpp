@@ -1,6 +1,6 @@
 #include "integer_product.h"
 
-#include <attend/core/linear.h>
+#include <attend/layers/core_linear.h>
 
 #include <cstring>
 

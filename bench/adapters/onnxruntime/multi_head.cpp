@@ -1,7 +1,7 @@
 // MultiHeadAttention of ONNX Runtime.
 #include "multi_head.h"
 
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cstring>
 

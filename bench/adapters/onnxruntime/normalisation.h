@@ -1,7 +1,7 @@
 // What operators that normalise rows share.
 #pragma once
 
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cmath>
 

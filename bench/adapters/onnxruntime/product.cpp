@@ -1,6 +1,6 @@
 #include "product.h"
 
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // RotaryEmbedding of ONNX (opset 23) and of ONNX Runtime.
 #include "rotary.h"
 
-#include <attend/core/layer.h>
+#include <attend/layers/core_layer.h>
 
 #include <cstring>
 

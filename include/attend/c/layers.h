@@ -39,12 +39,6 @@ enum attend_weight_layout {
   ATTEND_INTEGER_PANELS = 3 /* as attend_pack_weights writes these */
 };
 
-/* Weights of ATTEND_INT4: 32 inputs of an output share a scale, and have 18 bytes, at any address: the scale, a float16 with
- * its low byte first, and 16 bytes, of which byte i has the number of input i in its low half and that of input i + 16 in its
- * high half. A weight is (number - 8) * scale, or NaN where the scale is not finite. GGUF files have such weights as Q4_0. */
-#define ATTEND_INT4_INPUTS 32
-#define ATTEND_INT4_BYTES 18
-
 /* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
 typedef struct attend_weights {
   const void* data;    /* numbers of the format; of ATTEND_PANELS attend_packed_size bytes */

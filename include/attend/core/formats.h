@@ -12,6 +12,9 @@ namespace core {
 // Strides count numbers, not bytes. Rows of int4 are whole groups of 32.
 enum class Format : uint8_t { float32, float16, bfloat16, int8, int4 = 5 };
 
+// Calls a macro with the name of each.
+#define ATTEND_EACH_FORMAT(call) call(float32) call(float16) call(bfloat16) call(int8) call(int4)
+
 // Whether a format ends far below the largest float: at 65504, and at 8 times as much.
 constexpr bool has_end(Format format) { return format == Format::float16 || format == Format::int4; }
 

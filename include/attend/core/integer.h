@@ -306,5 +306,11 @@ void store(const IntegerPanels& panels, int place, int count, const Tensor<const
   }
 }
 
+// A factor above 0 as an integer and a shift: factor / 2^shift. Those of the C surface are read as such where they lie.
+struct __attribute__((may_alias)) IntegerMultiplier {
+  int32_t factor;  // 2^30 … 2^31 - 1, or 0
+  int32_t shift;   // 1 … 62
+};
+
 }  // namespace core
 }  // namespace attend

@@ -1,11 +1,5 @@
 // A whole chain of scores of six rows against a panel, where registers are just enough: compilers spill sums, or compute
 // addresses anew. To be included where the instruction set is switched on.
-#pragma once
-
-#include <stddef.h>
-
-#include "../whole_chains.h"
-#include "../x86/intrinsics.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -3,9 +3,6 @@
 //   [2 halves][pairs of dimensions][16 keys][2 dimensions] of 8 bits
 //
 // which are widened as they are loaded.
-#pragma once
-
-#include "../x86/integer_pairs.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,13 +1,4 @@
 // AVX2 with FMA and F16C: 8 lanes, 16 registers. To be included where the instruction set is switched on.
-#pragma once
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../numerics/formats.h"
-#include "../x86/intrinsics.h"
-#include "../x86/lanes.h"
-#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,12 +1,6 @@
 // Whole chains of six rows and four vectors, and their ends: 24 sums, four vectors and a factor. Compilers spill sums, copy
 // them, and put stores of a chain's end side by side, which hold up the multiply-adds around them. To be included where the
 // instruction set is switched on.
-#pragma once
-
-#include <stddef.h>
-
-#include "../whole_chains.h"
-#include "../x86/intrinsics.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

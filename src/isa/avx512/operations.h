@@ -1,14 +1,4 @@
 // AVX-512 (F, VL, DQ, BW): 16 lanes, 32 registers. To be included where the instruction set is switched on.
-#pragma once
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../numerics/bits.h"
-#include "../../numerics/formats.h"
-#include "../x86/intrinsics.h"
-#include "../x86/lanes.h"
-#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

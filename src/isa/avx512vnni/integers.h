@@ -1,8 +1,4 @@
 // Integer attention with AVX-512 VNNI. Chunks of keys and values are packed sixteen keys, or two rows of values, at a time.
-#ifndef ATTEND_ISA_AVX512VNNI_INTEGERS_H
-#define ATTEND_ISA_AVX512VNNI_INTEGERS_H
-
-#include "../x86/integer_quads.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -183,5 +179,3 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

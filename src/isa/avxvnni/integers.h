@@ -1,7 +1,4 @@
 // Integer attention with AVX-VNNI, whose instructions add four products of bytes, or two of 16 bits.
-#pragma once
-
-#include "../x86/integer_quads.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

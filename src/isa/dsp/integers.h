@@ -3,12 +3,6 @@
 // keep the frame pointer in it. What is kept of a tile of rows:
 //   queries  [head_dim / 4][row][4] of 16 bits, dimensions in the order 0 2 1 3, as SXTB16 widens four of a key
 //   weights  [key / 2][2 rows][2] of 16 bits, at the beginning of the scores
-#ifndef ATTEND_ISA_DSP_INTEGERS_H
-#define ATTEND_ISA_DSP_INTEGERS_H
-
-#include "../../numerics/bits.h"
-#include "../integer_query.h"
-#include "values.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -221,5 +215,3 @@ struct IntegerDsp : IntegerDspValues {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,11 +1,5 @@
 // Integer softmax and outputs for Cortex-M4, M7 and M33, and the operations that their kernels in C++ are made of. In assembly
 // r7 is left to frame pointers.
-#ifndef ATTEND_ISA_DSP_SOFTMAX_H
-#define ATTEND_ISA_DSP_SOFTMAX_H
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "../../numerics/integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -171,5 +165,3 @@ struct IntegerDspSoftmax {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

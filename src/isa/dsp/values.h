@@ -1,9 +1,4 @@
 // Sums of values for Cortex-M4, M7 and M33. Weights lie [key / 2][2 rows][2] of 16 bits at the beginning of the scores.
-#ifndef ATTEND_ISA_DSP_VALUES_H
-#define ATTEND_ISA_DSP_VALUES_H
-
-#include "../integer_query.h"
-#include "softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -235,5 +230,3 @@ struct IntegerDspValues : IntegerDspSoftmax {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,15 +1,4 @@
 // Weights, keys and values of 4 bits with Helium. A number n of four bits becomes n - 8 as the signed number of n ^ 8.
-#ifndef ATTEND_ISA_HELIUM_GROUPS_H
-#define ATTEND_ISA_HELIUM_GROUPS_H
-
-#include <arm_mve.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/int4.h"
-#include "../scalar/operations.h"
-#include "row.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -80,5 +69,3 @@ struct HeliumGroups : HeliumRow {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

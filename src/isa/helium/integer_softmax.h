@@ -1,11 +1,5 @@
 // The softmax of integer attention for Helium, 4 lanes of 32 bits, and its outputs. In assembly r7 is saved, because compilers
 // may keep the frame pointer in it.
-#ifndef ATTEND_ISA_HELIUM_INTEGER_SOFTMAX_H
-#define ATTEND_ISA_HELIUM_INTEGER_SOFTMAX_H
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "../scalar/integers.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -115,5 +109,3 @@ struct IntegerHeliumSoftmax {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,11 +1,6 @@
 // The kernels of integer attention for Helium, with or without its floats: Cortex-M55 and M85. Scores are sums over 16 lanes of
 // 8 bits, merging has 4 lanes of 32 bits, sums of values 8 of 16 bits. Weights lie at the beginning of a row's scores, as 16
 // bits. In assembly r7 is saved, because compilers may keep the frame pointer in it.
-#ifndef ATTEND_ISA_HELIUM_INTEGERS_H
-#define ATTEND_ISA_HELIUM_INTEGERS_H
-
-#include "../integer_query.h"
-#include "integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -220,5 +215,3 @@ struct IntegerHelium : IntegerHeliumSoftmax {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

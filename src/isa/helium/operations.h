@@ -1,16 +1,4 @@
 // Helium (Armv8.1-M MVE with float): 4 lanes, 8 registers; a factor stays in a general register.
-#ifndef ATTEND_ISA_HELIUM_OPERATIONS_H
-#define ATTEND_ISA_HELIUM_OPERATIONS_H
-
-#include <arm_mve.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../scalar/operations.h"
-#include "groups.h"
-#include "row.h"
-#include "tile.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -183,5 +171,3 @@ struct HeliumLayer : Helium {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -2,16 +2,6 @@
 // pointers. A load widens numbers of two bytes or one as integers, and one instruction makes them floats: the assembler chooses
 // both by the format, so that there is one text for all. GNU as up to 2.40 writes other registers into "vcvtb.f32.f16 q0, q0"
 // than it says, so this instruction is a number here.
-#ifndef ATTEND_ISA_HELIUM_ROW_H
-#define ATTEND_ISA_HELIUM_ROW_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "../../numerics/formats.h"
-#include "../chains.h"
 
 // A macro of the assembler: a register of numbers, loaded as integers, becomes floats.
 #define ATTEND_HELIUM_TO_FLOATS         \
@@ -297,5 +287,3 @@ struct HeliumRow {
 }  // namespace attend::ATTEND_ISA
 
 #undef ATTEND_HELIUM_TO_FLOATS
-
-#endif

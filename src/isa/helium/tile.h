@@ -1,13 +1,5 @@
 // A tile of rows with Helium, in assembly: compilers take more registers for addresses than there are, and load factors one by
 // one. Registers are named in the code; r7 is left to frame pointers.
-#ifndef ATTEND_ISA_HELIUM_TILE_H
-#define ATTEND_ISA_HELIUM_TILE_H
-
-#include <stddef.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "../chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -185,5 +177,3 @@ struct HeliumTile {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,15 +1,5 @@
 // The operations of AArch64 that 32-bit Arm lacks: 32 registers, multiply-adds by lane, and instructions for half of what takes
 // several there.
-#pragma once
-
-#include <arm_neon.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/bits.h"
-#include "../../numerics/formats.h"
-#include "aarch64_rows.h"
-#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

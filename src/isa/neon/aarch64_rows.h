@@ -1,13 +1,4 @@
 // The loops of AArch64 over the scores of rows: their highest, and their weights.
-#pragma once
-
-#include <arm_neon.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/bits.h"
-#include "../../numerics/exp2.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

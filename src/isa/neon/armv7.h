@@ -1,16 +1,4 @@
 // The operations of 32-bit Arm with NEON and VFPv4: 16 registers, and some instructions that compilers make no use of.
-#pragma once
-
-#include <arm_neon.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/bits.h"
-#include "../../numerics/exp2.h"
-#include "../../numerics/float_rules.h"
-#include "../../numerics/formats.h"
-#include "../whole_chains.h"
 
 // Compilers take four bytes for each line of assembly as its length, by which they choose where constants lie near enough. What
 // macros and repetitions expand to is longer by less than 96 lines, so that many are added that do nothing.

@@ -3,12 +3,6 @@
 // before. Processors that start and end instructions in their order let a load wait for multiply-adds that began earlier, once
 // for each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them beside 24 sums
 // and the factors, and that would be once in 12. To be included where the instruction set is switched on.
-#pragma once
-
-#include <stddef.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -5,9 +5,6 @@
 //
 // A weight has 15 bits: 256 * (high + 64) + low, where high is -64 … 64 and low is -128 … 127, so that SDOT takes both. What 64
 // adds is the same for all rows.
-#pragma once
-
-#include "integer_vectors.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

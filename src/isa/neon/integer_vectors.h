@@ -1,10 +1,4 @@
 // The common operations of integer attention on NEON: loads that end where rows do, and how sums are merged.
-#pragma once
-
-#include <arm_neon.h>
-
-#include "../integer_tile.h"
-#include "../scalar/integers.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -4,9 +4,6 @@
 //   values  [blocks of 16 columns][32 keys][16 columns]
 //
 // of 8 bits, which are widened as they are loaded.
-#pragma once
-
-#include "integer_vectors.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,30 +1,6 @@
 // The kernels of integer attention on Arm's NEON. A build has dot products of 8 bits where its flags allow them, for example
-// -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors and builds without memory
-// for packed keys take the kernels in plain C++.
-#pragma once
-
-#include "../../../include/attend/core/config.h"
-#include "../integer_tile.h"
-#include "../scalar/integers.h"
-
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || ATTEND_EMBEDDED
-
-namespace attend::ATTEND_ISA {
-namespace {
-
-using IntegerNeon = IntegerScalar;
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
-
-#else
-
-#include "integer_vectors.h"
-#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
-#include "integer_dot.h"
-#else
-#include "integer_widening.h"
-#endif
+// -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors take
+// the kernels in plain C++.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -219,5 +195,3 @@ struct IntegerNeon : IntegerNeonProducts {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,17 +1,4 @@
 // NEON with fused multiply-add: 4 lanes. AArch64 has 32 registers; 32-bit Armv7-A with VFPv4 has 16, and flushes subnormals.
-#pragma once
-
-#include <arm_neon.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../numerics/exp2.h"
-#include "../../numerics/formats.h"
-#if defined(__aarch64__)
-#include "aarch64.h"
-#else
-#include "armv7.h"
-#endif
 
 // Whether single lanes are loaded and stored. Clang 14 compiles that wrongly for big-endian processors.
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -1,15 +1,6 @@
 // Single-precision floats of 32-bit RISC-V processors that have the extension F and no vectors: one lane, 32 registers. The
 // vocabulary is Scalar's. The loops that take the time are in assembly, because the fewest instructions need all of the
 // registers at every level of optimisation, and a call that saves few of them.
-#ifndef ATTEND_ISA_RVF_OPERATIONS_H
-#define ATTEND_ISA_RVF_OPERATIONS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "rows.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -269,5 +260,3 @@ struct Rvf : RvfRows {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,16 +1,6 @@
 // One row on 32-bit RISC-V processors that have the extension F and no vectors: chains over numbers of two bytes or one, over
 // columns that lie apart, and widening. There is no instruction that converts halves, so words of two are taken apart by
 // integers.
-#ifndef ATTEND_ISA_RVF_ROWS_H
-#define ATTEND_ISA_RVF_ROWS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "../../numerics/formats.h"
-#include "../scalar/operations.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -213,5 +203,3 @@ struct RvfRows : Scalar {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

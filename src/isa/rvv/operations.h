@@ -5,14 +5,6 @@
 // has, and 128, which every processor with the extension has, otherwise. They are generic vectors of the compiler, because
 // those can be members and elements of arrays at any setting of the compiler, and registers longer than they are do no harm:
 // each instruction is told how many lanes count.
-#pragma once
-
-#include <riscv_vector.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../numerics/formats.h"
-#include "../whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,11 +1,5 @@
 // The kernels of integer attention in plain C++, for processors without an instruction that multiplies several numbers; what
 // they compute is the contract of all others.
-#ifndef ATTEND_ISA_SCALAR_INTEGERS_H
-#define ATTEND_ISA_SCALAR_INTEGERS_H
-
-#include "../../numerics/float_rules.h"
-#include "../../numerics/integer_softmax.h"
-#include "../integer_query.h"
 
 #if defined(__thumb__) && !defined(__thumb2__)
 #define ATTEND_THUMB1 1
@@ -233,5 +227,3 @@ struct IntegerScalar {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

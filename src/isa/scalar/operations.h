@@ -1,15 +1,4 @@
 // The vocabulary of an instruction set, in plain C++ with vectors of one lane: the reference for all others.
-#ifndef ATTEND_ISA_SCALAR_OPERATIONS_H
-#define ATTEND_ISA_SCALAR_OPERATIONS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/arithmetic.h"
-#include "../../numerics/formats.h"
-#include "../../numerics/int4.h"
-#include "../chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -190,5 +179,3 @@ struct Scalar : FloatArithmetic {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

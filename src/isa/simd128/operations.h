@@ -1,9 +1,4 @@
 // WebAssembly's vectors of 128 bits: 4 lanes.
-#pragma once
-
-#include <wasm_simd128.h>
-
-#include "../unfused/operations.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

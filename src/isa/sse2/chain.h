@@ -1,11 +1,4 @@
 // A whole chain of two rows and eight columns whose sums stay doubles: src/guide/hosts.md, "Without a fused multiply-add".
-#pragma once
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../whole_chains.h"
-#include "../x86/intrinsics.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

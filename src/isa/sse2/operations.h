@@ -1,9 +1,4 @@
 // SSE2, which every x86 processor of 64 bits has: 4 lanes, 16 registers (8 in programs of 32 bits).
-#pragma once
-
-#include "../unfused/operations.h"
-#include "../x86/intrinsics.h"
-#include "chain.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,15 +1,5 @@
 // Vectors of 128 bits on processors that have floats and doubles, and no fused multiply-add: SSE2 and WebAssembly. What an
 // instruction set adds is a struct of its own, `Target`; the rest is arithmetic of vectors as GCC and Clang know it.
-#ifndef ATTEND_ISA_UNFUSED_OPERATIONS_H
-#define ATTEND_ISA_UNFUSED_OPERATIONS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../numerics/arithmetic.h"
-#include "../../numerics/exp2.h"
-#include "../../numerics/formats.h"
-#include "../whole_chains.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -170,5 +160,3 @@ struct Unfused : Target, NoLoops {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,10 +1,5 @@
 // Single-precision floats of Cortex-M4F, M7 and M33: one lane, 32 registers. The vocabulary is Scalar's; the loops that take
 // the time are in assembly, because compilers load registers one by one where one instruction loads many.
-#ifndef ATTEND_ISA_VFP_OPERATIONS_H
-#define ATTEND_ISA_VFP_OPERATIONS_H
-
-#include "../../../include/attend/core/config.h"
-#include "outputs.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -252,5 +247,3 @@ struct Vfp : VfpOutputs {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -1,13 +1,5 @@
 // Projections of one token on Cortex-M4F, M7 and M33: whole chains, all of them in one call, because a call for each would take
 // as long as a quarter of its multiply-adds.
-#ifndef ATTEND_ISA_VFP_OUTPUTS_H
-#define ATTEND_ISA_VFP_OUTPUTS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "typed.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -243,5 +235,3 @@ struct VfpOutputs : VfpTyped {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

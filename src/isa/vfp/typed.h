@@ -1,16 +1,6 @@
 // Numbers of two bytes or one on Cortex-M4F, M7 and M33: chains of fused multiply-adds, and widening. Halves are loaded by
 // words, two in each, and converted by an instruction a number. Bfloats are shifted in general registers; bytes are loaded
 // there with their sign. Both move on two at a time.
-#ifndef ATTEND_ISA_VFP_TYPED_H
-#define ATTEND_ISA_VFP_TYPED_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../../include/attend/core/config.h"
-#include "../../numerics/float_rules.h"
-#include "../../numerics/formats.h"
-#include "../scalar/operations.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -329,5 +319,3 @@ struct VfpTyped : Scalar {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

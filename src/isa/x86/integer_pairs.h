@@ -15,10 +15,6 @@
 //   Ends, ends_of, mark_ends           which distances have no weight; t, where that may be kept in it
 //   power_of, fraction_of              of t, which is n + f in steps of 2^-11: 2^-n in some form, and f in steps of 2^-16
 //   times_power                        a * power / 2, rounded, or 0 where distances have no weight
-#ifndef ATTEND_ISA_X86_INTEGER_PAIRS_H
-#define ATTEND_ISA_X86_INTEGER_PAIRS_H
-
-#include "integers.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -190,5 +186,3 @@ struct IntegerPairs : IntegerX86 {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -10,10 +10,6 @@
 //   add_quads                sum += four products of bytes without a sign and bytes with one; add_quads_of_tile for many sums
 //   cut_weights              weights of a chunk, as their lower and upper bytes
 //   load_some, in_order      as many bytes as there are, and zeros; columns of interleaved rows
-#ifndef ATTEND_ISA_X86_INTEGER_QUADS_H
-#define ATTEND_ISA_X86_INTEGER_QUADS_H
-
-#include "integer_pairs.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -320,5 +316,3 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

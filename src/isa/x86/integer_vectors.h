@@ -1,9 +1,5 @@
 // Vectors on x86 by one name for each operation, and what integer attention makes of them at every length: bytes and numbers of
 // several rows brought side by side, lanes of several rows added up.
-#ifndef ATTEND_ISA_X86_INTEGER_VECTORS_H
-#define ATTEND_ISA_X86_INTEGER_VECTORS_H
-
-#include "../../numerics/arithmetic.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -178,5 +174,3 @@ struct Vectors256 {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

@@ -4,13 +4,6 @@
 //
 // so that an instruction which multiplies and adds pairs takes two keys at once. Quads of keys, and their weights, lie in the
 // order 0 4 1 5 2 6 3 7, which comes of packing two vectors of scores into one of 16 bits.
-#ifndef ATTEND_ISA_X86_INTEGERS_H
-#define ATTEND_ISA_X86_INTEGERS_H
-
-#include "../../numerics/bits.h"
-#include "../integer_tile.h"
-#include "../scalar/integers.h"
-#include "integer_vectors.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -280,5 +273,3 @@ struct IntegerX86 {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

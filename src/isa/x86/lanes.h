@@ -1,13 +1,5 @@
 // The common operations of the x86 instruction sets: rows of tiles, transposes, and the sum of lanes. To be included where AVX
 // is switched on.
-#ifndef ATTEND_ISA_X86_LANES_H
-#define ATTEND_ISA_X86_LANES_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../whole_chains.h"
-#include "intrinsics.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -113,5 +105,3 @@ struct X86Lanes : NoLoops {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
-
-#endif

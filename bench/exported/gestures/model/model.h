@@ -5,7 +5,7 @@
 // All memory that it takes is gestures::memory, of gestures::memory_bytes. It is not reentrant.
 #pragma once
 
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 namespace gestures {
 namespace detail {

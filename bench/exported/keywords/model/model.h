@@ -5,7 +5,7 @@
 // All memory that it takes is keywords::memory, of keywords::memory_bytes. It is not reentrant.
 #pragma once
 
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 namespace keywords {
 namespace detail {

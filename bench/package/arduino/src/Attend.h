@@ -5,7 +5,7 @@
 #include "attend_c.h"
 
 #if __cplusplus >= 201703L
-#include "attend/attend.h"
+#include "attend/layers.h"
 #else
 // Who names the namespace without C++17 reads why it is not there.
 #define attend \

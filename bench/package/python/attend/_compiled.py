@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 from ._shared import AttendError
 
 FLAGS = '-std=c++17 -O2 -fPIC -ffp-contract=off -fvisibility=hidden -fno-exceptions -fno-rtti'.split()
-FILES = ('model.h', 'model.cpp', 'self_test.cpp', 'attend/attend.h', 'attend/attend_c.h', 'attend/attend.cpp')
+FILES = ('model.h', 'model.cpp', 'self_test.cpp', 'attend/attend.h', 'attend/attend_c.h', 'attend/layers.h', 'attend/attend.cpp')
 CODES = {'float': 'f', 'int8_t': 'b', 'int16_t': 'h', 'int32_t': 'i', 'uint8_t': 'B'}
 _in_use: Dict[pathlib.Path, int] = {}  # shared objects of this process
 

@@ -134,7 +134,7 @@ class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
 // All memory that it takes is {name}::memory, of {name}::memory_bytes. It is not reentrant.
 #pragma once
 
-#include "attend/attend.h"
+#include "attend/layers.h"
 
 namespace {name} {{
 namespace detail {{

@@ -18,7 +18,7 @@ def project_files(program: Program, model: Dict[str, str], surface: str) -> Dict
         begin, makefile = SKETCH_BEGIN_C, MAKEFILE_C
     else:
         begin, makefile = SKETCH_BEGIN, MAKEFILE
-    library = {f'attend/{each}': (SOURCE / each).read_text() for each in ('attend.h', 'attend_c.h', 'attend.cpp')}
+    library = {f'attend/{each}': (SOURCE / each).read_text() for each in ('attend.h', 'attend_c.h', 'layers.h', 'attend.cpp')}
     return {**library, **sketch, f'arduino/{name}/{name}.ino': (begin + SKETCH).replace('NAME', name), 'Makefile': makefile.replace('NAME', name)}
 
 

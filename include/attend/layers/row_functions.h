@@ -1,0 +1,165 @@
+// Normalisation and residual addition, with the same bits on every target.
+//
+//   float x[tokens][width], y[tokens][width];
+//   static const float weight[width] = {…}, bias[width] = {…};
+//   attend::rms_norm(x, weight, y);              // each row of width floats
+//   attend::layer_norm(x, weight, bias, y);
+//   attend::rms_norm(query, head_weight, query); // in place; a weight of head_dim floats: each head by itself
+//   attend::add(y, x);                           // x += y: from the first to the second
+//   attend::hadamard(query);                     // before a cache of 4 bits: queries and keys alike
+#pragma once
+
+#include "core_layer.h"
+#include "float_arrays.h"
+#include "../options.h"
+
+namespace attend {
+
+// The argument in place of a weight or bias that is left out.
+inline constexpr detail::None none{};
+
+namespace detail {
+
+// The rows of an array that have a weight or bias of a type: as wide as that; without any, those of the last extent.
+template <class X, class Weight, class Bias, class Y>
+struct NormalisedRows {
+  using From = ArrayOf<X>;
+  using To = ArrayOf<Y>;
+  static_assert(
+      are_floats<X, Y>,
+      "attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and "
+      "Output");
+  static_assert(are_as_many<X, Y>, "attend: the input and the result of a normalisation must have as many floats");
+  static constexpr bool is_row(bool is_floats, int dimensions) { return is_floats && dimensions == 1; }
+  static constexpr bool has_weight = is_row(ArrayOf<Weight>::is_floats, ArrayOf<Weight>::dimensions);
+  static constexpr bool has_bias = is_row(ArrayOf<Bias>::is_floats, ArrayOf<Bias>::dimensions);
+  static_assert(has_weight || Same<Weight, None>::value, "attend: a weight is a float[width], or attend::none");
+  static_assert(has_bias || Same<Bias, None>::value, "attend: a bias is a float[width], or attend::none");
+  static constexpr size_t width = has_weight ? ArrayOf<Weight>::count : has_bias ? ArrayOf<Bias>::count : From::last;
+  static constexpr bool same_width = !has_weight || !has_bias || ArrayOf<Bias>::count == width;
+  static_assert(same_width, "attend: weight and bias of a normalisation must have as many numbers as each other");
+  static_assert(!are_floats<X, Y> || !are_as_many<X, Y> || !same_width || (From::has_rows_of(width) && To::has_rows_of(width)),
+                "attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last "
+                "extents together");
+  static_assert(From::count <= 0x7fffffff, "attend: a normalisation takes arrays of at most 2147483647 floats");
+};
+
+template <class Weight, class Bias, class X, class Y>
+core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon) {
+  using Arrays = NormalisedRows<X, Weight, Bias, Y>;
+  constexpr int width = int(Arrays::width), rows = int(Arrays::From::count / Arrays::width);
+  return {first_of(x), width, first_of(y), width, first_of(weight), first_of(bias), rows, width, epsilon};
+}
+
+}  // namespace detail
+
+// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row. y may be x. Squares must not overflow: a row whose sum of squares
+// does becomes 0.
+template <class X, class Weight, class Y>
+Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
+  const core::Normalisation problem = detail::normalisation_of(x, weight, none, y, epsilon);
+  if (!core::is_epsilon(epsilon)) return Status::bad_epsilon;
+  core::rms_norm(problem);
+  return Status::ok;
+}
+
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, likewise.
+template <class X, class Weight, class Bias, class Y>
+Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon = 1e-5f) {
+  const core::Normalisation problem = detail::normalisation_of(x, weight, bias, y, epsilon);
+  if (!core::is_epsilon(epsilon)) return Status::bad_epsilon;
+  core::layer_norm(problem);
+  return Status::ok;
+}
+
+// Catch calls that leave out weight or bias.
+template <class X, class Y>
+Status rms_norm(const X&, const Y&) {
+  static_assert(sizeof(X) == 0, "attend: rms_norm takes x, a weight or attend::none, and y");
+  return Status::ok;
+}
+template <class X, class Y, class Other = detail::None>
+Status layer_norm(const X&, const Y&, const Other& = {}) {
+  static_assert(sizeof(X) == 0, "attend: layer_norm takes x, a weight or attend::none, a bias or attend::none, and y");
+  return Status::ok;
+}
+
+// to += from * factor, rounded once: a residual connection.
+template <class From, class To>
+void add(const From& from, To& to, float factor = 1.0f) {
+  static_assert(
+      detail::are_floats<From, To>,
+      "attend: add takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output; of "
+      "integers it takes a, b, attend::SumScales and their sum");
+  static_assert(detail::are_as_many<From, To>, "attend: the arrays of add must have as many floats as each other");
+  constexpr size_t count = detail::ArrayOf<To>::count;
+  static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
+  core::add(detail::first_of(from), factor, int(count), detail::first_of(to));
+}
+
+// y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
+// block by block, over the square root of n. But for rounding, scores of queries and keys that both went through it are what they
+// were, and it is its own inverse (outputs of values that went through it come back by it), while sums of magnitudes of a block
+// do not overflow. Numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. y may
+// be x.
+template <class X, class Y>
+void hadamard(const X& x, Y& y) {
+  static_assert(detail::are_floats<X, Y>,
+                "attend: hadamard takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
+  static_assert(detail::are_as_many<X, Y>, "attend: the arrays of hadamard must have as many floats as each other");
+  constexpr size_t count = detail::ArrayOf<X>::count, width = detail::ArrayOf<X>::last < 1 ? 1 : detail::ArrayOf<X>::last;
+  static_assert(count <= 0x7fffffff, "attend: hadamard takes arrays of at most 2147483647 floats");
+  static_assert(!detail::are_floats<X, Y> || !detail::are_as_many<X, Y> || detail::ArrayOf<Y>::has_rows_of(width),
+                "attend: the arrays of hadamard must have rows of the same length");
+  core::hadamard(detail::first_of(x), int(count / width), int(width), detail::first_of(y));
+}
+
+// In place.
+template <class X>
+void hadamard(X& x) {
+  hadamard(x, x);
+}
+
+// Activation functions over arrays, with the same bits on every target; include/guide/exactness.md has their errors.
+//
+//   attend::activate<attend::Activation::gelu>(hidden);                 // in place, float hidden[tokens][width]
+//   attend::activate<attend::Activation::silu>(gate, up, hidden);       // hidden = silu(gate) * up
+
+// to = f(from); the two may be the same array.
+template <Activation activation, class From, class To>
+void activate(const From& from, To& to) {
+  static_assert(
+      detail::are_floats<From, To>,
+      "attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
+  static_assert(detail::are_as_many<To, From>, "attend: the arrays of activate must have as many floats as each other");
+  constexpr size_t count = detail::ArrayOf<To>::count;
+  static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
+  core::activate<activation>(detail::first_of(from), nullptr, int(count), detail::first_of(to));
+}
+
+// In place.
+template <Activation activation, class Array>
+void activate(Array& array) {
+  activate<activation>(array, array);
+}
+
+// A gated product: to = f(gate) * up. It may be one of them.
+template <Activation activation, class Gate, class Up, class To>
+void activate(const Gate& gate, const Up& up, To& to) {
+  static_assert(
+      detail::are_floats<Gate, Up, To>,
+      "attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
+  static_assert(detail::are_as_many<To, Gate, Up>, "attend: the arrays of activate must have as many floats as each other");
+  constexpr size_t count = detail::ArrayOf<To>::count;
+  static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
+  core::activate<activation>(detail::first_of(gate), detail::first_of(up), int(count), detail::first_of(to));
+}
+
+// Catches calls that do not name the activation.
+template <class... Any>
+void activate(const Any&...) {
+  static_assert(sizeof...(Any) > 1000,
+                "attend: activate takes the function as its template argument: attend::activate<attend::Activation::silu>(x)");
+}
+
+}  // namespace attend

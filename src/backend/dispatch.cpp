@@ -1,0 +1,156 @@
+// Chooses the backend. On x86 by what CPUID reports, once; elsewhere there is one, and calls go straight to it.
+#include "list.h"
+
+#include "../../include/attend/backend.h"
+#include "../../include/attend/core/attention.h"
+
+#if ATTEND_X86
+#include <cpuid.h>
+#include <stdint.h>
+#endif
+
+namespace attend {
+namespace {
+
+struct Entry {
+  const char* name;
+  void (*run)(const core::Problem&);
+  void (*sum_segment)(const core::Problem&);
+  void (*combine)(const core::Problem&, const float*);
+  bool (*available)();
+  unsigned leaf_7_b;  // what the processor must report
+};
+
+#if ATTEND_X86
+
+struct Registers {
+  uint32_t a, b, c, d;
+};
+
+Registers cpuid(uint32_t leaf, uint32_t part = 0) {
+  Registers r{};
+  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, part, r.a, r.b, r.c, r.d);
+  return r;
+}
+
+// Which registers the operating system saves. Only to be called where CPUID reports OSXSAVE.
+uint32_t saved_registers() {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+template <class Isa>
+bool available() {
+  return core::is_available<Isa>([] { return cpuid(1).c; }, [] { return cpuid(7).b; }, saved_registers);
+}
+template <class Isa>
+bool has_integers() {
+  return core::has_integers<Isa>([] { return cpuid(7).c; }, [] { return cpuid(7).a >= 1 ? cpuid(7, 1).a : 0; });
+}
+
+#else
+
+template <class>
+bool available() {
+  return true;
+}
+
+#endif
+
+template <class List>
+struct Table;
+template <class... Isa>
+struct Table<core::BackendList<Isa...>> {
+  static const Entry backends[sizeof...(Isa)];
+};
+template <class... Isa>
+const Entry Table<core::BackendList<Isa...>>::backends[] = {
+    {Isa::name, Isa::run, Isa::sum_segment, Isa::combine, available<Isa>, Isa::leaf_7_b}...};
+constexpr auto& backends = Table<core::Backends>::backends;
+constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
+
+bool same_text(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+#if ATTEND_X86
+
+// The choice: 1 + the backend's place + 16 * (1 + that of the kernels of integer attention). 0 until the first call, because
+// asking the processor is slow and a static initialiser is not wanted; kernels of integers until the first call of these.
+// Racing first calls store the same answer.
+unsigned chosen = 0;
+
+// The first kernels of integer attention that go with a backend: they need no more of the processor, but for what is asked here.
+template <class... Isa>
+unsigned integer_kernels(core::BackendList<Isa...>, const Entry& backend) {
+  bool (*const has[])() = {has_integers<Isa>...};
+  const unsigned leaf_7_b[] = {Isa::leaf_7_b...};
+  unsigned index = 0;
+  while ((leaf_7_b[index] & ~backend.leaf_7_b) != 0 || !has[index]()) ++index;
+  return index;
+}
+
+unsigned choice() {
+  unsigned number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (number == 0) {
+    unsigned backend = 0, before = number;
+    while (!backends[backend].available()) ++backend;
+    number = 1 + backend;
+    __atomic_compare_exchange_n(&chosen, &before, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  return number;
+}
+
+int backend_of(unsigned choice) { return int(choice % 16) - 1; }
+
+const Entry& active() { return backends[backend_of(choice())]; }
+
+void choose(const Entry& backend) { __atomic_store_n(&chosen, 1 + unsigned(&backend - backends), __ATOMIC_RELAXED); }
+
+#else
+
+constexpr const Entry& active() { return backends[0]; }
+void choose(const Entry&) {}
+
+#endif
+
+}  // namespace
+
+int backend_count() { return length_of_list; }
+
+const char* backend_name(int index) { return backends[index].name; }
+
+bool backend_available(int index) { return backends[index].available(); }
+
+const char* active_backend() { return active().name; }
+
+bool use_backend(const char* name) {
+  for (const Entry& backend : backends) {
+    if (!same_text(backend.name, name)) continue;
+    if (!backend.available()) return false;
+    choose(backend);
+    return true;
+  }
+  return false;
+}
+
+int core::active_index() { return int(&active() - backends); }
+#if ATTEND_X86
+int core::active_integer_index() {
+  unsigned number = choice();
+  if (number >= 16) return int(number / 16) - 1;
+  const unsigned kernels = integer_kernels(core::IntegerBackends(), backends[backend_of(number)]);
+  // Unless another backend is taken meanwhile.
+  __atomic_compare_exchange_n(&chosen, &number, number + 16 * (1 + kernels), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return int(kernels);
+}
+#endif
+void core::run(const Problem& problem) { in_float_environment(active().run, problem); }
+void core::sum_segment(const Problem& problem) { in_float_environment(active().sum_segment, problem); }
+void core::add_key_parts(const Problem& problem, const float* partials) {
+  in_float_environment(active().combine, problem, partials);
+}
+
+}  // namespace attend

@@ -1,0 +1,15 @@
+// AVX2's headers in order, and what computes with it: floats, rows of floats, and integers.
+#include "../x86/lanes.h"
+#include "chain.h"
+#include "operations.h"
+
+#include "../x86/integer_vectors.h"
+#include "../x86/integers.h"
+#include "../x86/integer_pairs.h"
+#include "integers.h"
+
+namespace attend::ATTEND_ISA {
+using Isa = Avx2;
+using RowIsa = Avx2;
+using IntegerIsa = IntegerAvx2;
+}  // namespace attend::ATTEND_ISA

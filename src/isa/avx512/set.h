@@ -1,0 +1,9 @@
+// AVX-512's headers in order, and what computes with it.
+#include "../x86/lanes.h"
+#include "chain.h"
+#include "operations.h"
+
+namespace attend::ATTEND_ISA {
+using Isa = Avx512;
+using RowIsa = Avx512;
+}  // namespace attend::ATTEND_ISA

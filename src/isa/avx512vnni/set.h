@@ -1,0 +1,10 @@
+// The headers of AVX-512 VNNI in order, and what computes integers with it.
+#include "../x86/integer_vectors.h"
+#include "../x86/integers.h"
+#include "../x86/integer_pairs.h"
+#include "../x86/integer_quads.h"
+#include "integers.h"
+
+namespace attend::ATTEND_ISA {
+using IntegerIsa = IntegerAvx512Vnni;
+}

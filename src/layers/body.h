@@ -1,0 +1,20 @@
+// Layers for one instruction set, in order, behind backend/body.h: see backend/begin.h.
+#include "exponential.h"
+#include "turns.h"
+#include "activations.h"
+#include "normalisation.h"
+#include "rotary.h"
+#include "rotary_scaling.h"
+#include "linear_embedded.h"
+#include "integer_sum.h"
+#include "integer_linear.h"
+
+#if !ATTEND_EMBEDDED
+#include "output_panel.h"
+#include "output_rows.h"
+#include "output_int4_rows.h"
+#include "linear_blocks.h"
+#include "linear_host.h"
+#include "integer_outputs.h"
+#include "integer_linear_host.h"
+#endif

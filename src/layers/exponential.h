@@ -1,0 +1,168 @@
+// e^x and what is made of it: sigmoid, tanh, the error function, and the tail of the normal distribution.
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// digits * 2^k, with whole = whole_shift + k: a power that may lie outside of what a float holds.
+template <class Isa>
+struct Power {
+  typename Isa::Vec digits;
+  typename Isa::Vec whole;
+};
+
+// The terms that 2^y is computed from, for |y| < 2^21: whole = whole_shift + k for the whole number k nearest to y, and y - k.
+template <class Isa>
+struct SplitExponent {
+  typename Isa::Vec whole;
+  typename Isa::Vec fraction;
+};
+
+// Splits y = a * (factor + rest), where rest is what factor was rounded by. The product is never rounded: y - k is within one
+// rounding of the exact one, however large y is.
+template <class Isa>
+ATTEND_ALWAYS_INLINE SplitExponent<Isa> split_exponent(typename Isa::Vec a, typename Isa::Vec factor, typename Isa::Vec rest) {
+  using Vec = typename Isa::Vec;
+  const Vec shift = Isa::broadcast(whole_shift), whole = Isa::fma(a, factor, shift);
+  return {whole, Isa::fma(a, rest, Isa::fma(a, factor, Isa::sub(shift, whole)))};
+}
+
+// 2^(a * (factor + rest))
+template <class Isa>
+ATTEND_ALWAYS_INLINE Power<Isa> power_of_two(typename Isa::Vec a, typename Isa::Vec factor, typename Isa::Vec rest) {
+  const SplitExponent<Isa> y = split_exponent<Isa>(a, factor, rest);
+  typename Isa::Vec digits[1] = {y.fraction};
+  exp2_fraction<Isa, 1>(digits);
+  return {digits[0], y.whole};
+}
+
+// log2(e) to 48 bits.
+constexpr float log2_e_rest = 1.925963e-08f;
+
+// a * 2^k for whole = whole_shift + k, |k| <= 252. The power is multiplied by in halves, each of them a float; only the last
+// product can be rounded, where it is subnormal.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec times_power(typename Isa::Vec a, typename Isa::Vec whole) {
+  using Vec = typename Isa::Vec;
+  const Vec shift = Isa::broadcast(whole_shift), power = Isa::sub(whole, shift);
+  const Vec half = Isa::fma(power, Isa::broadcast(0.5f), shift);
+  const Vec rest = Isa::add(Isa::sub(power, Isa::sub(half, shift)), shift);
+  return Isa::mul(Isa::mul(a, Isa::two_to(half)), Isa::two_to(rest));
+}
+
+// digits * 2^k as a float, for k <= 0; 0 below 2^-125.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec small_number(const Power<Isa>& power) {
+  return Isa::scale_by_power(power.digits, Isa::sub(power.whole, Isa::broadcast(whole_shift)));
+}
+
+// a, but not below `least` nor above `most`; NaN stays NaN.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec clamped(typename Isa::Vec a, float smallest, float largest) {
+  return Isa::min(Isa::max(a, Isa::broadcast(smallest)), Isa::broadcast(largest));
+}
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec size_of(typename Isa::Vec a) {
+  return Isa::max(a, Isa::sub(Isa::zero(), a));
+}
+// `then` where a >= b, which is no NaN; `otherwise` where a is below or NaN.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec where_at_least(typename Isa::Vec a, typename Isa::Vec b, typename Isa::Vec then,
+                                                      typename Isa::Vec otherwise) {
+  return Isa::where_equal(Isa::max(a, b), a, then, otherwise);
+}
+
+// e^x: infinity from 88.73 on, 0 below -103.98.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec exponential(typename Isa::Vec x) {
+  const typename Isa::Vec a = clamped<Isa>(x, -128.0f, 89.0f);
+  const Power<Isa> power = power_of_two<Isa>(a, Isa::broadcast(log2_e), Isa::broadcast(log2_e_rest));
+  return times_power<Isa>(power.digits, power.whole);
+}
+
+// factor * sigmoid(y), where x has the sign of y and the power is p = e^-|y|: factor / (1 + p) where x >= 0, factor * p / (1 +
+// p) below. A power that is smaller than a float is not lost where its product is none.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec times_sigmoid(typename Isa::Vec x, typename Isa::Vec factor, const Power<Isa>& power) {
+  using Vec = typename Isa::Vec;
+  const Vec one = Isa::broadcast(1.0f), zero = Isa::zero();
+  const Vec numerator = where_at_least<Isa>(x, zero, one, power.digits);
+  const Vec quotient = near_quotient<Isa>(numerator, Isa::add(one, small_number<Isa>(power)));
+  const Vec whole = where_at_least<Isa>(x, zero, Isa::broadcast(whole_shift), power.whole);
+  return times_power<Isa>(Isa::mul(factor, quotient), whole);
+}
+
+// e^-|x| for any x.
+template <class Isa>
+ATTEND_ALWAYS_INLINE Power<Isa> power_of_minus_size(typename Isa::Vec x) {
+  const typename Isa::Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(128.0f));
+  return power_of_two<Isa>(size, Isa::broadcast(-log2_e), Isa::broadcast(-log2_e_rest));
+}
+
+// 1 / (1 + e^-x)
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec sigmoid(typename Isa::Vec x) {
+  return times_sigmoid<Isa>(x, Isa::broadcast(1.0f), power_of_minus_size<Isa>(x));
+}
+
+// (e^2x - 1) / (e^2x + 1)
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec hyperbolic_tangent(typename Isa::Vec x) {
+  using Vec = typename Isa::Vec;
+  const SplitExponent<Isa> y =
+      split_exponent<Isa>(clamped<Isa>(x, -10.0f, 10.0f), Isa::broadcast(2 * log2_e), Isa::broadcast(2 * log2_e_rest));
+  const Vec less_one = power_less_one<Isa>(y.whole, y.fraction);
+  return near_quotient<Isa>(less_one, Isa::add(less_one, Isa::broadcast(2.0f)));
+}
+
+// Polynomials with float coefficients of small relative error, found with Remez's algorithm, one coefficient after the other
+// rounded to a float and the others fitted anew.
+//   erf(x) = x + x * P(x^2) for |x| <= 1, to 1.5e-9
+ATTEND_HOT_DATA constexpr float erf_coefficients[] = {7.806899e-05f, -0.00079978525f, 0.005187162f, -0.026853347f,
+                                                      0.11283579f,   -0.37612626f,    0.12837917f};
+//   erf(x / sqrt(2)) / 2 = x * P(x^2) for |x| <= 1, to 2.9e-9 of the smaller of 1/2 +- that
+ATTEND_HOT_DATA constexpr float middle_coefficients[] = {-8.168474e-06f, 0.000115016934f, -0.0011880192f,
+                                                         0.009974163f,   -0.06649054f,    0.3989423f};
+//   erfc(u / sqrt(2)) * e^(u^2 / 2) / 2 = w * P(w) with w = 1 / (1 + u * 3/8), for 1 <= u <= 16, to 3.2e-9
+ATTEND_HOT_DATA constexpr float tail_coefficients[] = {-0.0448403f, 0.18077756f, -0.25357512f, 0.10569861f, -0.010709034f,
+                                                       0.09607383f, 0.12724648f, 0.14970525f,  0.14959998f};
+
+template <class Isa, int count>
+ATTEND_ALWAYS_INLINE typename Isa::Vec polynomial(const float (&coefficients)[count], typename Isa::Vec x) {
+  typename Isa::Vec sum = Isa::broadcast(coefficients[0]);
+  ATTEND_UNROLL
+  for (int i = 1; i < count; ++i) sum = Isa::fma(sum, x, Isa::broadcast(coefficients[i]));
+  return sum;
+}
+
+// e^(-half * u^2), with all digits of the square, for half * u^2 <= 128; half is 1/2 or 1.
+template <class Isa>
+ATTEND_ALWAYS_INLINE Power<Isa> bell(typename Isa::Vec u, float half) {
+  using Vec = typename Isa::Vec;
+  const Vec minus_u = Isa::sub(Isa::zero(), u), by = Isa::broadcast(half * log2_e);
+  const Vec factor = Isa::mul(u, by);
+  const Vec rest = Isa::fma(u, Isa::broadcast(half * log2_e_rest), Isa::fma(u, by, Isa::sub(Isa::zero(), factor)));
+  return power_of_two<Isa>(minus_u, factor, rest);
+}
+
+// The polynomial of tails: the probability that a normally distributed number is above u, divided by e^(-u^2 / 2),
+// for 1 <= u <= 16; some number below.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec tail_ratio(typename Isa::Vec u) {
+  const typename Isa::Vec one = Isa::broadcast(1.0f);
+  const typename Isa::Vec w = near_quotient<Isa>(one, Isa::fma(u, Isa::broadcast(0.375f), one));
+  return Isa::mul(w, polynomial<Isa>(tail_coefficients, w));
+}
+
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec error_function(typename Isa::Vec x) {
+  using Vec = typename Isa::Vec;
+  const Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(4.0f)), one = Isa::broadcast(1.0f);
+  const Vec small = Isa::fma(size, polynomial<Isa>(erf_coefficients, Isa::mul(size, size)), size);
+  const Vec twice = Isa::mul(tail_ratio<Isa>(Isa::mul(size, Isa::broadcast(apart(1.4142135f)))), Isa::broadcast(-2.0f));
+  const Vec large = Isa::fma(twice, small_number<Isa>(bell<Isa>(size, 1.0f)), one);
+  const Vec sized = where_at_least<Isa>(size, one, large, small);
+  return where_at_least<Isa>(x, Isa::zero(), sized, Isa::sub(Isa::zero(), sized));
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA

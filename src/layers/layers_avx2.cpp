@@ -1,0 +1,18 @@
+// Layers with AVX2. Compiles to nothing elsewhere.
+#include "list.h"
+
+#if ATTEND_X86
+#include "../isa/x86/on.h"
+#define ATTEND_ISA avx2::layers
+#include "../backend/begin.h"
+
+#include "../isa/avx2/set.h"
+
+#include "../backend/body.h"
+#include "body.h"
+#include "rows.h"
+#include "linear.h"
+#include "integers.h"
+
+#include "../backend/end.h"
+#endif

@@ -1,0 +1,16 @@
+// Layers with SSE2. Compiles to nothing elsewhere.
+#include "list.h"
+
+#if ATTEND_X86
+#define ATTEND_ISA sse2::layers
+#include "../backend/begin.h"
+
+#include "../isa/sse2/set.h"
+
+#include "../backend/body.h"
+#include "body.h"
+#include "rows.h"
+#include "linear.h"
+
+#include "../backend/end.h"
+#endif

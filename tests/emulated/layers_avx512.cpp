@@ -1,0 +1,21 @@
+// src/layers/layers_avx512.cpp with emulated intrinsics, for processors that have AVX2.
+#include "../../src/layers/list.h"
+
+#if ATTEND_X86
+#include "../../src/isa/x86/on.h"
+#define ATTEND_AVX512
+#define ATTEND_ISA avx512::layers
+#include "../../src/backend/begin.h"
+#undef ATTEND_WHOLE_CHAINS  // assembly, which would need the processor
+
+#include "avx512_intrinsics.h"
+
+#include "../../src/isa/avx512/set.h"
+
+#include "../../src/backend/body.h"
+#include "../../src/layers/body.h"
+#include "../../src/layers/rows.h"
+#include "../../src/layers/linear.h"
+
+#include "../../src/backend/end.h"
+#endif

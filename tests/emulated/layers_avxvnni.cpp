@@ -1,0 +1,30 @@
+// src/layers/layers_avxvnni.cpp with emulated products, for processors that have AVX2.
+#include "../../src/layers/list.h"
+
+#if ATTEND_X86
+#include "../../src/isa/x86/on.h"
+#define ATTEND_ISA avxvnni::layers
+#include "../../src/backend/begin.h"
+
+#include "../../src/isa/x86/integer_vectors.h"
+#include "../../src/isa/x86/integers.h"
+#include "../../src/isa/x86/integer_pairs.h"
+#include "../../src/isa/x86/integer_quads.h"
+
+#include "integer_products.h"
+
+#include "../../src/isa/avxvnni/integers.h"
+
+#undef IntegerQuads
+#undef __asm__
+
+namespace attend::avxvnni::layers {
+using IntegerIsa = IntegerAvxVnni;
+}
+
+#include "../../src/backend/body.h"
+#include "../../src/layers/body.h"
+#include "../../src/layers/integers.h"
+
+#include "../../src/backend/end.h"
+#endif
