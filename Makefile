@@ -499,6 +499,11 @@ mutants:
 	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) --first $(FIRST) \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
 
+## rooms       lines of each room of include and src beside its budget
+.PHONY: rooms
+rooms:
+	@sh tests/support/budget.sh
+
 ## tiles       hot loops of every backend as each compiler makes them: instructions, loads, accesses of the stack, and cycles by models of processors, held to limits
 ##               COMPILERS="gcc clang-19" BACKENDS="avx2 neon64"  some;  LOOPS=all  every loop;  LOOPS=parts  the parts of whole tiles;  LIMITS=write  makes today's figures the limits
 .PHONY: tiles

@@ -12,8 +12,6 @@ major=${version%%.*}
 
 each() { # what-to-do: called with a file that is installed, and its mode and source or, of a link, where it points to
   for header in include/attend/*.h include/attend/*/*.h; do $1 "$include/${header#include/}" 644 "$header"; done
-  $1 "$include/attend/threads.h" 644 bench/hosted/attend/threads.h
-  $1 "$include/attend/checked.h" 644 bench/hosted/attend/checked.h
   $1 "$lib/libattend.a" 644 "$build/libattend.a"
   $1 "$lib/libattend.so.$version" 755 "$build/libattend.so"
   $1 "$lib/libattend.so.$major" link "libattend.so.$version"

@@ -111,7 +111,7 @@ def amalgamate(root, banner):
     text_of = lambda files, paths: ''.join(''.join(files.put_file(path)) for path in paths)
     guarded = lambda name, text: f'{banner}#ifndef ATTEND_{name}_H\n#define ATTEND_{name}_H\n{text}\n#endif\n'
     headers, library = Amalgamation(root), Amalgamation(root)
-    public = paths('include/attend/*.h', 'include/attend/*/*.h')
+    public = [path for path in paths('include/attend/*.h', 'include/attend/*/*.h') if '/hosted/' not in path]  # which need a C++ library
     c_text = text_of(headers, [path for path in public if ONCE not in headers.lines(path)])
     library.placed.update(headers.placed)
     cpp_text, sources = text_of(headers, public), text_of(library, paths('src/*/*.cpp'))

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../../bench/hosted/attend/threads.h"
+#include "attend/hosted/threads.h"
 #include "../support/random.h"
 #include "attend/layers.h"
 

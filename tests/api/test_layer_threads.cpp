@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <memory>
 
-#include "../../bench/hosted/attend/threads.h"
+#include "attend/hosted/threads.h"
 #include "../support/typed_objects.h"
 #include "attend/layers.h"
 #include "attend/layers/multi_head.h"

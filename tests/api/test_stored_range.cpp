@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "../../bench/hosted/attend/threads.h"
+#include "attend/hosted/threads.h"
 #include "../support/typed_objects.h"
 #include "attend/layers/multi_head.h"
 

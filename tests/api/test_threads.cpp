@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../bench/hosted/attend/threads.h"
+#include "attend/hosted/threads.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
 #include "attend/attend.h"

@@ -27,7 +27,7 @@ ends() {
   fi
 }
 
-if program checked -include bench/hosted/attend/checked.h; then
+if program checked -include include/attend/hosted/checked.h; then
   ends checked right 0
   ends checked layer 134 "$sentence"
   ends checked attention 134 "$sentence"

@@ -10,7 +10,7 @@ build=$2/check_pages
 rm -rf "$build" && mkdir -p "$build" || exit 1
 export PYTHONDONTWRITEBYTECODE=1
 
-strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -Ibench/hosted"
+strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude"
 cpp_flags="-x c++ -std=c++17"
 c_flags="-x c -std=c99"
 

@@ -9,6 +9,11 @@ for top in include src tests bench; do
   nothing_in "$(find $top -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -v '^bench/package/' | sort | xargs awk -f tests/support/rooms.awk)" "includes of $top/"
 done
 
+sh tests/support/budget.sh >"$build/budget"
+over=$?
+sed 's/^/     /' "$build/budget"
+[ $over -eq 0 ] && ok "no room has more lines than its budget" || fail "no room has more lines than its budget" "$(grep -E ' <- |^rooms' "$build/budget")"
+
 # No test is left out of the compiled ones.
 nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS ?= //p' Makefile | tr ' ' '|'))/")" \
   "every room of tests is one of TEST_ROOMS"

@@ -74,8 +74,8 @@ def check_names(site, library):
     c = known(site, 'c')
     say(sorted(expected_c(library) - c), f'every name of the C surface is in the reference: {len(c)}')
     cpp = known(site, 'cpp')
-    # Names of bench/hosted, which the library installs beside its own, and of private namespaces are others.
-    hosted = {name for path in (ROOT / 'bench/hosted/attend').glob('*.h') for name in re.findall(r'\b(?:class|struct) (\w+)|\b(\w+)\(', path.read_text()) for name in name if name}
+    # Names of include/attend/hosted, which needs a C++ library, and of private namespaces are others.
+    hosted = {name for path in (ROOT / 'include/attend/hosted').glob('*.h') for name in re.findall(r'\b(?:class|struct) (\w+)|\b(\w+)\(', path.read_text()) for name in name if name}
     say(sorted(expected_cpp() - cpp - INSIDE - hosted - {'attend'}), f'every name that is written after attend:: is in the reference: {len(cpp)}')
     python = known(site, 'python')
     again = {f'attend.nn.{name}' for name in ('Rotary', 'Cache', 'State')}

@@ -31,7 +31,7 @@ BEGIN {
   may["bench/peers"] = api " bench/peers bench bench/adapters/ggml"
   may["bench/app"] = api " bench/app"
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
-  may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
+  may["include/attend/hosted"] = typed  # what needs a C++ library
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
   # What the page's playground is compared with: the application, and the tests' digests.
   may["bench/site/playground"] = api " bench/app tests/conformance tests/support"
@@ -49,7 +49,7 @@ BEGIN {
     may[example] = may[example "/model"] = example " " example "/model include/attend/layers.h"  # a model is what attend.export has written
   }
   may["tests/tiles"] = api
-  shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app bench/hosted/attend"
+  shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
   for (n = split("unit conformance app api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
   may["tests/firmware"] = may["tests/firmware"] " bench/exported/keywords"  # whose sound boards hear
 }

@@ -6,7 +6,7 @@
 
 #ifdef ATTEND_CHECKED
 #ifndef ATTEND_MISUSE
-// What becomes of a sentence, a string literal. Programs that define it themselves must not return from it; attend/checked.h,
+// What becomes of a sentence, a string literal. Programs that define it themselves must not return from it; attend/hosted/checked.h,
 // for those that have a C library, prints it.
 #define ATTEND_MISUSE(sentence) __builtin_trap()
 #endif

@@ -17,8 +17,7 @@
 // key or value is too large for a ring, what the block of tokens before it has overwritten is gone.
 //
 // After the options, or without them, calls take a TeamPart: threads that compute a call together, with the bits of one. Where
-// there is std::thread, attend::Team starts and joins them; it is in attend/threads.h, in bench/hosted, which is installed with
-// the library. All return the same status; where one alone is refused, for its index, the others wait for it in the barrier.
+// there is std::thread, attend::Team (hosted/threads.h) starts and joins them. All return the same status; where one alone is refused, for its index, the others wait for it in the barrier.
 // A thread that does not pass its part on computes the whole call, and over a cache appends the tokens once more:
 // -Werror=unused-parameter finds a part that a lambda does not use.
 #pragma once

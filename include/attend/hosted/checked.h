@@ -1,4 +1,4 @@
-// Checks of misuse for programs that have a C library: compile all sources with `-include attend/checked.h`. It sets
+// Checks of misuse for programs that have a C library: compile all sources with `-include attend/hosted/checked.h`. It sets
 // ATTEND_CHECKED; misuse prints a sentence to the standard error stream and aborts.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A team of threads that compute the parts of a call, for programs that have std::thread. It is beside the library, not in it:
-// the library starts no thread and has freestanding headers alone. `make install` puts it to the others.
+// A team of threads that compute the parts of a call, for programs that have std::thread. The library itself
+// starts no thread.
 //
 //   attend::Team team(4);
 //   team.run([&](attend::Part part) { return attend::prefill(query, cache, output, work[part.index], options, part); });
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include <attend/options.h>
+#include "../options.h"
 
 namespace attend {
 
