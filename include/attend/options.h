@@ -3,8 +3,7 @@
 #pragma once
 
 #include "core/alibi.h"
-#include "detail/option_arrays.h"
-#include "detail/range_arrays.h"
+#include "detail/option_settings.h"
 #include "status.h"
 
 namespace attend {

@@ -1,5 +1,4 @@
-// A team of threads that compute the parts of a call, for programs that have std::thread. The library itself
-// starts no thread.
+// A team of threads that compute the parts of a call, for programs that have std::thread. The library itself starts none.
 //
 //   attend::Team team(4);
 //   team.run([&](attend::Part part) { return attend::prefill(query, cache, output, work[part.index], options, part); });

@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Avx2 : X86Lanes {
+struct Avx2 : X86Transposes {
   using Vec = __m256;
   using Factor = Vec;
   static constexpr int lanes = 8;

@@ -1,5 +1,5 @@
 // AVX2's headers in order, and what computes with it: floats, rows of floats, and integers.
-#include "../x86/lanes.h"
+#include "../x86/transposes.h"
 #include "chain.h"
 #include "operations.h"
 

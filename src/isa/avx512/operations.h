@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Avx512 : X86Lanes {
+struct Avx512 : X86Transposes {
   using Vec = __m512;
   using Factor = Vec;
   static constexpr int lanes = 16;

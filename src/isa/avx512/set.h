@@ -1,5 +1,5 @@
 // AVX-512's headers in order, and what computes with it.
-#include "../x86/lanes.h"
+#include "../x86/transposes.h"
 #include "chain.h"
 #include "operations.h"
 

@@ -1,10 +1,9 @@
-// The common operations of the x86 instruction sets: rows of tiles, transposes, and the sum of lanes. To be included where AVX
-// is switched on.
+// What AVX2 and AVX-512 have in common: transposes of rows, rows of tiles, and the sum of lanes.
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct X86Lanes : NoLoops {
+struct X86Transposes : NoLoops {
   static constexpr int tile_rows = 12;
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
 

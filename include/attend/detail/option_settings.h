@@ -1,105 +1,9 @@
-// Arrays that a call with ScoreOptions (options.h) reads or fills beside its queries, keys and values. The type of a
-// mask or bias shows what shares it: an extent of 1 means the same for all queries, or for all heads.
-//
-//   attend::Mask<1, 1, keys> padding;                  // of every query of every head
-//   attend::BitMask<queries, 1, keys> tree;            // of each query, shared by the heads
-//   attend::Bias<queries, Shape::query_heads, keys> bias;
+// What ScoreOptions and RangedOptions (options.h) keep of the arrays that they are given: where these lie, and their extents.
 #pragma once
 
-#include "../core/options.h"
-#include "../shape.h"
+#include "../option_arrays.h"
 
 namespace attend {
-
-// mask[query][head][key]: 0 (false) masks the key.
-template <int queries, int heads, int keys>
-struct Mask {
-  static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
-  uint8_t data[size_t(queries)][size_t(heads)][size_t(keys)];
-
-  constexpr auto& operator[](int query) { return data[query]; }
-  constexpr const auto& operator[](int query) const { return data[query]; }
-};
-
-// The same in bits: that of key j is bit j % 8, from the lowest, of byte j / 8 of its row.
-template <int queries, int heads, int keys>
-struct BitMask {
-  static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
-  uint8_t data[size_t(queries)][size_t(heads)][size_t(keys + 7) / 8];
-
-  // Whether the key is visible, and making it so.
-  constexpr bool at(int query, int head, int key) const { return (data[query][head][key / 8] >> key % 8 & 1) != 0; }
-  constexpr void set(int query, int head, int key, bool visible) {
-    uint8_t& byte = data[query][head][key / 8];
-    const unsigned bit = 1u << key % 8;
-    byte = uint8_t(visible ? byte | bit : byte & ~bit);
-  }
-};
-
-// bias[query][head][key] is added to the score, in natural-log units. -infinity masks the key, whatever the key and value hold.
-// A number at or below -2.36e38, such as the lowest float, of which many masks are made, makes the score -infinity: the key has
-// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. A number at or above 2.36e38 makes
-// the score infinity, and the row's output NaN.
-template <int queries, int heads, int keys>
-struct Bias {
-  static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a bias must be at least 1");
-  float data[size_t(queries)][size_t(heads)][size_t(keys)];
-
-  constexpr auto& operator[](int query) { return data[query]; }
-  constexpr const auto& operator[](int query) const { return data[query]; }
-};
-
-// at(head, distance) is added to the score of a key `distance` after the query's position (negative: before it), in natural-log
-// units, as a Bias is. Keys farther away than left or right get the number at that end.
-template <int heads, int left, int right>
-struct RelativeBias {
-  static_assert(heads >= 1, "attend: heads of a relative bias must be at least 1");
-  static_assert(left >= 0 && right >= 0, "attend: distances of a relative bias must be at least 0");
-  float data[size_t(heads)][size_t(left + 1 + right)];
-
-  constexpr float& at(int head, int distance) { return data[head][left + distance]; }
-  constexpr const float& at(int head, int distance) const { return data[head][left + distance]; }
-};
-
-// scales[head][key] of single keys or values of an integer shape, heads being the key/value heads: in 2^-15 of the scale that
-// the Quantisation has, 0 … 32768.
-template <class Shape, int keys>
-struct TokenScales {
-  static_assert(detail::is_integer<Shape>, "attend: TokenScales are of an integer shape; a cache of attend::int8 has its own");
-  static_assert(keys >= 1, "attend: TokenScales need at least 1 key");
-  uint16_t data[size_t(detail::Checked<Shape>::kv_heads)][size_t(keys)];
-
-  constexpr auto& operator[](int head) { return data[head]; }
-  constexpr const auto& operator[](int head) const { return data[head]; }
-};
-
-// lse[token][head], filled by a call: ln of the sum of exp(score) over the keys that the query sees, the sink included.
-// -infinity where it sees none. With LseBase::two, log2 of the same sum.
-template <class Shape, int tokens = 1>
-struct Lse {
-  static_assert(tokens >= 1, "attend: an array needs at least 1 token");
-  float data[size_t(tokens)][size_t(detail::Checked<Shape>::query_heads)];
-
-  constexpr auto& operator[](int token) { return data[token]; }
-  constexpr const auto& operator[](int token) const { return data[token]; }
-};
-
-// scores[token][head][key], filled by a call with the scores of a stage, in natural-log units.
-template <class Shape, int tokens, int keys>
-struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys, float> {
-  static_assert(keys >= 1, "attend: scores need at least 1 key");
-};
-
-// raw: scale * dot(query, key) of all keys, masked or not. capped: after the soft cap, likewise. biased: after biases,
-// -infinity where a key is masked. weights: after the softmax, 0 where a key is masked.
-using ScoreStage = core::Scores;
-
-// Where a bias joins a score: after the soft cap, or before it, which caps their sum. Before it only -infinity masks a key: any
-// other number leaves a score within the cap.
-enum class BiasStage : uint8_t { after_cap, before_cap };
-
-// The base of a log-sum-exp's logarithm: ln of the sum of exp(score), or log2 of the same sum.
-enum class LseBase : uint8_t { e, two };
 
 namespace detail {
 
@@ -285,6 +189,72 @@ struct ScoresSetting {
       data = array.data[0][0];
       tokens = Is::queries;
       keys = Is::keys;
+    }
+  }
+};
+
+// Which limits a list has, and of how many queries.
+struct RangeLimits {
+  bool first;
+  bool end;
+  int tokens;
+};
+template <class Type>
+constexpr RangeLimits limits_of(const Type*) {
+  return {false, false, 0};
+}
+template <int tokens>
+constexpr RangeLimits limits_of(const Ranges<tokens>*) {
+  return {true, true, tokens};
+}
+template <int tokens>
+constexpr RangeLimits limits_of(const FirstKeys<tokens>*) {
+  return {true, false, tokens};
+}
+template <int tokens>
+constexpr RangeLimits limits_of(const EndKeys<tokens>*) {
+  return {false, true, tokens};
+}
+template <class Type>
+constexpr bool is_list_of_documents(const Type*) {
+  return false;
+}
+template <int most>
+constexpr bool is_list_of_documents(const Documents<most>*) {
+  return true;
+}
+
+// The addresses of the lists, which must outlive the call. Braces turn an option off: options.ranges = {}.
+struct RangesSetting {
+  const int32_t* first = nullptr;
+  const int32_t* end = nullptr;
+  int tokens = 0;
+
+  constexpr RangesSetting() = default;
+  template <class List>
+  constexpr RangesSetting(List&& list) {
+    constexpr RangeLimits limits = limits_of(null_of<typename Bare<List>::Name>());
+    static_assert(is_named<List> && limits.tokens > 0,
+                  "attend: options.ranges takes attend::Ranges<tokens>, FirstKeys<tokens> or EndKeys<tokens> that outlive the "
+                  "call, not a temporary");
+    if constexpr (limits.first) first = list.first;
+    if constexpr (limits.end) end = list.end;
+    tokens = limits.tokens;
+  }
+};
+struct DocumentsSetting {
+  const int32_t* boundaries = nullptr;
+  const int* count = nullptr;  // where it is, because documents may be added later
+
+  constexpr DocumentsSetting() = default;
+  template <class List>
+  constexpr DocumentsSetting(List&& list) {
+    constexpr bool fits = is_list_of_documents(null_of<typename Bare<List>::Name>());
+    static_assert(is_named<List> && fits,
+                  "attend: options.documents takes attend::Documents<most> that outlive the call, not a temporary");
+    if constexpr (fits) {
+      boundaries = list.boundaries_;
+      count = &list.count_;
     }
   }
 };
