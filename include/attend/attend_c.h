@@ -20,8 +20,9 @@
  * all other options are off in a problem that was initialised. A query that sees no key gets zeros. A key that
  * is not visible changes no bit of the output, whatever its bytes are. The bits are those of the C++ surface, on every target,
  * with every backend, cut into however many calls or parts, while keys * max|value| stays below 8e37. Keys whose
- * weight is below 2^-124 of a query's largest may be left out by one way of cutting and not by another: where one decides a tie,
- * which is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last place.
+ * weight is below 2^-124 of a query's largest may be left out by one way of cutting and not by another: where one decides a
+ * tie, which is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last
+ * place.
  *
  * Order of axes: tensors (query, key, value, output, lse) are [batch][token][head][dim], or as `layout` says. Masks, biases and
  * scores are [batch][query head][query][key], whatever the layout is. The last axis is always contiguous.
@@ -52,8 +53,8 @@ extern "C" {
 #define ATTEND_ALIGNMENT 64
 
 /* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
-   less. The second is for problems that set soft_cap, a format, ATTEND_QUERIES_LAST or any field from window_left on, or whose
-   cache is a ring or not of floats. */
+   less. The second is for problems that set a format, soft_cap, ATTEND_QUERIES_LAST or any field from `pages` on but offset and
+   scale, or whose cache is a ring or not of floats. */
 #define ATTEND_STACK_BYTES 3200
 #define ATTEND_OPTION_STACK_BYTES 6144
 

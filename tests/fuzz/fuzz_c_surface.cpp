@@ -78,10 +78,6 @@ void run(std::size_t workspace_bytes, int parts) {
   const std::ptrdiff_t origin = whole.problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : whole.problem.origin;
   const std::ptrdiff_t keys = whole.problem.keys == ATTEND_ALL_KEYS ? origin + attend_cache_tokens(cache) : whole.problem.keys;
   attend_problem p = written_out(whole.problem, keys);
-  if (p.size == first_size) {
-    p.state_nodes = ATTEND_DEFAULT_STATE_NODES;
-    p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0}, p.bias_stage = ATTEND_BIAS_AFTER_CAP;
-  }
   p.size = sizeof p;
   REQUIRE(keys >= 0 && keys <= ATTEND_MAX_TOKENS && p.queries >= 0 && p.query_heads % p.kv_heads == 0);
   REQUIRE(p.scale - p.scale == 0.0f && p.soft_cap >= 0.0f && p.soft_cap - p.soft_cap == 0.0f);
