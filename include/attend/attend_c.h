@@ -165,9 +165,9 @@ ATTEND_API size_t attend_saved_size(const attend_problem* problem);
 /* Writes the problem's states as bytes for other programs and machines, with a check sum and ATTEND_BITS_VERSION. They depend
  * on the keys that the states have taken alone, as far as bits are promised: not on backend, byte order, state_nodes or the
  * way in which they were taken and merged. Bytes need no alignment. size: how many there is room for, of which as many are
- * written as these states need; attend_saved_size is always enough. saved: set to how many were written; may be null. What
+ * written as these states need; attend_saved_size is always enough. result: set to how many were written; may be null. What
  * runs must have in common, such as scale and masks, is not in states, nor saved. */
-ATTEND_API attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* saved);
+ATTEND_API attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* result);
 
 /* Makes the problem's states, memory of attend_state_size bytes, what was saved: size bytes, or the first ones of them.
  * Refused are bytes that are not saved states, damaged or cut short (ATTEND_CORRUPT), of another ATTEND_BITS_VERSION

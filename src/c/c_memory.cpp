@@ -157,8 +157,8 @@ ptrdiff_t Memory::write(const void* data, const Extent& extent, int bits, attend
 Range Check::memory(const void* memory, size_t size, size_t needed, attend_argument argument) {
   address(memory, config::alignment, argument);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
-  require(size >= needed, ATTEND_TOO_SMALL, attend_argument(argument + 1));
-  require(size <= PTRDIFF_MAX && size <= UINTPTR_MAX - begin, ATTEND_TOO_LARGE, attend_argument(argument + 1));
+  require(size >= needed, ATTEND_TOO_SMALL, argument);
+  require(size <= PTRDIFF_MAX && size <= UINTPTR_MAX - begin, ATTEND_TOO_LARGE, argument);
   return failed() ? Range{} : Range{begin, begin + needed};
 }
 

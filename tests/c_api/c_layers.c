@@ -87,7 +87,7 @@ static void make(void) {
   up = weights(up_rows[0], hidden, width);
   down = weights(down_rows[0], width, hidden);
   CHECK(attend_packed_size(&gate) == 32 * width * sizeof(float) && attend_packed_size(&gate) <= SIZE(packed_memory));
-  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE, attend_pack_weights(&gate, aligned(packed_memory), 8, &gate));
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY, attend_pack_weights(&gate, aligned(packed_memory), 8, &gate));
   IS(ATTEND_OK, attend_pack_weights(&gate, aligned(packed_memory), SIZE(packed_memory), &gate));
   SAYS(ATTEND_MISSING, ATTEND_ARG_SCALES, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, NULL, &up));
   IS(ATTEND_OK, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, up_scales, &converted));
@@ -242,7 +242,7 @@ static void integers(void) {
   IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, y));
   CHECK(y[0][0] == 24 - 1 && y[0][1] == 681 - 1 && y[1][0] == (-138 - 234 - 30 + 7 + 1) / 2 - 1);
   CHECK(y[1][1] == (128 * 138 + 127 * 117 - 50 - 9) / 2 - 1);
-  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE,
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY,
        attend_pack_weights(&linear.weights, aligned(packed_memory), 3, &linear.weights));
   IS(ATTEND_OK, attend_pack_weights(&linear.weights, aligned(packed_memory), SIZE(packed_memory), &linear.weights));
   IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, again));

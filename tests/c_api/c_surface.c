@@ -68,7 +68,7 @@ static void arrays(void) {
   CHECK(memcmp(output, again, sizeof output) == 0);
 
   memset(again, 0x7f, sizeof again);
-  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE, attend_run(&p, workspace, bytes - 1));
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE, attend_run(&p, workspace, bytes - 1));
   SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PART, attend_run_part(&p, 3, 3, workspace, sizeof workspace));
   p.head_dim = 0;
   SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM, attend_check(&p));
