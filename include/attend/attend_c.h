@@ -205,10 +205,7 @@ typedef struct attend_cache_shape {
 /* Writes the size, and 0 to the rest. */
 ATTEND_API attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size);
 
-/* ATTEND_OK, or why attend_cache_size is 0. */
-ATTEND_API attend_status attend_cache_check(const attend_cache_shape* shape);
-
-/* Bytes of a cache; 0 if the shape is refused. */
+/* Bytes of a cache; 0 if the shape is refused, and attend_cache_init returns why, whatever its memory is. */
 ATTEND_API size_t attend_cache_size(const attend_cache_shape* shape);
 
 /* Makes an empty cache of memory_size bytes at memory, aligned to ATTEND_ALIGNMENT, at least attend_cache_size(shape) of them.
@@ -228,9 +225,8 @@ ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t toke
  * another sequence, empty it and append again. */
 ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens);
 
-/* The tokens held, and the capacity in tokens; -1 if cache is null or corrupt. */
-ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache);
-ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
+/* The tokens held; -1 if cache is null or corrupt. max_tokens: set to the capacity in tokens; may be null. */
+ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache, ptrdiff_t* max_tokens);
 
 /* ---- Versions ---- */
 
@@ -240,12 +236,10 @@ ATTEND_API int attend_bits_version(void);
 
 /* ---- The choice of a backend: it matters for speed only ---- */
 
-/* Backends compiled in, fastest first, and the name of one; null where index is not within 0 ... count - 1. */
-ATTEND_API int attend_backend_count(void);
+/* The name of a backend. From index 0 on, the fastest first, these are the backends compiled in; null ends the list. The
+ * backend at ATTEND_BACKEND_IN_USE is the fastest that the processor can run, unless another was chosen. */
+#define ATTEND_BACKEND_IN_USE (-1)
 ATTEND_API const char* attend_backend_name(int index);
-
-/* The backend in use: the fastest that the processor can run, unless another was chosen. */
-ATTEND_API const char* attend_backend_active(void);
 
 /* Makes every later call, of the C++ surface too, use the backend of that name. */
 ATTEND_API attend_status attend_backend_use(const char* name);

@@ -1,4 +1,4 @@
-// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist; and the default scale.
+// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist.
 #include "checks.h"
 
 #include "../call/portable.h"
@@ -196,14 +196,3 @@ void check_key_lengths(Memory& check, const ptrdiff_t* lengths, ptrdiff_t batch,
 }
 
 }  // namespace attend::c_surface
-
-using namespace attend;
-using namespace attend::c_surface;
-
-extern "C" {
-
-float attend_default_scale(ptrdiff_t head_dim) {
-  return head_dim >= 1 && head_dim <= ATTEND_MAX_WIDTH ? usual_scale(int(head_dim)) : 0.0f;
-}
-
-}  // extern "C"

@@ -34,21 +34,20 @@ constexpr const char* texts[] = {
     "take the keys again, or load it with the library that saved it: sums of its version have other bits",
 };
 
-// The text for an error with one argument, or with one of several, where there is more advice than for all arguments.
+// The text for an error with one argument, or with one of several, where there is more advice than for all arguments. Numbers
+// are bytes: there are many of these.
 struct Special {
-  attend_error error;
-  attend_argument first, last;
+  uint8_t error;        // attend_error
+  uint8_t first, last;  // attend_argument
   const char* text;
 };
 constexpr const char* strides_text =
     "set all of its strides: those that are set leave it open what the dense ones are, or these depend on how many keys there "
     "are, which a call with states does not have";
 constexpr const char* matrix_text =
-    "set all of its strides: those that are set leave it open what the dense ones are; and with states, where the problem's "
-    "keys "
-    "is only where a call stops, its keys, which is how many columns it has";
+    "set all of its strides; and with states its keys, how many columns it has: the problem's keys is only where a call stops";
 constexpr const char* columns_text =
-    "set its keys to how many columns it has: at most ATTEND_MAX_TOKENS, and of scores at least the problem's keys";
+    "set its keys to how many columns it has, scores to at least the problem's keys; bits have no negative strides";
 constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT, strides_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES, ATTEND_ARG_VALUE_SCALES, strides_text},
@@ -58,27 +57,24 @@ constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES, matrix_text},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_BIAS, ATTEND_ARG_BIAS, columns_text},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES, columns_text},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK, ATTEND_ARG_MASK,
-     "set its keys to how many columns it has, at most ATTEND_MAX_TOKENS, and of bits no negative strides"},
-    {ATTEND_UNKNOWN, ATTEND_ARG_MASK, ATTEND_ARG_MASK, "set its kind to ATTEND_MASK_BYTES or ATTEND_MASK_BITS"},
-    {ATTEND_UNKNOWN, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES,
-     "set its stage to one of attend_score_stage: raw, capped, biased or weights"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK, ATTEND_ARG_MASK, columns_text},
+    {ATTEND_UNKNOWN, ATTEND_ARG_MASK, ATTEND_ARG_MASK, "set its kind to one of attend_mask_kind"},
+    {ATTEND_UNKNOWN, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES, "set its stage to one of attend_score_stage"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_RELATIVE_BIAS, ATTEND_ARG_RELATIVE_BIAS,
-     "set its left and its right, each to 0 ... ATTEND_MAX_TOKENS"},
+     "set its left and right to 0 ... ATTEND_MAX_TOKENS"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "the cache has no tokens: append some first (attend_cache_append, attend_project_memory); where there are none, set it or "
      "key_lengths to 0, or with states leave the call out"},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
-     "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH, "set it, to 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
      "set it: 0 if the queries are the first tokens, keys - queries if they are the last; over a cache, append their keys and "
      "values before the call"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
-     "set it to the position of the key that the arrays of this call begin with, which is 0 if they have all keys"},
+     "set it to the position of the key that the arrays begin with: 0 if they have all keys"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_VALUE_FORMAT,
      "set it too: the other of query_format and output_format, or of key_format and value_format, is smaller than float32"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "set it to how many keys there are; over a cache it is at most the tokens that the cache holds, or ATTEND_ALL_KEYS"},
+     "set it to how many keys there are: over a cache at most what the cache holds, or ATTEND_ALL_KEYS"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
      "make it of ATTEND_BFLOAT16 or ATTEND_INT8, or of its format | ATTEND_SATURATED: a key or value is too large for it "
      "(the largest of ATTEND_FLOAT16 is 65504, of ATTEND_INT4 524032)"},
@@ -86,8 +82,7 @@ constexpr Special specials[] = {
      "convert them to ATTEND_BFLOAT16 or ATTEND_INT8: one is too large for the format (the largest of ATTEND_FLOAT16 is "
      "65504, of ATTEND_INT4 524032)"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
-     "set its count to how many pages the pool has, and each entry of its table that queries see to one of them, 0 to count - "
-     "1"},
+     "set its count to the pages of the pool, and entries that queries see to 0 ... count - 1"},
     {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set it to where the call stops, past first_key, or leave the call out where there are no more keys; for attend_finish "
      "set it to the states' next key after all runs and merges"},
@@ -105,7 +100,7 @@ constexpr Special specials[] = {
     {ATTEND_TOO_SMALL, ATTEND_ARG_STATE_NODES, ATTEND_ARG_STATE_NODES,
      "make the states with more, before attend_state_size, or merge first what lies side by side"},
     {ATTEND_MISMATCH, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
-     "give the problem the batch, queries, query_heads and value_dim, and the arithmetic, of the states that were saved"},
+     "give the problem the batch, queries, query_heads, value_dim and arithmetic of the saved states"},
     {ATTEND_CORRUPT, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
      "pass all bytes that attend_save has written, as they were: these are others, fewer or damaged"},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
@@ -115,17 +110,16 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_SOFT_CAP, ATTEND_ARG_SOFT_CAP,
      "set a larger cap or a smaller scale: scores reach the cap at once, and scale / soft_cap leaves the range of floats"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_WORKSPACE, ATTEND_ARG_MEMORY,
-     "pass how many bytes there are: the memory would end behind the last address"},
+     "pass how many bytes there are: it would end behind the last address"},
     {ATTEND_MISSING, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "call attend_problem_init or attend_integer_problem_init first"},
     {ATTEND_CONFLICT, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "initialise the problem with attend_problem_init: this call computes in floats only"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT,
-     "give the layer's weights of this name the outputs and inputs that c/layers.h requires, by the heads and widths of the "
-     "problem and its other weights"},
+     "give the layer's weights the outputs and inputs that c/layers.h requires of them"},
     {ATTEND_MISMATCH, ATTEND_ARG_GATE, ATTEND_ARG_GATE,
-     "give it query_heads * value_dim outputs and the inputs of query, and heads whose value_dim is at most head_dim"},
+     "give it query_heads * value_dim outputs and the inputs of query; value_dim is at most head_dim"},
     {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_LAYOUT, ATTEND_ARG_WEIGHTS_LAYOUT,
      "compute weights of integer layouts with attend_integer_project, and those of other layouts with all other calls"},
     {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_BIAS, ATTEND_ARG_WEIGHTS_BIAS,
@@ -136,18 +130,18 @@ constexpr Special specials[] = {
      "make them with attend_integer_multiplier_of, of numbers from 2^-32 to below 2^29"},
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
     {ATTEND_UNKNOWN, ATTEND_ARG_SCALING, ATTEND_ARG_SCALING, "set its kind to one of attend_rotary_kind"},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_POSITIONS, ATTEND_ARG_POSITIONS, "set its axes to 1 ... 8, and interleaved to 0 or 1"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_POSITIONS, ATTEND_ARG_POSITIONS, "set its axes to 1 ... 8, interleaved to 0 or 1"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERY_FACTORS, ATTEND_ARG_QUERY_FACTORS,
-     "set its count and period to 1 ... ATTEND_MAX_TOKENS, and its shift to 0 ... ATTEND_MAX_TOKENS"},
-    {ATTEND_MISSING, ATTEND_ARG_TEAM, ATTEND_ARG_TEAM, "set its barrier: several threads meet there"},
+     "set its count and period to 1 or more, its shift to 0 or more"},
+    {ATTEND_MISSING, ATTEND_ARG_TEAM, ATTEND_ARG_TEAM, "set its barrier"},
     {ATTEND_MISMATCH, ATTEND_ARG_PAIRS, ATTEND_ARG_PAIRS,
      "give the axes rotary_dim / 2 pairs in all, none of them past the last pair"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES, ATTEND_ARG_RANGES,
      "give each query a first key of at least 0, and an end that is not before it"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
-     "set its count to how many documents there are, begin its boundaries with 0, and let none end before it begins"},
+     "set its count, begin boundaries with 0, and let no document end before it begins"},
     {ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
-     "end its boundaries with as many tokens as there are queries, and as there are keys"},
+     "end boundaries with as many tokens as there are queries and keys"},
     {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_CONSTANTS, "make them with attend_integer_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
@@ -209,10 +203,6 @@ using namespace attend::c_surface;
 
 extern "C" {
 
-int attend_status_error(attend_status status) { return is_status(status) ? status & 0xff : -1; }
-
-int attend_status_argument(attend_status status) { return is_status(status) ? status >> 8 : -1; }
-
 const char* attend_error_text(attend_status status) {
   return is_status(status) ? text_of(status & 0xff, status >> 8) : "pass a status that a function of attend_c.h has returned";
 }
@@ -223,13 +213,10 @@ int attend_version(void) { return ATTEND_VERSION; }
 
 int attend_bits_version(void) { return ATTEND_BITS_VERSION; }
 
-int attend_backend_count(void) { return attend::backend_count(); }
-
 const char* attend_backend_name(int index) {
+  if (index == ATTEND_BACKEND_IN_USE) return attend::active_backend();
   return index >= 0 && index < attend::backend_count() ? attend::backend_name(index) : nullptr;
 }
-
-const char* attend_backend_active(void) { return attend::active_backend(); }
 
 attend_status attend_backend_use(const char* name) {
   Check check;

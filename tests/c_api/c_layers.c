@@ -126,7 +126,7 @@ static void block(float* at, int count) {
   open[1].y = shut;
   close.weights = down;
   close.y = y;
-  IS(ATTEND_OK, attend_project(normal, count, open, 2, work, attend_projection_workspace_size()));
+  IS(ATTEND_OK, attend_project(normal, count, open, 2, work, ATTEND_PROJECTION_WORKSPACE_SIZE));
   IS(ATTEND_OK, attend_activate(ATTEND_SILU, opened, shut, (ptrdiff_t)count * hidden, shut));
   IS(ATTEND_OK, attend_project(shut, count, &close, 1, NULL, 0));
   IS(ATTEND_OK, attend_add(y, 1.0f, (ptrdiff_t)count * width, at));
@@ -146,7 +146,7 @@ static void blocks(void) {
   block(alone[0], tokens);
   make_cache();
   block(in_one[0], tokens);
-  CHECK(attend_cache_tokens(layer.cache) == tokens);
+  CHECK(attend_cache_tokens(layer.cache, NULL) == tokens);
   make_cache();
   for (t = 0; t < tokens; ++t) block(by_token[t], 1);
   CHECK(memcmp(alone, in_one, sizeof alone) == 0);

@@ -214,7 +214,7 @@ unfit = Problem()
 check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit)) == 0, "size of attend_problem")
 check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit) - 1) != 0, "size of attend_problem")
 count = 0
-for name in (attend.attend_backend_name(i) for i in range(attend.attend_backend_count())):
+for name in itertools.takewhile(bool, map(attend.attend_backend_name, itertools.count())):
     if attend.attend_backend_use(name) == 0:
         for case in cases():
             case.run()

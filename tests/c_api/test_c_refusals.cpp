@@ -1,5 +1,7 @@
 // What the C surface refuses, by the tables: each row is refused with its error and its argument, before anything is written.
 // (Rows of problems of floats are in test_c_malformed.cpp, as part of random problems.)
+#include <attend/backend.h>
+
 #include "refusals_integer_world.h"
 #include "refusals_layer_world.h"
 #include "refusals_state_world.h"
@@ -64,8 +66,11 @@ TEST_CASE("c refusals: states") {
 
 TEST_CASE("c refusals: caches, inits and backends") {
   check_arguments(check_refusals(refused_caches::rows), ATTEND_ARG_SHAPE, ATTEND_ARG_NAME);
-  for (const int none : {-9, -1, attend_backend_count(), attend_backend_count() + 9})
-    CHECK(attend_backend_name(none) == nullptr);
+  int count = 0;
+  while (attend_backend_name(count) != nullptr) ++count;
+  CHECK(count == attend::backend_count());
+  for (const int none : {-9, -2, count + 9}) CHECK(attend_backend_name(none) == nullptr);
+  CHECK(attend_backend_name(ATTEND_BACKEND_IN_USE) == attend::active_backend());
 }
 
 TEST_CASE("c refusals: integer attention and its scales") {

@@ -16,6 +16,9 @@ namespace fuzz {
     if (!(condition)) std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition), std::abort(); \
   } while (false)
 
+constexpr int error_of(attend_status status) { return status % 256; }
+constexpr int argument_of(attend_status status) { return status / 256; }
+
 constexpr std::size_t arena_bytes = 1 << 16, most_lengths = 16, tail = 128;
 alignas(ATTEND_ALIGNMENT) inline unsigned char arena[arena_bytes];
 alignas(ATTEND_ALIGNMENT) inline unsigned char untouched[arena_bytes];

@@ -28,7 +28,8 @@ extern "C" {
 
 /* ---- Projections ---- */
 
-/* Bytes of work memory for attend_project that are enough on every target. */
+/* Bytes of work memory for attend_project, whatever the extents. (Where config::embedded is true in config.h, 1024 are enough.)
+ */
 #define ATTEND_PROJECTION_WORKSPACE_SIZE 278528
 
 enum attend_weight_layout {
@@ -62,11 +63,8 @@ typedef struct attend_projection {
   float* y; /* [tokens][outputs] */
 } attend_projection;
 
-/* Bytes of work memory for attend_project on this target, whatever the extents. */
-ATTEND_API size_t attend_projection_workspace_size(void);
-
 /* y = W x + b for each token, of `count` projections of the same x[tokens][inputs]; count: 1 ... 256,
- * tokens: 0 ... ATTEND_MAX_TOKENS. Their outputs do not overlap each other. workspace: attend_projection_workspace_size bytes;
+ * tokens: 0 ... ATTEND_MAX_TOKENS. Their outputs do not overlap each other. workspace: ATTEND_PROJECTION_WORKSPACE_SIZE bytes;
  * or null, and workspace_size 0: then several tokens take longer. */
 ATTEND_API attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
                                         void* workspace, size_t workspace_size);

@@ -20,7 +20,7 @@ extern "C" {
 #define ATTEND_MAX_STATE_NODES 524288 /* state_nodes: more than as many tokens can make up */
 
 /* The defaults of attend_problem_init. A call is refused (ATTEND_AMBIGUOUS) where the rest of the problem leaves one open. */
-#define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
+#define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim), to the nearest float */
 #define ATTEND_DEFAULT_OFFSET PTRDIFF_MIN        /* the queries are the last tokens of the cache, or as many as the keys */
 #define ATTEND_DEFAULT_BATCH PTRDIFF_MIN         /* 1 */
 #define ATTEND_DEFAULT_ORIGIN (-1)               /* 0 */
@@ -268,9 +268,6 @@ typedef char attend_structs_must_not_be_packed[offsetof(struct attend_packing, s
 
 /* Writes defaults to the struct, which computes in floats. size: sizeof(attend_problem), as the caller's header has it. */
 ATTEND_API attend_status attend_problem_init(attend_problem* problem, size_t size);
-
-/* 1 / sqrt(head_dim) as the library computes it; 0 where head_dim is not within 1 ... ATTEND_MAX_WIDTH. */
-ATTEND_API float attend_default_scale(ptrdiff_t head_dim);
 
 /* alibi_slopes of heads, 1 ... ATTEND_MAX_WIDTH, as ALiBi was published: 2^-1, 2^-2 ... 2^-8 for 8, behind which 12 have
  * 2^-0.5, 2^-1.5, 2^-2.5 and 2^-3.5. The same bits on every target. */

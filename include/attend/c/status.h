@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/* ATTEND_OK, or what is wrong (attend_error) and with which argument (attend_argument), in one number. When several things are
- * wrong it is any of them. */
+/* ATTEND_OK, or what is wrong (attend_error) and with which argument (attend_argument), in one number: error + 256 * argument.
+ * When several things are wrong it is any of them. */
 typedef int attend_status;
 
 enum attend_error {
@@ -174,10 +174,6 @@ enum attend_argument {
   ATTEND_ARG_QUERY_FACTORS,
   ATTEND_ARG_TEAM
 };
-
-/* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */
-ATTEND_API int attend_status_error(attend_status status);
-ATTEND_API int attend_status_argument(attend_status status);
 
 /* In words: an English sentence about what to do, of this error with this argument, and the argument as it is written in a
  * program, such as "kv_heads" or "pages.page_keys". Neither is ever null, for any number. */

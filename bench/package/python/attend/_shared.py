@@ -17,7 +17,7 @@ class AttendError(ValueError):
 
 def require(status: int) -> None:
     if status != _c.ATTEND_OK:
-        error, argument = shared.attend_status_error(status), shared.attend_status_argument(status)
+        error, argument = status % 256, status // 256
         text = sentence(error, argument) or shared.attend_error_text(status).decode()
         raise AttendError(f'{name_of(shared.attend_argument_name(status).decode(), error)}: {text}')
 
