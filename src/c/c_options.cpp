@@ -307,8 +307,8 @@ void check_pages(Call& call, const attend_problem& problem) {
     return call.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_PAGES);
   }
   call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
-  call.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGE_KEYS);
-  call.require(pages.page_keys % group_of(call) == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGE_KEYS);
+  call.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
+  call.require(pages.page_keys % group_of(call) == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
   if (call.failed()) return;
   call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES);
   if (!call.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;

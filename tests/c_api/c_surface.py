@@ -19,14 +19,14 @@ class Tensor(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    """What comes after the windows is only passed on, as it was initialised."""
-    _fields_ = [("size", ctypes.c_size_t), ("arithmetic", ctypes.c_void_p), ("options", ctypes.c_uint32), ("layout", ctypes.c_int),
-                ("scale", ctypes.c_float), ("soft_cap", ctypes.c_float), ("formats", ctypes.c_int * 4)] + [
-        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
-    ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [
+    """What comes after the windows and before the scale is only passed on, as it was initialised; and what comes after that."""
+    _fields_ = [("size", ctypes.c_size_t), ("arithmetic", ctypes.c_void_p), ("options", ctypes.c_uint32), ("layout", ctypes.c_int)] + [
+        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys")
+    ] + [("key_lengths", ctypes.POINTER(ptrdiff)), ("formats", ctypes.c_int * 4)] + [
         (name, Tensor) for name in ("query", "key", "value", "output")] + [
-        (name, ctypes.c_void_p) for name in ("cache", "constants", "head_constants")] + [
-        (name, ptrdiff) for name in ("window_left", "window_right", "sink_tokens")] + [("more", ptrdiff * 200)]
+        (name, ctypes.c_void_p) for name in ("constants", "head_constants", "cache")] + [("keys_are", ptrdiff * 11)] + [
+        (name, ptrdiff) for name in ("offset", "window_left", "window_right", "sink_tokens")] + [
+        ("masks", ptrdiff * 11), ("scale", ctypes.c_float), ("soft_cap", ctypes.c_float), ("more", ptrdiff * 200)]
 
 
 class CacheShape(ctypes.Structure):
