@@ -18,10 +18,11 @@
  *
  * Key j is visible when j < keys, j < key_lengths[row] (if given) and, with ATTEND_CAUSAL, j <= offset + i. Windows, masks and
  * all other options are off in a problem that was initialised. A query that sees no key gets zeros. A key that
- * is not visible changes no bit of the output, whatever its bytes are. The bits are those of the C++ surface, on every target,
+ * is not visible changes no bit of the output, whatever its bytes are. The C++ surface has the same bits, on every target,
  * with every backend, cut into however many calls or parts, while keys * max|value| stays below 8e37. Keys whose
- * weight is below 2^-124 of a query's largest may be left out by one way of cutting and not by another: where one decides a tie,
- * which is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last place.
+ * weight is below 2^-124 of a query's largest may be left out by one way of cutting and not by another: where one decides a
+ * tie, which is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last
+ * place.
  *
  * Order of axes: tensors (query, key, value, output, lse) are [batch][token][head][dim], or as `layout` says. Masks, biases and
  * scores are [batch][query head][query][key], whatever the layout is. The last axis is always contiguous.
@@ -52,8 +53,8 @@ extern "C" {
 #define ATTEND_ALIGNMENT 64
 
 /* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
-   less. The second is for problems that set soft_cap, a format, ATTEND_QUERIES_LAST or any field from window_left on, or whose
-   cache is a ring or not of floats. */
+   less. The second is for problems that set a format, soft_cap, ATTEND_QUERIES_LAST or any field from `pages` on but offset and
+   scale, or whose cache is a ring or not of floats. */
 #define ATTEND_STACK_BYTES 3200
 #define ATTEND_OPTION_STACK_BYTES 6144
 
@@ -81,7 +82,7 @@ extern "C" {
  *   attend_cache_...             none                                       no problem: keys and values go into the cache
  *   attend_check, ..._size       none                                       as the calls that they are for
  *
- * Extents are batch, queries, query_heads and value_dim; those of states state_nodes too. */
+ * Extents are batch, queries, query_heads and value_dim. States have one more, state_nodes. */
 
 /* Checks everything but parts, work memory and the next key of states. Reads the struct, key lengths, page tables and the head
  * of the cache. */
@@ -143,7 +144,7 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   floats    batch * queries * query_heads * (19 + 2 * value_dim + state_nodes * (value_dim + 3))
  *   integers  batch * queries * query_heads * (4 + value_dim + state_nodes * (value_dim + 3)) + value_dim
  *
- * 0 where one of these extents is refused, or the size passes PTRDIFF_MAX. No alignment is needed but that of a float. States
+ * 0 where one of these extents is refused, or the size passes PTRDIFF_MAX. They are aligned as a float is. States
  * may be copied as bytes, also to another machine of the same byte order. A run that needs more than state_nodes is refused
  * (ATTEND_TOO_SMALL). */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
@@ -156,8 +157,8 @@ ATTEND_API attend_status attend_begin(const attend_problem* problem);
  * ATTEND_CAUSAL and windows show to no query may be missing. The states stay as they are. */
 ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
-/* Adds other states of the same extents to those of the problem, so that different threads or machines can take different
- * keys: in any order, `later` may be of earlier keys too, and the bits are those of one call. Each segment of
+/* Adds other states of the same extents to the problem's states, so that different threads or machines can take different
+ * keys: in any order, `later` may be of earlier keys too, and one call has the same bits. Each segment of
  * ATTEND_SEGMENT_KEYS keys is taken by one of them. At most one of the two may have an open segment, with keys still to come,
  * and none of either may lie behind it: the next key is where it stopped; without one, the key after the last segment. Others
  * are refused (ATTEND_MISMATCH), and so are states that need more nodes together than state_nodes (ATTEND_TOO_SMALL). */
@@ -169,10 +170,10 @@ ATTEND_API size_t attend_saved_size(const attend_problem* problem);
 
 /* Writes the problem's states as bytes for other programs and machines, with a check sum and ATTEND_BITS_VERSION. They depend
  * on the keys that the states have taken alone, as far as bits are promised: not on backend, byte order, state_nodes or the
- * way in which they were taken and merged. Bytes need no alignment. size: how many there is room for, of which as many are
- * written as these states need; attend_saved_size is always enough. saved: set to how many were written; may be null. What
+ * way in which they were taken and merged. Bytes need no alignment. size: how many there is room for;
+ * attend_saved_size is always enough. result: set to how many were written; may be null. What
  * runs must have in common, such as scale and masks, is not in states, nor saved. */
-ATTEND_API attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* saved);
+ATTEND_API attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* result);
 
 /* Makes the problem's states, memory of attend_state_size bytes, what was saved: size bytes, or the first ones of them.
  * Refused are bytes that are not saved states, damaged or cut short (ATTEND_CORRUPT), of another ATTEND_BITS_VERSION
@@ -188,7 +189,7 @@ ATTEND_API attend_status attend_load(const attend_problem* problem, const void* 
  */
 typedef struct attend_cache_shape {
   size_t size;          /* sizeof(attend_cache_shape), by attend_cache_shape_init */
-  ptrdiff_t kv_heads;   /* as of the problems that read it */
+  ptrdiff_t kv_heads;   /* 1 ... ATTEND_MAX_WIDTH, as in the problems that read it */
   ptrdiff_t head_dim;   /* of ATTEND_INT4 keys a multiple of 32 */
   ptrdiff_t value_dim;  /* of ATTEND_INT4 values a multiple of 32 */
   ptrdiff_t max_tokens; /* capacity */
@@ -198,7 +199,7 @@ typedef struct attend_cache_shape {
                      attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard spreads what is larger than the
                      rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite numbers that are
                      too large for the format become its largest, where attend_cache_append refuses them otherwise */
-  int value_format;      /* likewise for values */
+  int value_format;      /* the same for values */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */
   ptrdiff_t sink_tokens; /* of a ring: the first tokens, which it keeps too. Which tokens queries see, an attend_problem sets:
@@ -210,10 +211,7 @@ typedef struct attend_cache_shape {
 /* Writes the size, and 0 to the rest. */
 ATTEND_API attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size);
 
-/* ATTEND_OK, or why attend_cache_size is 0. */
-ATTEND_API attend_status attend_cache_check(const attend_cache_shape* shape);
-
-/* Bytes of a cache; 0 if the shape is refused. */
+/* Bytes of a cache; 0 if the shape is refused, and attend_cache_init returns why, whatever its memory is. */
 ATTEND_API size_t attend_cache_size(const attend_cache_shape* shape);
 
 /* Makes an empty cache of memory_size bytes at memory, aligned to ATTEND_ALIGNMENT, at least attend_cache_size(shape) of them.
@@ -222,7 +220,7 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
                                            attend_cache** cache);
 
 /* Adds tokens: floats key [tokens][kv_heads][head_dim] and value [tokens][kv_heads][value_dim], by token_stride and
- * head_stride, of which ATTEND_DENSE is that of a dense array and 0 is refused where there is more than one token or head. A
+ * head_stride. ATTEND_DENSE is the stride of a dense array; 0 is refused where there is more than one token or head. A
  * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them: ATTEND_OUT_OF_RANGE of the cache is
  * a finite number that is too large for its format, from 65520 on in ATTEND_FLOAT16, from 524160 on in ATTEND_INT4; infinity
  * and NaN are taken. Without tokens key and value are not read and may be null. */
@@ -233,9 +231,8 @@ ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t toke
  * another sequence, empty it and append again. */
 ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens);
 
-/* The tokens held, and the capacity in tokens; -1 if cache is null or corrupt. */
-ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache);
-ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
+/* The tokens held; -1 if cache is null or corrupt. max_tokens: set to the capacity in tokens; may be null. */
+ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache, ptrdiff_t* max_tokens);
 
 /* ---- Versions ---- */
 
@@ -245,12 +242,10 @@ ATTEND_API int attend_bits_version(void);
 
 /* ---- The choice of a backend: it matters for speed only ---- */
 
-/* Backends compiled in, fastest first, and the name of one; null where index is not within 0 ... count - 1. */
-ATTEND_API int attend_backend_count(void);
+/* The name of a backend. From index 0 on, the fastest first, these are the backends compiled in; null ends the list. The
+ * backend at ATTEND_BACKEND_IN_USE is the fastest that the processor can run, unless another was chosen. */
+#define ATTEND_BACKEND_IN_USE (-1)
 ATTEND_API const char* attend_backend_name(int index);
-
-/* The backend in use: the fastest that the processor can run, unless another was chosen. */
-ATTEND_API const char* attend_backend_active(void);
 
 /* Makes every later call, of the C++ surface too, use the backend of that name. */
 ATTEND_API attend_status attend_backend_use(const char* name);

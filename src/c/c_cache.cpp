@@ -255,14 +255,6 @@ attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size) {
   return new_struct(shape, size, ATTEND_ARG_SHAPE);
 }
 
-attend_status attend_cache_check(const attend_cache_shape* shape) {
-  Check check;
-  attend_cache cache;
-  size_t bytes;
-  check_shape(check, shape, cache, bytes);
-  return check.status();
-}
-
 size_t attend_cache_size(const attend_cache_shape* shape) {
   Check check;
   attend_cache cache;
@@ -301,16 +293,12 @@ attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens) {
   return check.status();
 }
 
-ptrdiff_t attend_cache_tokens(const attend_cache* cache) {
+ptrdiff_t attend_cache_tokens(const attend_cache* cache, ptrdiff_t* max_tokens) {
   Check check;
   check_cache(check, cache);
-  return check.failed() ? -1 : cache->tokens;
-}
-
-ptrdiff_t attend_cache_max_tokens(const attend_cache* cache) {
-  Check check;
-  check_cache(check, cache);
-  return check.failed() ? -1 : cache->max_tokens;
+  if (check.failed()) return -1;
+  if (max_tokens != nullptr) *max_tokens = cache->max_tokens;
+  return cache->tokens;
 }
 
 }  // extern "C"

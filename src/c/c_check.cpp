@@ -13,12 +13,6 @@ constexpr attend_problem defaults = {
     nullptr,  // arithmetic
     0,
     ATTEND_BATCH_TOKEN_HEAD_DIM,
-    ATTEND_DEFAULT_SCALE,
-    0,
-    ATTEND_DEFAULT_FORMAT,
-    ATTEND_DEFAULT_FORMAT,
-    ATTEND_DEFAULT_FORMAT,
-    ATTEND_DEFAULT_FORMAT,
     ATTEND_DEFAULT_BATCH,
     0,
     0,
@@ -26,36 +20,42 @@ constexpr attend_problem defaults = {
     0,
     unset,  // queries
     ATTEND_ALL_KEYS,
-    ATTEND_DEFAULT_OFFSET,
     nullptr,
+    ATTEND_DEFAULT_FORMAT,  // query_format
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
     no_input,  // query
     no_input,
     no_input,
     no_output,
+    nullptr,
+    nullptr,
     nullptr,  // cache
-    nullptr,
-    nullptr,
-    ATTEND_NO_LIMIT,
+    {nullptr, dense_stride, 0, 0},
+    {nullptr, dense_stride, dense_stride},
+    {nullptr, dense_stride, dense_stride},
+    ATTEND_DEFAULT_ORIGIN,
+    ATTEND_DEFAULT_OFFSET,
+    ATTEND_NO_LIMIT,  // window_left
     ATTEND_NO_LIMIT,
     0,
     no_mask,
-    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS},  // bias
+    no_ranges,
+    {nullptr, 0},
+    ATTEND_DEFAULT_SCALE,
+    0,
+    nullptr,  // alibi_slopes
+    {nullptr, dense_stride, unset, unset},
     nullptr,
-    {nullptr, dense_stride, unset, unset},  // relative_bias
-    nullptr,
-    {nullptr, dense_stride, dense_stride},  // key_scales
-    {nullptr, dense_stride, dense_stride},
-    no_output,  // lse
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS},
+    ATTEND_BIAS_AFTER_CAP,
+    ATTEND_LSE_NATURAL,
+    no_output,
     {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_SCORES_NONE},
-    ATTEND_DEFAULT_ORIGIN,
-    {nullptr, dense_stride, 0, 0},  // pages
-    nullptr,
+    nullptr,  // states
     0,
     ATTEND_DEFAULT_STATE_NODES,
-    ATTEND_LSE_NATURAL,
-    no_ranges,
-    {nullptr, 0},  // documents
-    ATTEND_BIAS_AFTER_CAP,
 };
 
 }  // namespace
@@ -188,36 +188,31 @@ bool speaks_of_rows(const attend_problem& problem) {
 
 }  // namespace
 
-// Whatever differs from its default from window_left on is an option. Fields up to state_nodes, between which there is no
-// padding, are compared by the compiler's own vectors, which every target has, two at a time.
+// Whatever differs from its default from `pages` on is an option, but for offset and scale; and so are formats. The compiler's
+// own vectors, which every target has, compare these fields.
 bool is_plain(const attend_problem& problem, int usual_format) {
-  constexpr size_t first = offsetof(attend_problem, window_left), bytes = offsetof(attend_problem, state_nodes) - first;
   using Bytes = unsigned char __attribute__((vector_size(16)));
-  const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
-  const auto* const usual = reinterpret_cast<const unsigned char*>(&defaults) + first;
-  const auto compare = [&](size_t at, Bytes& differences) {
-    Bytes of_problem, of_defaults;
-    __builtin_memcpy(&of_problem, given + at, sizeof of_problem);
-    __builtin_memcpy(&of_defaults, usual + at, sizeof of_defaults);
-    differences |= of_problem ^ of_defaults;
+  Bytes differences = {};
+  const auto compare = [&](size_t at) {
+    Bytes given, usual;
+    __builtin_memcpy(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
+    __builtin_memcpy(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
+    differences |= given ^ usual;
   };
-  Bytes even = {}, odd = {};
-  for (size_t at = 0; at < bytes - 2 * sizeof(Bytes); at += 2 * sizeof(Bytes)) {
-    compare(at, even);
-    compare(at + sizeof(Bytes), odd);
-  }
-  compare(bytes - 2 * sizeof(Bytes), even);  // the last two may overlap those before
-  compare(bytes - sizeof(Bytes), odd);
-  even |= odd;
+  const auto compare_all = [&](size_t begin, size_t end) {
+    for (size_t at = begin; at < end - sizeof(Bytes); at += sizeof(Bytes)) compare(at);
+    compare(end - sizeof(Bytes));  // may overlap the one before
+  };
+  compare_all(offsetof(attend_problem, pages), offsetof(attend_problem, offset));
+  compare_all(offsetof(attend_problem, window_left), offsetof(attend_problem, scale));
+  compare_all(offsetof(attend_problem, alibi_slopes), sizeof problem);
   uint64_t halves[2];
-  __builtin_memcpy(halves, &even, sizeof halves);
-  const uint64_t any = halves[0] | halves[1];
+  __builtin_memcpy(halves, &differences, sizeof halves);
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  const bool later = problem.state_nodes != ATTEND_DEFAULT_STATE_NODES || problem.lse_base != ATTEND_LSE_NATURAL ||
-                     problem.bias_stage != ATTEND_BIAS_AFTER_CAP || !has_no_lists(problem);
-  return any == 0 && !later && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
+  return (halves[0] | halves[1]) == 0 && !formats && magnitude(problem.soft_cap) == 0 &&
+         (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
 bool has_usual_scale(const attend_problem& problem) {

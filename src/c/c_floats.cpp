@@ -20,7 +20,7 @@ void check_formats(Call& call, const attend_problem& problem) {
   check(problem.key_format, value_format, ATTEND_ARG_KEY_FORMAT);
   check(problem.value_format, key_format, ATTEND_ARG_VALUE_FORMAT);
   const bool none = problem.constants == nullptr && problem.head_constants == nullptr;
-  call.require(none, ATTEND_NO_EFFECT, problem.constants != nullptr ? ATTEND_ARG_CONSTANTS : ATTEND_ARG_HEAD_CONSTANTS);
+  call.require(none, ATTEND_NO_EFFECT, ATTEND_ARG_CONSTANTS);
   if (call.failed()) return;
   call.query_bits = format_bits(problem.query_format);
   call.key_bits = format_bits(problem.key_format);

@@ -32,9 +32,8 @@ bool is_prepared(const attend_integer_constants& constants) {
          is_zero_point(constants.value_zero_point) && bits_to<uint32_t>(constants.output_scale) < 0x7f800000u;
 }
 
-void check_constants_of(Check& check, const attend_problem& problem, const attend_integer_constants& constants,
-                        attend_argument argument) {
-  check.require(is_prepared(constants), ATTEND_CORRUPT, argument);
+void check_constants_of(Check& check, const attend_problem& problem, const attend_integer_constants& constants) {
+  check.require(is_prepared(constants), ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS);
   const bool floats = problem.output_format == ATTEND_FLOAT32;
   check.require(!floats || constants.output_zero_point == 0, ATTEND_NO_EFFECT, ATTEND_ARG_OUTPUT_ZERO_POINT);
   const bool fits = call_format(problem) != ATTEND_INT8 || is_zero_point(constants.output_zero_point);
@@ -47,16 +46,15 @@ void check_constants_of(Check& check, const attend_problem& problem, const atten
 
 void check_constants(Call& call, const attend_problem& problem) {
   const bool of_heads = problem.head_constants != nullptr;
-  const attend_argument argument = of_heads ? ATTEND_ARG_HEAD_CONSTANTS : ATTEND_ARG_CONSTANTS;
   const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
   call.require(!of_heads || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
   const ptrdiff_t count = of_heads ? problem.query_heads : 1, size = sizeof *constants;
   const Extent extent = {{1, 1, 1, count * size}, {0, 0, 0}, 0, true};
-  call.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, argument);
-  call.read(constants, extent, 8, argument);
+  call.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, ATTEND_ARG_CONSTANTS);
+  call.read(constants, extent, 8, ATTEND_ARG_CONSTANTS);
   if (call.failed()) return;
   for (ptrdiff_t head = 0; head < count; ++head) {
-    check_constants_of(call, problem, constants[head], argument);
+    check_constants_of(call, problem, constants[head]);
     call.require(constants[head].query_zero_point == constants[0].query_zero_point, ATTEND_MISMATCH,
                  ATTEND_ARG_QUERY_ZERO_POINT);
     const bool one_scale = bits_to<uint32_t>(constants[head].output_scale) == bits_to<uint32_t>(constants[0].output_scale);

@@ -1,4 +1,4 @@
-// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist; and the default scale.
+// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist.
 #include "checks.h"
 
 #include "../call/portable.h"
@@ -157,8 +157,8 @@ ptrdiff_t Memory::write(const void* data, const Extent& extent, int bits, attend
 Range Check::memory(const void* memory, size_t size, size_t needed, attend_argument argument) {
   address(memory, config::alignment, argument);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
-  require(size >= needed, ATTEND_TOO_SMALL, attend_argument(argument + 1));
-  require(size <= PTRDIFF_MAX && size <= UINTPTR_MAX - begin, ATTEND_TOO_LARGE, attend_argument(argument + 1));
+  require(size >= needed, ATTEND_TOO_SMALL, argument);
+  require(size <= PTRDIFF_MAX && size <= UINTPTR_MAX - begin, ATTEND_TOO_LARGE, argument);
   return failed() ? Range{} : Range{begin, begin + needed};
 }
 
@@ -196,14 +196,3 @@ void check_key_lengths(Memory& check, const ptrdiff_t* lengths, ptrdiff_t batch,
 }
 
 }  // namespace attend::c_surface
-
-using namespace attend;
-using namespace attend::c_surface;
-
-extern "C" {
-
-float attend_default_scale(ptrdiff_t head_dim) {
-  return head_dim >= 1 && head_dim <= ATTEND_MAX_WIDTH ? usual_scale(int(head_dim)) : 0.0f;
-}
-
-}  // extern "C"

@@ -20,7 +20,7 @@ void check_bias(Call& call, const attend_problem& problem, CallOptions& options)
   call.require(stage == ATTEND_BIAS_AFTER_CAP || capped, ATTEND_NO_EFFECT, ATTEND_ARG_BIAS_STAGE);
   options.first.bias_before_cap = stage == ATTEND_BIAS_BEFORE_CAP;
   if (bias.data == nullptr) return call.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
-  const Extent extent = matrix_extent(call, bias, matrix_counts(call, options), 0, ATTEND_ARG_BIAS_KEYS);
+  const Extent extent = matrix_extent(call, bias, matrix_counts(call, options), 0, ATTEND_ARG_BIAS);
   call.read(bias.data, extent, float_bits, ATTEND_ARG_BIAS);
   options.first.bias = core_mask(bias.data, extent);
   options.bias_step = extent.strides.batch;
@@ -32,8 +32,8 @@ void check_relative_bias(Call& call, const attend_problem& problem, CallOptions&
     const bool set = bias.head_stride != ATTEND_DENSE || bias.left != -1 || bias.right != -1;
     return call.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_RELATIVE_BIAS);
   }
-  call.within(bias.left, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_LEFT);
-  call.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_RIGHT);
+  call.within(bias.left, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS);
+  call.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS);
   if (call.failed()) return;
   const Extent extent =
       extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, Axes::matrix);
@@ -57,13 +57,12 @@ void check_scores(Call& call, const attend_problem& problem, CallOptions& option
     call.require(none, ATTEND_MISSING, ATTEND_ARG_SCORES);
     return call.require(is_default_matrix(scores), ATTEND_NO_EFFECT, ATTEND_ARG_SCORES);
   }
-  call.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE);
-  const bool known = scores.stage >= ATTEND_SCORES_NONE && scores.stage <= ATTEND_SCORES_WEIGHTS;
-  call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_SCORES_STAGE);
+  const bool known = scores.stage >= ATTEND_SCORES_RAW && scores.stage <= ATTEND_SCORES_WEIGHTS;
+  call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_SCORES);
   // What weights are divided by is not known before the last key.
   const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
-  call.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
-  const Extent extent = matrix_extent(call, scores, matrix_counts(call, options), call.first.keys, ATTEND_ARG_SCORES_KEYS);
+  call.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES);
+  const Extent extent = matrix_extent(call, scores, matrix_counts(call, options), call.first.keys, ATTEND_ARG_SCORES);
   options.score_step = call.write(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
   if (call.failed()) return;
   options.first.scores = core_tensor<float>(scores.data, extent);
@@ -80,19 +79,19 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
   const attend_ranges given = problem.ranges;
   if (!has_ranges(problem)) return call.require(given.batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_RANGES);
   call.require(problem.states == nullptr, ATTEND_CONFLICT, ATTEND_ARG_RANGES);
-  call.require(!shows_masked(problem), ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
+  call.require(!shows_masked(problem), ATTEND_CONFLICT, ATTEND_ARG_SCORES);
   const Extent extent = extent_of({call.batch, 1, 1, call.first.queries}, {given.batch_stride, 0, 0}, Axes::matrix);
   const auto read = [&](const int32_t* numbers, attend_argument argument) {
     if (numbers != nullptr) options.range_step = call.read(numbers, extent, 8 * int(sizeof(int32_t)), argument);
   };
-  read(given.first, ATTEND_ARG_RANGES_FIRST);
-  read(given.end, ATTEND_ARG_RANGES_END);
+  read(given.first, ATTEND_ARG_RANGES);
+  read(given.end, ATTEND_ARG_RANGES);
   for (ptrdiff_t row = 0; row < call.batch && !call.failed(); ++row) {
     for (ptrdiff_t i = 0; i < call.first.queries && !call.failed(); ++i) {
       const ptrdiff_t at = row * extent.strides.batch + i;
       const int32_t first = given.first == nullptr ? 0 : given.first[at], end = given.end == nullptr ? first : given.end[at];
-      call.require(first >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES_FIRST);
-      call.require(end >= first, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES_END);
+      call.require(first >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
+      call.require(end >= first, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
     }
   }
   options.ranges.first = given.first;
@@ -101,7 +100,7 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
 
 void check_documents(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_documents given = problem.documents;
-  if (given.boundaries == nullptr) return call.require(given.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_DOCUMENTS_COUNT);
+  if (given.boundaries == nullptr) return call.require(given.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_DOCUMENTS);
   call.left_out(call.batch <= 1, ATTEND_ARG_BATCH);
   call.left_out(problem.cache == nullptr, ATTEND_ARG_CACHE);
   call.left_out(problem.pages.table == nullptr, ATTEND_ARG_PAGES);
@@ -110,17 +109,17 @@ void check_documents(Call& call, const attend_problem& problem, CallOptions& opt
   call.left_out(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
   call.left_out(problem.offset == ATTEND_DEFAULT_OFFSET, ATTEND_ARG_OFFSET);
   call.left_out(!call.queries_last, ATTEND_ARG_OPTIONS);
-  call.left_out(!shows_masked(problem), ATTEND_ARG_SCORES_STAGE);
-  call.within(given.count, call.first.queries > 0 ? 1 : 0, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS_COUNT);
+  call.left_out(!shows_masked(problem), ATTEND_ARG_SCORES);
+  call.within(given.count, call.first.queries > 0 ? 1 : 0, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS);
   if (call.failed()) return;
-  call.read(call.array(given.boundaries, given.count + 1, 8 * int(sizeof(int32_t)), ATTEND_ARG_DOCUMENTS_BOUNDARIES));
+  call.read(call.array(given.boundaries, given.count + 1, 8 * int(sizeof(int32_t)), ATTEND_ARG_DOCUMENTS));
   if (call.failed()) return;
-  call.require(given.boundaries[0] == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_BOUNDARIES);
+  call.require(given.boundaries[0] == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS);
   for (ptrdiff_t d = 0; d < given.count && !call.failed(); ++d) {
-    call.require(given.boundaries[d] <= given.boundaries[d + 1], ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_BOUNDARIES);
+    call.require(given.boundaries[d] <= given.boundaries[d + 1], ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS);
   }
   const int32_t tokens = given.boundaries[given.count];
-  call.require(tokens == call.first.queries && tokens == call.first.keys, ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS_BOUNDARIES);
+  call.require(tokens == call.first.queries && tokens == call.first.keys, ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS);
   options.ranges.boundaries = given.boundaries;
   options.ranges.documents = int(given.count);
 }
@@ -311,7 +310,7 @@ void check_pages(Call& call, const attend_problem& problem) {
   call.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
   call.require(pages.page_keys % group_of(call) == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
   if (call.failed()) return;
-  call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES_COUNT);
+  call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES);
   if (!call.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
 }
 

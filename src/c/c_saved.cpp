@@ -31,7 +31,7 @@ size_t attend_saved_size(const attend_problem* problem) {
   return state_bytes(call) == 0 ? 0 : saved_bytes(call, call.state_nodes, true);
 }
 
-attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* saved) {
+attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* result) {
   Call call;
   check_rows(call, problem);
   if (call.failed()) return call.status();
@@ -42,7 +42,7 @@ attend_status attend_save(const attend_problem* problem, void* bytes, size_t siz
   const size_t needed = saved_bytes(call, nodes, stopped.next % segment_keys != 0);
   call.write(call.array(bytes, ptrdiff_t(needed), byte_bits, ATTEND_ARG_BYTES), ATTEND_ARG_BYTES);
   call.require(size >= needed, ATTEND_TOO_SMALL, ATTEND_ARG_SIZE);
-  if (saved != nullptr) call.write(call.structs(saved, 1, ATTEND_ARG_SAVED), ATTEND_ARG_SAVED);
+  if (result != nullptr) call.write(call.structs(result, 1, ATTEND_ARG_RESULT), ATTEND_ARG_RESULT);
   if (call.failed()) return call.status();
   core::SavedHead head = {};
   head.batch = int(call.batch), head.queries = call.first.queries, head.query_heads = call.first.query_heads;
@@ -51,7 +51,7 @@ attend_status attend_save(const attend_problem* problem, void* bytes, size_t siz
   uint8_t* const to = static_cast<uint8_t*>(bytes);
   call.arithmetic->integers ? core::save(head, reinterpret_cast<const int32_t*>(states), call.state_nodes, to)
                             : core::save(head, states, call.state_nodes, to);
-  if (saved != nullptr) *saved = needed;
+  if (result != nullptr) *result = needed;
   return ATTEND_OK;
 }
 

@@ -34,39 +34,47 @@ constexpr const char* texts[] = {
     "take the keys again, or load it with the library that saved it: sums of its version have other bits",
 };
 
-// The text for an error with one argument, or with one of several, where there is more advice than for all arguments.
+// The text for an error with one argument, or with one of several, where there is more advice than for all arguments. Numbers
+// are bytes: there are many of these.
 struct Special {
-  attend_error error;
-  attend_argument first, last;
+  uint8_t error;        // attend_error
+  uint8_t first, last;  // attend_argument
   const char* text;
 };
 constexpr const char* strides_text =
     "set all of its strides: those that are set leave it open what the dense ones are, or these depend on how many keys there "
     "are, which a call with states does not have";
-constexpr const char* columns_text = "set it to how many columns there are: with states, keys is only where a call stops";
+constexpr const char* matrix_text =
+    "set all of its strides; and with states its keys, how many columns it has: the problem's keys is only where a call stops";
+constexpr const char* columns_text =
+    "set its keys to how many columns it has, scores to at least the problem's keys; bits have no negative strides";
 constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT, strides_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK, ATTEND_ARG_MASK, strides_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS, ATTEND_ARG_BIAS, strides_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_SCALES, ATTEND_ARG_SCORES, strides_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES, strides_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK_KEYS, columns_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES, ATTEND_ARG_VALUE_SCALES, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_LSE, ATTEND_ARG_LSE, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK, ATTEND_ARG_MASK, matrix_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS, ATTEND_ARG_BIAS, matrix_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES, matrix_text},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_BIAS, ATTEND_ARG_BIAS, columns_text},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES, columns_text},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK, ATTEND_ARG_MASK, columns_text},
+    {ATTEND_UNKNOWN, ATTEND_ARG_MASK, ATTEND_ARG_MASK, "set its kind to one of attend_mask_kind"},
+    {ATTEND_UNKNOWN, ATTEND_ARG_SCORES, ATTEND_ARG_SCORES, "set its stage to one of attend_score_stage"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_RELATIVE_BIAS, ATTEND_ARG_RELATIVE_BIAS,
+     "set its left and right to 0 ... ATTEND_MAX_TOKENS"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "the cache has no tokens: append some first (attend_cache_append, attend_project_memory); where there are none, set it or "
      "key_lengths to 0, or with states leave the call out"},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
-     "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH, "set it, to 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
      "set it: 0 if the queries are the first tokens, keys - queries if they are the last; over a cache, append their keys and "
      "values before the call"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
-     "set it to the position of the key that the arrays of this call begin with, which is 0 if they have all keys"},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_OUTPUT_FORMAT,
+     "set it to the position of the key that the arrays begin with: 0 if they have all keys"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_VALUE_FORMAT,
      "set it too: the other of query_format and output_format, or of key_format and value_format, is smaller than float32"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "set it to how many keys there are; over a cache it is at most the tokens that the cache holds, or ATTEND_ALL_KEYS"},
+     "set it to how many keys there are: over a cache at most what the cache holds, or ATTEND_ALL_KEYS"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
      "make it of ATTEND_BFLOAT16 or ATTEND_INT8, or of its format | ATTEND_SATURATED: a key or value is too large for it "
      "(the largest of ATTEND_FLOAT16 is 65504, of ATTEND_INT4 524032)"},
@@ -74,7 +82,7 @@ constexpr Special specials[] = {
      "convert them to ATTEND_BFLOAT16 or ATTEND_INT8: one is too large for the format (the largest of ATTEND_FLOAT16 is "
      "65504, of ATTEND_INT4 524032)"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
-     "give each of its entries that queries see the number of a page, 0 to pages.count - 1"},
+     "set its count to the pages of the pool, and entries that queries see to 0 ... count - 1"},
     {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set it to where the call stops, past first_key, or leave the call out where there are no more keys; for attend_finish "
      "set it to the states' next key after all runs and merges"},
@@ -92,7 +100,7 @@ constexpr Special specials[] = {
     {ATTEND_TOO_SMALL, ATTEND_ARG_STATE_NODES, ATTEND_ARG_STATE_NODES,
      "make the states with more, before attend_state_size, or merge first what lies side by side"},
     {ATTEND_MISMATCH, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
-     "give the problem the batch, queries, query_heads and value_dim, and the arithmetic, of the states that were saved"},
+     "give the problem the batch, queries, query_heads, value_dim and arithmetic of the saved states"},
     {ATTEND_CORRUPT, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
      "pass all bytes that attend_save has written, as they were: these are others, fewer or damaged"},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
@@ -101,36 +109,40 @@ constexpr Special specials[] = {
      "attend_integer_problem_init and with attend_integer_cache_append, and no other does"},
     {ATTEND_MISMATCH, ATTEND_ARG_SOFT_CAP, ATTEND_ARG_SOFT_CAP,
      "set a larger cap or a smaller scale: scores reach the cap at once, and scale / soft_cap leaves the range of floats"},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_WORKSPACE_SIZE, ATTEND_ARG_WORKSPACE_SIZE,
-     "set it to how many bytes there are: the memory would end behind the last address"},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_WORKSPACE, ATTEND_ARG_MEMORY,
+     "pass how many bytes there are: it would end behind the last address"},
     {ATTEND_MISSING, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "call attend_problem_init or attend_integer_problem_init first"},
     {ATTEND_CONFLICT, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "initialise the problem with attend_problem_init: this call computes in floats only"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
-    {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
-     "give it the outputs and inputs that c/layers.h requires, by the heads and widths of the problem and its other "
-     "weights"},
-    {ATTEND_MISMATCH, ATTEND_ARG_LAYER_GATE, ATTEND_ARG_LAYER_GATE,
-     "give it query_heads * value_dim outputs and the inputs of query, and heads whose value_dim is at most head_dim"},
+    {ATTEND_MISMATCH, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT,
+     "give the layer's weights the outputs and inputs that c/layers.h requires of them"},
+    {ATTEND_MISMATCH, ATTEND_ARG_GATE, ATTEND_ARG_GATE,
+     "give it query_heads * value_dim outputs and the inputs of query; value_dim is at most head_dim"},
     {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_LAYOUT, ATTEND_ARG_WEIGHTS_LAYOUT,
      "compute weights of integer layouts with attend_integer_project, and those of other layouts with all other calls"},
     {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_BIAS, ATTEND_ARG_WEIGHTS_BIAS,
      "leave it null: the bias of a projection in integers is attend_integer_linear::bias"},
-    {ATTEND_MISMATCH, ATTEND_ARG_MULTIPLIER_COUNT, ATTEND_ARG_MULTIPLIER_COUNT,
-     "set it to 1, or to how many outputs there are"},
+    {ATTEND_MISMATCH, ATTEND_ARG_MULTIPLIERS, ATTEND_ARG_MULTIPLIERS,
+     "set multiplier_count to 1, or to how many outputs there are"},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_MULTIPLIERS, ATTEND_ARG_MULTIPLIERS,
      "make them with attend_integer_multiplier_of, of numbers from 2^-32 to below 2^29"},
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
-    {ATTEND_MISMATCH, ATTEND_ARG_POSITIONS_PAIRS, ATTEND_ARG_POSITIONS_PAIRS,
+    {ATTEND_UNKNOWN, ATTEND_ARG_SCALING, ATTEND_ARG_SCALING, "set its kind to one of attend_rotary_kind"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_POSITIONS, ATTEND_ARG_POSITIONS, "set its axes to 1 ... 8, interleaved to 0 or 1"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERY_FACTORS, ATTEND_ARG_QUERY_FACTORS,
+     "set its count and period to 1 or more, its shift to 0 or more"},
+    {ATTEND_MISSING, ATTEND_ARG_TEAM, ATTEND_ARG_TEAM, "set its barrier"},
+    {ATTEND_MISMATCH, ATTEND_ARG_PAIRS, ATTEND_ARG_PAIRS,
      "give the axes rotary_dim / 2 pairs in all, none of them past the last pair"},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES_FIRST, ATTEND_ARG_RANGES_END,
-     "give each query a first key of at least 0 and an end that is not before it"},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_BOUNDARIES, ATTEND_ARG_DOCUMENTS_BOUNDARIES,
-     "begin with 0, and let no document end before it begins"},
-    {ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS_BOUNDARIES, ATTEND_ARG_DOCUMENTS_BOUNDARIES,
-     "end with as many tokens as there are queries, and as there are keys"},
-    {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES, ATTEND_ARG_RANGES,
+     "give each query a first key of at least 0, and an end that is not before it"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
+     "set its count, begin boundaries with 0, and let no document end before it begins"},
+    {ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
+     "end boundaries with as many tokens as there are queries and keys"},
+    {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_CONSTANTS, "make them with attend_integer_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_KEY_SCALE,
@@ -154,33 +166,22 @@ const char* text_of(int error, int argument) {
 
 // In the order of attend_argument, which tests know: each ends with a zero.
 constexpr char names[] =
-    "nothing\0problem\0size\0options\0layout\0scale\0batch\0query_heads\0kv_heads\0head_dim\0value_dim\0"
-    "queries\0keys\0offset\0key_lengths\0query.data\0key.data\0value.data\0output.data\0cache\0"
-    "window_left\0window_right\0sink_tokens\0mask.data\0mask.keys\0mask.kind\0bias.data\0bias.keys\0"
-    "alibi_slopes\0relative_bias.data\0relative_bias.left\0relative_bias.right\0sink_logits\0soft_cap\0"
-    "query_format\0key_format\0value_format\0output_format\0key_scales.data\0value_scales.data\0"
-    "lse.data\0scores.data\0scores.keys\0scores.stage\0origin\0pages.table\0pages.page_keys\0"
-    "pages.count\0states\0first_key\0later\0part\0parts\0workspace\0workspace_size\0shape\0max_tokens\0"
-    "window_keys\0memory\0memory_size\0tokens\0name\0"
-    "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
-    "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0format\0scales\0"
-    "converted\0rotary\0turns\0rotary_dim\0"
-    "pairs\0base\0scaling_factor\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0"
-    "query_norm\0key_norm\0"
-    "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
-    "constants\0head_constants\0arithmetic\0integers\0team\0barrier\0"
-    "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point\0state_nodes\0"
-    "bytes\0saved\0lse_base\0scaling\0scaling.kind\0scaling.original_positions\0scaling.slow\0scaling.fast\0"
-    "scaling.fractions\0scaling.factors\0scaling.turning\0scaling.frequencies\0scaling.attention_factor\0"
-    "positions\0positions.axes\0positions.interleaved\0positions.pairs\0"
-    "ranges\0ranges.first\0ranges.end\0documents.boundaries\0documents.count\0"
-    "query_factors.data\0query_factors.count\0query_factors.period\0query_factors.shift\0layer.gate\0"
-    "beta\0factors\0bias_stage";
+    "nothing\0problem\0size\0arithmetic\0options\0layout\0batch\0query_heads\0kv_heads\0head_dim\0value_dim\0queries\0keys\0"
+    "key_lengths\0query_format\0output_format\0key_format\0value_format\0query\0key\0value\0output\0constants\0cache\0pages\0"
+    "pages.page_keys\0key_scales\0value_scales\0origin\0offset\0window_left\0window_right\0sink_tokens\0mask\0ranges\0"
+    "documents\0scale\0soft_cap\0alibi_slopes\0relative_bias\0sink_logits\0bias\0bias_stage\0lse_base\0lse\0scores\0states\0"
+    "first_key\0state_nodes\0part\0parts\0workspace\0memory\0later\0bytes\0result\0heads\0count\0shape\0max_tokens\0"
+    "window_keys\0integers\0tokens\0name\0scales\0query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0"
+    "key_zero_point\0value_zero_point\0output_zero_point\0x\0y\0v\0by\0rows\0width\0activation\0norm\0norm.weight\0epsilon\0"
+    "projections\0weights\0weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0format\0linear\0"
+    "linear.bias\0multipliers\0input_zero_point\0rotary\0turns\0rotary_dim\0pairs\0base\0scaling\0scaling_factor\0"
+    "scaling.original_positions\0scaling.slow\0scaling.fast\0scaling.fractions\0scaling.turning\0scaling.frequencies\0"
+    "scaling.attention_factor\0factors\0beta\0position\0positions\0layer\0query_norm\0key_norm\0gate\0query_factors\0team";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_BIAS_STAGE + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_TEAM + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {
@@ -202,10 +203,6 @@ using namespace attend::c_surface;
 
 extern "C" {
 
-int attend_status_error(attend_status status) { return is_status(status) ? status & 0xff : -1; }
-
-int attend_status_argument(attend_status status) { return is_status(status) ? status >> 8 : -1; }
-
 const char* attend_error_text(attend_status status) {
   return is_status(status) ? text_of(status & 0xff, status >> 8) : "pass a status that a function of attend_c.h has returned";
 }
@@ -216,13 +213,10 @@ int attend_version(void) { return ATTEND_VERSION; }
 
 int attend_bits_version(void) { return ATTEND_BITS_VERSION; }
 
-int attend_backend_count(void) { return attend::backend_count(); }
-
 const char* attend_backend_name(int index) {
+  if (index == ATTEND_BACKEND_IN_USE) return attend::active_backend();
   return index >= 0 && index < attend::backend_count() ? attend::backend_name(index) : nullptr;
 }
-
-const char* attend_backend_active(void) { return attend::active_backend(); }
 
 attend_status attend_backend_use(const char* name) {
   Check check;

@@ -90,7 +90,7 @@ class Check {
     require(address != nullptr, ATTEND_MISSING, argument);
     require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
   }
-  // Memory of `size` bytes, of which a call uses `needed`; the argument of its size is the next.
+  // Memory of `size` bytes, of which a call uses `needed`.
   Range memory(const void* memory, size_t size, size_t needed, attend_argument argument);
 
   // Structs side by side.

@@ -190,11 +190,11 @@ bool is_default_matrix(const Matrix& matrix) {
          matrix.keys == ATTEND_ALL_KEYS;
 }
 template <class Matrix>
-Extent matrix_extent(Check& check, const Matrix& matrix, Extent::Counts counts, ptrdiff_t least, attend_argument keys) {
+Extent matrix_extent(Check& check, const Matrix& matrix, Extent::Counts counts, ptrdiff_t least, attend_argument argument) {
   const bool all = matrix.keys == ATTEND_ALL_KEYS;
-  check.require(!all || counts.width >= 0, ATTEND_AMBIGUOUS, keys);
+  check.require(!all || counts.width >= 0, ATTEND_AMBIGUOUS, argument);
   if (!all) counts.width = matrix.keys;
-  check.within(counts.width, least, ATTEND_MAX_TOKENS, keys);
+  check.within(counts.width, least, ATTEND_MAX_TOKENS, argument);
   return extent_of(counts, {matrix.batch_stride, matrix.query_stride, matrix.head_stride}, Axes::matrix);
 }
 
@@ -210,9 +210,8 @@ inline ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent
     check.require(is_default_matrix(mask), ATTEND_NO_EFFECT, ATTEND_ARG_MASK);
     return 0;
   }
-  check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND);
-  check.require(bits || none || mask.kind == ATTEND_MASK_BYTES, ATTEND_UNKNOWN, ATTEND_ARG_MASK_KIND);
-  const Extent extent = matrix_extent(check, mask, counts, 0, ATTEND_ARG_MASK_KEYS);
+  check.require(bits || mask.kind == ATTEND_MASK_BYTES, ATTEND_UNKNOWN, ATTEND_ARG_MASK);
+  const Extent extent = matrix_extent(check, mask, counts, 0, ATTEND_ARG_MASK);
   const auto& [batch, token, head] = extent.strides;
   check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
   check.read(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK);

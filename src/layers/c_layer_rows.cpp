@@ -15,13 +15,13 @@ attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows,
   if (check.failed()) return check.status();
   check.within(norm->width, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_WIDTH);
   check_epsilon(check, norm->epsilon);
-  check.require(takes_bias || norm->bias == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_NORM_BIAS);
+  check.require(takes_bias || norm->bias == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
   const Range to = check_vectors(check, y, rows, norm->width, ATTEND_ARG_Y);
   check.write(to, ATTEND_ARG_Y);
   check.read_last(range);
   read_same(check, check_vectors(check, x, rows, norm->width, ATTEND_ARG_X), to);
   check.read_last(check_if_given(check, norm->weight, norm->width, ATTEND_ARG_NORM_WEIGHT));
-  check.read_last(check_if_given(check, norm->bias, norm->width, ATTEND_ARG_NORM_BIAS));
+  check.read_last(check_if_given(check, norm->bias, norm->width, ATTEND_ARG_BIAS));
   if (check.failed()) return check.status();
   run(core::Normalisation{x, norm->width, y, norm->width, norm->weight, norm->bias, int(rows), int(norm->width),
                           norm->epsilon});
@@ -52,7 +52,7 @@ void check_left_to_additive(Check& check, const attend_problem& problem) {
   check.left_out(has_usual_scale(problem), ATTEND_ARG_SCALE);
   check.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
   check.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
-  check.left_out(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES_STAGE);
+  check.left_out(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES);
   check.left_out(problem.query_heads == 1, ATTEND_ARG_QUERY_HEADS);
   check.left_out(has_no_lists(problem), ATTEND_ARG_RANGES);
 }

@@ -23,7 +23,7 @@ void check_team(Memory& check, const attend_layer& layer) {
   check.structs(layer.team, 1, ATTEND_ARG_TEAM);
   if (check.failed()) return;
   check_parts(check, {layer.team->part, layer.team->parts}, 0, 0);
-  check.require(layer.team->parts == 1 || layer.team->barrier != nullptr, ATTEND_MISSING, ATTEND_ARG_BARRIER);
+  check.require(layer.team->parts == 1 || layer.team->barrier != nullptr, ATTEND_MISSING, ATTEND_ARG_TEAM);
 }
 
 // Checks the part of a layer that makes keys and values, then the whole layer, and that nothing of it is written.
@@ -31,10 +31,10 @@ void check_kept(Memory& check, const attend_layer& layer, const core::Problem& e
   check.read_last(check.whole_struct(&layer, ATTEND_ARG_LAYER));
   check_float_weights(check, layer.key);
   check_float_weights(check, layer.value);
-  check.require(fits_heads(layer.key.outputs, extents.kv_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
+  check.require(fits_heads(layer.key.outputs, extents.kv_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_KEY);
   const bool fits =
       fits_heads(layer.value.outputs, extents.kv_heads, extents.value_dim) && layer.value.inputs == layer.key.inputs;
-  check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_LAYER_VALUE);
+  check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_VALUE);
   check.read_last(check_if_given(check, layer.query_norm, extents.head_dim, ATTEND_ARG_QUERY_NORM));
   check.read_last(check_if_given(check, layer.key_norm, extents.head_dim, ATTEND_ARG_KEY_NORM));
   check_epsilon(check, layer.epsilon);
@@ -45,13 +45,12 @@ void check_kept(Memory& check, const attend_layer& layer, const core::Problem& e
 }
 void check_query_factors(Memory& check, const attend_query_factors& factors) {
   if (factors.data == nullptr) {
-    check.require(factors.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS_COUNT);
-    check.require(factors.period == 0, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS_PERIOD);
-    return check.require(factors.shift == 0, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS_SHIFT);
+    const bool is_empty = factors.count == 0 && factors.period == 0 && factors.shift == 0;
+    return check.require(is_empty, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS);
   }
-  check.within(factors.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS_COUNT);
-  check.within(factors.period, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS_PERIOD);
-  check.within(factors.shift, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS_SHIFT);
+  check.within(factors.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS);
+  check.within(factors.period, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS);
+  check.within(factors.shift, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS);
   if (!check.failed()) check.read_last(check.array(factors.data, factors.count, float_bits, ATTEND_ARG_QUERY_FACTORS));
 }
 
@@ -65,7 +64,7 @@ void check_gate(Memory& check, const attend_layer& layer, const core::Problem& e
   check_float_weights(check, layer.gate);
   const bool fits = fits_heads(layer.gate.outputs, extents.query_heads, extents.value_dim) &&
                     layer.gate.inputs == layer.query.inputs && extents.value_dim <= extents.head_dim;
-  check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_LAYER_GATE);
+  check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_GATE);
 }
 // Whether it matters where tokens are, whatever the options.
 bool uses_positions(const attend_layer& layer) { return layer.rotary != nullptr || layer.query_factors.data != nullptr; }
@@ -76,10 +75,8 @@ void check_layer(Memory& check, const attend_layer& layer, const core::Problem& 
   check_gate(check, layer, extents);
   check_float_weights(check, layer.query);
   check_float_weights(check, layer.output);
-  check.require(fits_heads(layer.query.outputs, extents.query_heads, extents.head_dim), ATTEND_MISMATCH,
-                ATTEND_ARG_LAYER_QUERY);
-  check.require(fits_heads(layer.output.inputs, extents.query_heads, extents.value_dim), ATTEND_MISMATCH,
-                ATTEND_ARG_LAYER_OUTPUT);
+  check.require(fits_heads(layer.query.outputs, extents.query_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_QUERY);
+  check.require(fits_heads(layer.output.inputs, extents.query_heads, extents.value_dim), ATTEND_MISMATCH, ATTEND_ARG_OUTPUT);
 }
 
 // Requires the fields that a problem leaves to the layer as they were initialised.
@@ -244,7 +241,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   }
   use.require(!uses_positions(use.layer) || use.position >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET);
   check_places(use, given);
-  use.require(!of_self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
+  use.require(!of_self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_KEY);
   if (!use.failed()) use.require(run(given, use, memory, options), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
   return use.status();
 }

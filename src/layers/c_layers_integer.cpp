@@ -14,7 +14,7 @@ bool is_wide(const attend_integer_linear& linear) { return linear.output_format 
 // Multipliers and bias, once outputs are known.
 void check_arrays(Memory& check, const attend_integer_linear& linear) {
   const ptrdiff_t count = linear.multiplier_count, outputs = linear.weights.outputs;
-  check.require(count == 1 || count == outputs, ATTEND_MISMATCH, ATTEND_ARG_MULTIPLIER_COUNT);
+  check.require(count == 1 || count == outputs, ATTEND_MISMATCH, ATTEND_ARG_MULTIPLIERS);
   if (check.failed()) return;  // twice any other count may be no number
   check.read(check.array(linear.multipliers, 2 * count, 32, ATTEND_ARG_MULTIPLIERS));
   if (linear.bias != nullptr) check.read(check.array(linear.bias, outputs, 32, ATTEND_ARG_LINEAR_BIAS));

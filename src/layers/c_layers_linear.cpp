@@ -5,7 +5,8 @@ namespace attend::c_surface {
 namespace {
 
 constexpr size_t work_bytes = core::linear_work_floats * sizeof(float);
-static_assert(work_bytes <= ATTEND_PROJECTION_WORKSPACE_SIZE, "the size in the C header is enough on every target");
+static_assert(work_bytes <= (config::embedded ? 1024 : ATTEND_PROJECTION_WORKSPACE_SIZE),
+              "the sizes in the C header are enough");
 constexpr ptrdiff_t most_projections = 256;
 
 bool is_packed(const attend_weights& weights) {
@@ -175,8 +176,6 @@ using namespace attend::c_surface;
 
 extern "C" {
 
-size_t attend_projection_workspace_size(void) { return work_bytes; }
-
 attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
                              void* workspace, size_t workspace_size) {
   Memory check;
@@ -207,10 +206,10 @@ size_t attend_packed_size(const attend_weights* weights) {
   return check.failed() ? 0 : packed_size(*weights);
 }
 
-attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size, attend_weights* packed) {
+attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size, attend_weights* result) {
   Memory check;
   const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
-  const Range to = check.structs(packed, 1, ATTEND_ARG_PACKED);
+  const Range to = check.structs(result, 1, ATTEND_ARG_RESULT);
   check.address(memory, config::alignment, ATTEND_ARG_MEMORY);
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
@@ -218,7 +217,7 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   const size_t bytes = packed_size(*weights);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
   check.write(check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
-  check.write(to, ATTEND_ARG_PACKED);
+  check.write(to, ATTEND_ARG_RESULT);
   read_same(check, from, to);
   check_weights(check, *weights);
   if (check.failed()) return check.status();
@@ -229,17 +228,17 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   } else {
     with_format(weights->format, PackWeights{*weights, memory});
   }
-  *packed = *weights;
-  packed->data = memory;
-  packed->layout = integers ? ATTEND_INTEGER_PANELS : ATTEND_PANELS;
+  *result = *weights;
+  result->data = memory;
+  result->layout = integers ? ATTEND_INTEGER_PANELS : ATTEND_PANELS;
   return ATTEND_OK;
 }
 
 attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size, float* scales,
-                                     attend_weights* converted) {
+                                     attend_weights* result) {
   Memory check;
   const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
-  const Range to = check.structs(converted, 1, ATTEND_ARG_CONVERTED);
+  const Range to = check.structs(result, 1, ATTEND_ARG_RESULT);
   check.require(format != ATTEND_FLOAT32 && is_stored_format(format), ATTEND_UNKNOWN, ATTEND_ARG_FORMAT);
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
@@ -251,11 +250,11 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   check_groups(check, *weights, format);
   // Extents are at most 2^29, so this cannot overflow.
   const uint64_t bytes = uint64_t(weights->outputs) * row_bytes(format, weights->inputs);
-  check.require(memory_size >= bytes, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
+  check.require(memory_size >= bytes, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY);
   if (check.failed()) return check.status();
   check.write(check_rows(check, memory, *weights, format, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
   check.write(check_if_given(check, scales, weights->outputs, ATTEND_ARG_SCALES), ATTEND_ARG_SCALES);
-  check.write(to, ATTEND_ARG_CONVERTED);
+  check.write(to, ATTEND_ARG_RESULT);
   read_same(check, from, to);
   check_weights(check, *weights);
   if (check.failed()) return check.status();
@@ -263,10 +262,10 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   with_format(format, ConvertWeights{*weights, memory, scales, fits});
   check.require(fits, ATTEND_OUT_OF_RANGE, ATTEND_ARG_WEIGHTS);
   if (check.failed()) return check.status();
-  *converted = *weights;
-  converted->data = memory;
-  converted->scales = scales;
-  converted->format = format;
+  *result = *weights;
+  result->data = memory;
+  result->scales = scales;
+  result->format = format;
   return ATTEND_OK;
 }
 

@@ -52,7 +52,7 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
   check.read_last(check.structs(scaling, 1, ATTEND_ARG_SCALING));
   if (check.failed()) return;
   const attend_rotary_scaling& s = *scaling;
-  check.require(s.kind >= ATTEND_ROTARY_LINEAR && s.kind <= ATTEND_ROTARY_FREQUENCIES, ATTEND_UNKNOWN, ATTEND_ARG_SCALING_KIND);
+  check.require(s.kind >= ATTEND_ROTARY_LINEAR && s.kind <= ATTEND_ROTARY_FREQUENCIES, ATTEND_UNKNOWN, ATTEND_ARG_SCALING);
   if (check.failed()) return;
   constexpr unsigned linear = 1u << ATTEND_ROTARY_LINEAR, llama3 = 1u << ATTEND_ROTARY_LLAMA3, yarn = 1u << ATTEND_ROTARY_YARN,
                      long_rope = 1u << ATTEND_ROTARY_LONG, proportional = 1u << ATTEND_ROTARY_PROPORTIONAL;
@@ -69,10 +69,10 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
         ATTEND_ARG_SCALING_FAST);
   field(yarn, s.fractions == 0, s.fractions == 0 || s.fractions == 1, ATTEND_ARG_SCALING_FRACTIONS);
   field(proportional, s.turning == 0, s.turning >= 1 && s.turning <= pairs, ATTEND_ARG_SCALING_TURNING);
-  check.require(field.is_of(long_rope) || s.factors == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_SCALING_FACTORS);
+  check.require(field.is_of(long_rope) || s.factors == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_FACTORS);
   check.require(is_zero(s.attention_factor) || core::is_attention_factor(s.attention_factor), ATTEND_OUT_OF_RANGE,
                 ATTEND_ARG_SCALING_ATTENTION_FACTOR);
-  if (field.is_of(long_rope)) check.read_last(check.array(s.factors, pairs, float_bits, ATTEND_ARG_SCALING_FACTORS));
+  if (field.is_of(long_rope)) check.read_last(check.array(s.factors, pairs, float_bits, ATTEND_ARG_FACTORS));
   if (s.kind == ATTEND_ROTARY_FREQUENCIES) {
     check.require(aligned(s.frequencies, alignof(double)), ATTEND_UNALIGNED, ATTEND_ARG_SCALING_FREQUENCIES);
     check.read_last(check.array(s.frequencies, pairs, 8 * int(sizeof(double)), ATTEND_ARG_SCALING_FREQUENCIES));
@@ -80,7 +80,7 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
     check.require(s.frequencies == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_SCALING_FREQUENCIES);
   }
   for (ptrdiff_t i = 0; field.is_of(long_rope) && !check.failed() && i < pairs; ++i) {
-    check.require(core::is_pair_factor(s.factors[i]), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTORS);
+    check.require(core::is_pair_factor(s.factors[i]), ATTEND_OUT_OF_RANGE, ATTEND_ARG_FACTORS);
   }
 }
 
@@ -166,12 +166,11 @@ attend_status attend_rotate_positions(const attend_rotary* rotary, const attend_
   check.read_last(check.structs(positions, 1, ATTEND_ARG_POSITIONS));
   if (check.failed()) return check.status();
   const core::AxisPositions at = {positions->data, positions->pairs, positions->axes, positions->interleaved == 1};
-  check.within(at.axes, 1, 8, ATTEND_ARG_POSITIONS_AXES);
-  check.within(positions->interleaved, 0, 1, ATTEND_ARG_POSITIONS_INTERLEAVED);
-  check.require(check.failed() || core::is_axis_positions(at, int(rotary->rotary_dim / 2)), ATTEND_MISMATCH,
-                ATTEND_ARG_POSITIONS_PAIRS);
+  check.within(at.axes, 1, 8, ATTEND_ARG_POSITIONS);
+  check.within(positions->interleaved, 0, 1, ATTEND_ARG_POSITIONS);
+  check.require(check.failed() || core::is_axis_positions(at, int(rotary->rotary_dim / 2)), ATTEND_MISMATCH, ATTEND_ARG_PAIRS);
   for (int axis = check.failed() ? 8 : at.axes; axis < 8; ++axis) {
-    check.require(positions->pairs[axis] == 0, ATTEND_NO_EFFECT, ATTEND_ARG_POSITIONS_PAIRS);
+    check.require(positions->pairs[axis] == 0, ATTEND_NO_EFFECT, ATTEND_ARG_PAIRS);
   }
   if (!check.failed()) check.read_last(check.array(at.data, tokens * at.axes, 8 * int(sizeof(int)), ATTEND_ARG_POSITIONS));
   if (check.failed()) return check.status();

@@ -87,7 +87,7 @@ static void make(void) {
   up = weights(up_rows[0], hidden, width);
   down = weights(down_rows[0], width, hidden);
   CHECK(attend_packed_size(&gate) == 32 * width * sizeof(float) && attend_packed_size(&gate) <= SIZE(packed_memory));
-  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE, attend_pack_weights(&gate, aligned(packed_memory), 8, &gate));
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY, attend_pack_weights(&gate, aligned(packed_memory), 8, &gate));
   IS(ATTEND_OK, attend_pack_weights(&gate, aligned(packed_memory), SIZE(packed_memory), &gate));
   SAYS(ATTEND_MISSING, ATTEND_ARG_SCALES, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, NULL, &up));
   IS(ATTEND_OK, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, up_scales, &converted));
@@ -126,7 +126,7 @@ static void block(float* at, int count) {
   open[1].y = shut;
   close.weights = down;
   close.y = y;
-  IS(ATTEND_OK, attend_project(normal, count, open, 2, work, attend_projection_workspace_size()));
+  IS(ATTEND_OK, attend_project(normal, count, open, 2, work, ATTEND_PROJECTION_WORKSPACE_SIZE));
   IS(ATTEND_OK, attend_activate(ATTEND_SILU, opened, shut, (ptrdiff_t)count * hidden, shut));
   IS(ATTEND_OK, attend_project(shut, count, &close, 1, NULL, 0));
   IS(ATTEND_OK, attend_add(y, 1.0f, (ptrdiff_t)count * width, at));
@@ -146,7 +146,7 @@ static void blocks(void) {
   block(alone[0], tokens);
   make_cache();
   block(in_one[0], tokens);
-  CHECK(attend_cache_tokens(layer.cache) == tokens);
+  CHECK(attend_cache_tokens(layer.cache, NULL) == tokens);
   make_cache();
   for (t = 0; t < tokens; ++t) block(by_token[t], 1);
   CHECK(memcmp(alone, in_one, sizeof alone) == 0);
@@ -242,7 +242,7 @@ static void integers(void) {
   IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, y));
   CHECK(y[0][0] == 24 - 1 && y[0][1] == 681 - 1 && y[1][0] == (-138 - 234 - 30 + 7 + 1) / 2 - 1);
   CHECK(y[1][1] == (128 * 138 + 127 * 117 - 50 - 9) / 2 - 1);
-  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE,
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY,
        attend_pack_weights(&linear.weights, aligned(packed_memory), 3, &linear.weights));
   IS(ATTEND_OK, attend_pack_weights(&linear.weights, aligned(packed_memory), SIZE(packed_memory), &linear.weights));
   IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, again));

@@ -31,12 +31,13 @@ Pages = struct("Pages", ("table", pointer), ("batch_stride page_keys count", ptr
 Ranges = struct("Ranges", ("first end", pointer), ("batch_stride", ptrdiff))
 Documents = struct("Documents", ("boundaries", pointer), ("count", ptrdiff))
 Problem = struct(
-    "Problem", ("size", size_t), ("arithmetic", pointer), ("options", ctypes.c_uint32), ("layout", c_int), ("scale soft_cap", c_float),
-    ("query_format key_format value_format output_format", c_int), ("batch query_heads kv_heads head_dim value_dim queries keys offset", ptrdiff), ("key_lengths", pointer),
-    ("query key value output", Tensor), ("cache constants head_constants", pointer), ("window_left window_right sink_tokens", ptrdiff),
-    ("mask", Mask), ("bias", Bias), ("alibi_slopes", pointer), ("relative_bias", Relative), ("sink_logits", pointer), ("key_scales value_scales", Scales), ("lse", Tensor),
-    ("scores", Scores), ("origin", ptrdiff), ("pages", Pages), ("states", pointer), ("first_key state_nodes", ptrdiff), ("lse_base", c_int), ("ranges", Ranges), ("documents", Documents),
-    ("bias_stage", c_int))
+    "Problem", ("size", size_t), ("arithmetic", pointer), ("options", ctypes.c_uint32), ("layout", c_int),
+    ("batch query_heads kv_heads head_dim value_dim queries keys", ptrdiff), ("key_lengths", pointer),
+    ("query_format output_format key_format value_format", c_int), ("query key value output", Tensor),
+    ("constants head_constants cache", pointer), ("pages", Pages), ("key_scales value_scales", Scales), ("origin", ptrdiff),
+    ("offset window_left window_right sink_tokens", ptrdiff), ("mask", Mask), ("ranges", Ranges), ("documents", Documents),
+    ("scale soft_cap", c_float), ("alibi_slopes", pointer), ("relative_bias", Relative), ("sink_logits", pointer), ("bias", Bias),
+    ("bias_stage lse_base", c_int), ("lse", Tensor), ("scores", Scores), ("states", pointer), ("first_key state_nodes", ptrdiff))
 
 attend = ctypes.CDLL(sys.argv[1])
 attend.attend_error_text.restype = attend.attend_argument_name.restype = ctypes.c_char_p
@@ -214,7 +215,7 @@ unfit = Problem()
 check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit)) == 0, "size of attend_problem")
 check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit) - 1) != 0, "size of attend_problem")
 count = 0
-for name in (attend.attend_backend_name(i) for i in range(attend.attend_backend_count())):
+for name in itertools.takewhile(bool, map(attend.attend_backend_name, itertools.count())):
     if attend.attend_backend_use(name) == 0:
         for case in cases():
             case.run()

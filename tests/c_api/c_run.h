@@ -16,7 +16,14 @@ inline std::string explain(attend_status status) {
 }
 
 // The status that says so.
-constexpr attend_status wrong(attend_error error, attend_argument argument) { return int(error) | int(argument) << 8; }
+constexpr attend_status wrong(attend_error error, attend_argument argument) { return int(error) + 256 * int(argument); }
+constexpr int error_of(attend_status status) { return status % 256; }
+constexpr int argument_of(attend_status status) { return status / 256; }
+// What attend_cache_init says of a shape, whatever its memory is.
+inline attend_status status_of(const attend_cache_shape* shape) {
+  const attend_status status = attend_cache_init(shape, nullptr, 0, nullptr);
+  return status == wrong(ATTEND_MISSING, ATTEND_ARG_MEMORY) ? ATTEND_OK : status;
+}
 
 // Memory of so many bytes from an aligned address on: all that may be touched, so that a sanitizer sees each step beyond it.
 class Aligned {

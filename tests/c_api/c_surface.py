@@ -3,6 +3,7 @@
 Needs nothing but the standard library.
 """
 import ctypes
+import itertools
 import math
 import random
 import re
@@ -18,14 +19,14 @@ class Tensor(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    """What comes after the windows is only passed on, as it was initialised."""
-    _fields_ = [("size", ctypes.c_size_t), ("arithmetic", ctypes.c_void_p), ("options", ctypes.c_uint32), ("layout", ctypes.c_int),
-                ("scale", ctypes.c_float), ("soft_cap", ctypes.c_float), ("formats", ctypes.c_int * 4)] + [
-        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
-    ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [
+    """What comes after the windows and before the scale is only passed on, as it was initialised; and what comes after that."""
+    _fields_ = [("size", ctypes.c_size_t), ("arithmetic", ctypes.c_void_p), ("options", ctypes.c_uint32), ("layout", ctypes.c_int)] + [
+        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys")
+    ] + [("key_lengths", ctypes.POINTER(ptrdiff)), ("formats", ctypes.c_int * 4)] + [
         (name, Tensor) for name in ("query", "key", "value", "output")] + [
-        (name, ctypes.c_void_p) for name in ("cache", "constants", "head_constants")] + [
-        (name, ptrdiff) for name in ("window_left", "window_right", "sink_tokens")] + [("more", ptrdiff * 200)]
+        (name, ctypes.c_void_p) for name in ("constants", "head_constants", "cache")] + [("keys_are", ptrdiff * 11)] + [
+        (name, ptrdiff) for name in ("offset", "window_left", "window_right", "sink_tokens")] + [
+        ("masks", ptrdiff * 11), ("scale", ctypes.c_float), ("soft_cap", ctypes.c_float), ("more", ptrdiff * 200)]
 
 
 class CacheShape(ctypes.Structure):
@@ -47,8 +48,6 @@ attend.attend_cache_size.argtypes = [pointer]
 attend.attend_cache_size.restype = ctypes.c_size_t
 attend.attend_cache_init.argtypes = [pointer, pointer, ctypes.c_size_t, pointer]
 attend.attend_cache_append.argtypes = [pointer, ptrdiff, pointer, pointer]
-attend.attend_default_scale.argtypes = [ptrdiff]
-attend.attend_default_scale.restype = ctypes.c_float
 
 passed = failed = 0
 
@@ -209,14 +208,13 @@ def integer_case():
 
 
 random.seed(1)
-names = [attend.attend_backend_name(i) for i in range(attend.attend_backend_count())]
+names = list(itertools.takewhile(bool, map(attend.attend_backend_name, itertools.count())))
 worst = 0
 for name in names:
     if attend.attend_backend_use(name) == OK:
         worst = max([worst] + [one_case() for _ in range(60)])
 steps = max(integer_case() for _ in range(100))
 check(steps < 0.65, "error of integer attention: %g steps" % steps)
-check(abs(attend.attend_default_scale(64) - 0.125) == 0, "attend_default_scale")
 bad = Problem()
 status = attend.attend_run(ctypes.byref(bad), None, 0)
 check(attend.attend_argument_name(status) == b"size", "a struct that was not initialised")

@@ -81,8 +81,8 @@ void shift(Pointer& pointer, std::ptrdiff_t bytes = 1) {
 // An answer says what it should, in numbers and in words.
 inline bool is_answer(attend_status status, attend_error error, attend_argument argument) {
   static const std::string no_text = attend_error_text(-1);
-  return status == wrong(error, argument) && attend_status_error(status) == error &&
-         attend_status_argument(status) == argument && attend_error_text(status) != no_text &&
+  return status == wrong(error, argument) && error_of(status) == error &&
+         argument_of(status) == argument && attend_error_text(status) != no_text &&
          (argument == ATTEND_ARG_NONE || attend_argument_name(status) != std::string());
 }
 
@@ -117,7 +117,7 @@ std::set<int> check_refusals(const Refusal<World> (&rows)[count]) {
 
 inline void check_arguments(const std::set<int>& statuses, attend_argument first, attend_argument last) {
   std::set<int> arguments;
-  for (const int status : statuses) arguments.insert(attend_status_argument(status));
+  for (const int status : statuses) arguments.insert(argument_of(status));
   for (int argument = first; argument <= last; ++argument) {
     CHECK_MESSAGE(arguments.count(argument) == 1, attend_argument_name(wrong(ATTEND_MISSING, attend_argument(argument))));
   }

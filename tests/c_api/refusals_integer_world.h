@@ -29,8 +29,8 @@ struct World : Choices {
   // attend_check and the workspace's size agree with the call, but where it is about the call's own parameters.
   attend_status call(unsigned) {
     const attend_status status = attend_run_part(passed, part, parts, work, work_size);
-    const int argument = attend_status_argument(status);
-    const bool of_call = argument >= ATTEND_ARG_PART && argument <= ATTEND_ARG_WORKSPACE_SIZE;
+    const int argument = argument_of(status);
+    const bool of_call = argument >= ATTEND_ARG_PART && argument <= ATTEND_ARG_WORKSPACE;
     CHECK(attend_check(passed) == (of_call ? ATTEND_OK : status));
     CHECK((attend_workspace_size(passed) > 0) == of_call);
     if (part == 0 && parts == 1) CHECK(attend_run(passed, work, work_size) == status);

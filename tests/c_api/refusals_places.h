@@ -54,8 +54,8 @@ inline constexpr Address addresses[] = {
     {ATTEND_ARG_PAGES, offsetof(P, pages.table), optional, 0},
     {ATTEND_ARG_KEY_LENGTHS, offsetof(P, key_lengths), optional, 0},
     {ATTEND_ARG_STATES, offsetof(P, states), optional | written, 0},
-    {ATTEND_ARG_RANGES_FIRST, offsetof(P, ranges.first), optional, 0},
-    {ATTEND_ARG_RANGES_END, offsetof(P, ranges.end), optional, 0},
+    {ATTEND_ARG_RANGES, offsetof(P, ranges.first), optional, 0},
+    {ATTEND_ARG_RANGES, offsetof(P, ranges.end), optional, 0},
 };
 
 // Strides, and how many steps of them there are.
@@ -141,7 +141,7 @@ inline Answers make_work(World& w, const Address& address) {
   const std::size_t bytes = w.needed();
   if (bytes == 0 || !w.finds(address.argument) || w.needed() != bytes) return {};
   if (address.argument == ATTEND_ARG_PAGES || address.argument == ATTEND_ARG_KEY_LENGTHS) return {};
-  if (address.argument == ATTEND_ARG_RANGES_FIRST || address.argument == ATTEND_ARG_RANGES_END) return {};
+  if (address.argument == ATTEND_ARG_RANGES) return {};
   put(w.p, address.at,
       reinterpret_cast<std::uintptr_t>(w.workspace.data) + std::uintptr_t(w.between(0, int(bytes) / 8 - 1)) * 8);
   Answers answers = {wrong(ATTEND_OVERLAP, ATTEND_ARG_WORKSPACE)};
@@ -161,9 +161,7 @@ inline Answers make_huge(World& w, const Stride& stride) {
   const bool bits = is_in_bits(w, stride), up = w.between(0, 1) == 0;
   put(w.p, stride.at, up ? PTRDIFF_MAX : PTRDIFF_MIN + 1);
   if (bits && up && get<std::ptrdiff_t>(w.p, stride.count) == 2) return {};
-  // Of ranges the first of two lists is said to be too large.
-  const attend_argument argument = stride.argument == ATTEND_ARG_RANGES ? ATTEND_ARG_RANGES_FIRST : stride.argument;
-  return {wrong(ATTEND_TOO_LARGE, argument), wrong(ATTEND_AMBIGUOUS, argument),
+  return {wrong(ATTEND_TOO_LARGE, stride.argument), wrong(ATTEND_AMBIGUOUS, stride.argument),
           bits ? wrong(ATTEND_OUT_OF_RANGE, stride.argument) : -1};
 }
 

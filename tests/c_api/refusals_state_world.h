@@ -87,7 +87,7 @@ struct CacheWorld : World {
     if (which == init) return attend_cache_init(shape_passed, to, to_size, &made);
     if (which == append) return attend_cache_append(head, tokens, keys_passed, values_passed);
     if (which == truncate) return attend_cache_truncate(head, tokens);
-    const attend_status status = attend_cache_check(shape_passed);
+    const attend_status status = status_of(shape_passed);
     CHECK((attend_cache_size(shape_passed) == 0) == (status != ATTEND_OK));
     return status;
   }

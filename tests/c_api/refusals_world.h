@@ -138,8 +138,6 @@ class World : public Choices {
       case ATTEND_ARG_LSE:
         return !has_states();
       case ATTEND_ARG_RANGES:
-      case ATTEND_ARG_RANGES_FIRST:
-      case ATTEND_ARG_RANGES_END:
         return !has_states() && (p.scores.data == nullptr || p.scores.stage > ATTEND_SCORES_CAPPED) && p.queries > 0 &&
                p.batch > 0;
       default:
@@ -193,8 +191,6 @@ class World : public Choices {
         add_states();
         break;
       case ATTEND_ARG_RANGES:
-      case ATTEND_ARG_RANGES_FIRST:
-      case ATTEND_ARG_RANGES_END:
         if (p.batch == ATTEND_DEFAULT_BATCH) p.batch = 1;
         p.ranges = {lists.as<std::int32_t>(), lists.as<std::int32_t>() + most_batch * most_tokens, most_tokens};
         break;

@@ -99,7 +99,7 @@ TEST_CASE("c empty work: no keys, no queries, empty batches, documents and cache
     p = calls.problem(), p.queries = p.keys = 0, p.documents = {none, 1}, calls.gives(untouched, run(p));
     p.documents = {none, 0}, calls.gives(untouched, run(p));
     p = calls.problem(), p.keys = 2, p.documents = {boundaries, 0};
-    calls.refused(ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_COUNT, run(p));
+    calls.refused(ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS, run(p));
 
     attend_cache_shape shape;
     REQUIRE(attend_cache_shape_init(&shape, sizeof shape) == ATTEND_OK);

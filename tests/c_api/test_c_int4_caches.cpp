@@ -108,9 +108,9 @@ TEST_CASE("c int4 caches: 18 bytes for 32 numbers") {
   const std::size_t numbers = 1600 * 2 * (64 + 128), head = attend_cache_size(&halves) - 2 * numbers;
   CHECK(attend_cache_size(&shape) == head + numbers / 32 * 18);
   shape.head_dim = 48;
-  CHECK(attend_cache_check(&shape) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM));
+  CHECK(status_of(&shape) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM));
   shape.key_format = ATTEND_INT8;
-  CHECK(attend_cache_check(&shape) == ATTEND_OK);
+  CHECK(status_of(&shape) == ATTEND_OK);
   shape.value_dim = 33;
-  CHECK(attend_cache_check(&shape) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM));
+  CHECK(status_of(&shape) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM));
 }

@@ -68,8 +68,8 @@ class Sequence {
     return made;
   }
   void append(attend_cache* cache, std::ptrdiff_t tokens) {
-    while (attend_cache_tokens(cache) < tokens) {
-      const std::ptrdiff_t held = attend_cache_tokens(cache);
+    while (attend_cache_tokens(cache, nullptr) < tokens) {
+      const std::ptrdiff_t held = attend_cache_tokens(cache, nullptr);
       const std::ptrdiff_t left = tokens - held, count = left > 1 ? random_.between(1, int(left < 90 ? left : 90)) : 1;
       const attend_input key = {run_.data.key + held * p.kv_heads * p.head_dim, 0, p.kv_heads * p.head_dim, p.head_dim};
       const attend_input value = {run_.data.value + held * p.kv_heads * p.value_dim, 0, p.kv_heads * p.value_dim, p.value_dim};

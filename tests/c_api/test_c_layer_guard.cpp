@@ -33,7 +33,7 @@ TEST_CASE("guards: the C surface's projections, norms, activations and rotary po
     constexpr int tokens = 3;
     const std::size_t numbers = std::size_t(tokens * width), weights = std::size_t(width * other);
     const float* const x = arrays.floats(numbers);
-    const std::size_t work_bytes = attend_projection_workspace_size();
+    const std::size_t work_bytes = ATTEND_PROJECTION_WORKSPACE_SIZE;
     void* const work = arrays.work<char>(work_bytes);
     attend_projection projection{};
     projection.weights = {arrays.floats(weights), nullptr,    arrays.floats(std::size_t(other)), other, width,

@@ -28,14 +28,14 @@ void check_projections() {
   attend_weights rows = c_weights(weights, bias), panels;
   const std::size_t bytes = attend_packed_size(&rows);
   CHECK(bytes == sizeof packed.data);
-  Aligned memory(bytes), work(attend_projection_workspace_size());
+  Aligned memory(bytes), work(ATTEND_PROJECTION_WORKSPACE_SIZE);
   CHECK(attend_pack_weights(&rows, memory.data(), bytes, &panels) == ATTEND_OK);
   CHECK(std::memcmp(memory.data(), packed.data, bytes) == 0);
   for (const attend_weights& seen : {rows, panels, c_weights(packed, bias)}) {
     for (const bool works : {false, true}) {
       const attend_projection to[] = {{seen, y[0]}, {c_weights(more), z[0]}};
       std::memset(&y, 0xff, sizeof y), std::memset(&z, 0xff, sizeof z);
-      const attend_status status = works ? attend_project(x[0], tokens, to, 2, work.data(), attend_projection_workspace_size())
+      const attend_status status = works ? attend_project(x[0], tokens, to, 2, work.data(), ATTEND_PROJECTION_WORKSPACE_SIZE)
                                          : attend_project(x[0], tokens, to, 2, nullptr, 0);
       CHECK(status == ATTEND_OK);
       CHECK(same(y, expected));
@@ -105,8 +105,8 @@ TEST_CASE("c layers: 256 projections of the same vectors are taken, and 257 are 
   for (int i = 0; i <= most; ++i) projections[i] = {c_weights(weights), y[i][0]};
   std::memset(y, 0xff, sizeof y);
   const attend_status status = attend_project(x[0], 1, projections, most + 1, nullptr, 0);
-  CHECK(attend_status_error(status) == ATTEND_OUT_OF_RANGE);
-  CHECK(attend_status_argument(status) == ATTEND_ARG_COUNT);
+  CHECK(error_of(status) == ATTEND_OUT_OF_RANGE);
+  CHECK(argument_of(status) == ATTEND_ARG_COUNT);
   for (const Vectors<1, width>& each : y) CHECK(std::memcmp(&each, &y[most], sizeof each) == 0);
   CHECK(attend_project(x[0], 1, projections, most, nullptr, 0) == ATTEND_OK);
   for (int i = 0; i < most; ++i) CHECK(same(y[i], expected));

@@ -69,7 +69,7 @@ TEST_CASE_TEMPLATE("c layers: prefill and decode over a cache", Cache, attend::K
     REQUIRE(attend::self_attention(*x, typed, *cache, expected, *work) == Status::ok);
     layers->run(attend_self_attention, (*x)[0], tokens, y[0]);
     CHECK(same(y, expected));
-    CHECK(attend_cache_tokens(layers->layer.cache) == cache->length());
+    CHECK(attend_cache_tokens(layers->layer.cache, nullptr) == cache->length());
   }
   for (int t = 0; t < 3; ++t) {
     Vectors<1, width> token;
@@ -226,7 +226,7 @@ TEST_CASE("c layers: cross-attention to a memory that is projected once") {
     CHECK(layers->project_memory((*memory)[0], 1) == wrong(ATTEND_FULL, ATTEND_ARG_CACHE));
     layers->run(attend_cross_attention, (*x)[0], tokens, y[0]);
     CHECK(same(y, expected));
-    CHECK(attend_cache_tokens(layers->layer.cache) == memory_tokens);
+    CHECK(attend_cache_tokens(layers->layer.cache, nullptr) == memory_tokens);
   };
   attend::Options options;
   options.key_length = 30;
@@ -305,5 +305,5 @@ TEST_CASE("c layers, refused: what the call's own tokens overwrite in a ring") {
   void* const aligned = work.data() + (ATTEND_ALIGNMENT - reinterpret_cast<std::uintptr_t>(work.data()) % ATTEND_ALIGNMENT);
   CHECK(attend_self_attention(&layers->problem, &layers->layer, (*x)[0], y[0], aligned, work.size() - ATTEND_ALIGNMENT) ==
         wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
-  CHECK(attend_cache_tokens(layers->layer.cache) == 40);
+  CHECK(attend_cache_tokens(layers->layer.cache, nullptr) == 40);
 }

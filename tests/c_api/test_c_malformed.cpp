@@ -73,8 +73,8 @@ bool is_among(attend_status status, const Answers& answers) {
 
 // Whether attend_check leaves it to the call.
 bool of_the_call(attend_status status) {
-  const int argument = attend_status_argument(status);
-  const bool parameter = argument >= ATTEND_ARG_PART && argument <= ATTEND_ARG_WORKSPACE_SIZE;
+  const int argument = argument_of(status);
+  const bool parameter = argument >= ATTEND_ARG_PART && argument <= ATTEND_ARG_WORKSPACE;
   return parameter || status == wrong(ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY) ||
          status == wrong(ATTEND_MISMATCH, ATTEND_ARG_STATES) || status == wrong(ATTEND_CORRUPT, ATTEND_ARG_STATES);
 }
@@ -102,7 +102,7 @@ void one_problem(RandomWorld& world, Random& random, std::vector<Fault>& faults,
   if (wanted < 2) count.check(check == ATTEND_OK ? left : is_among(check, expected), "attend_check", expected, check);
   const int run = attend_run_part(world.passed, world.part, world.parts, world.work, world.work_size);
   // What overlaps the work memory as well as something else is told of either.
-  const auto is_overlap = [](attend_status status) { return attend_status_error(status) == ATTEND_OVERLAP; };
+  const auto is_overlap = [](attend_status status) { return error_of(status) == ATTEND_OVERLAP; };
   const bool of_work = run == wrong(ATTEND_OVERLAP, ATTEND_ARG_WORKSPACE) && std::any_of(expected.begin(), expected.end(), is_overlap);
   const bool right = is_among(run, expected) || of_work, third = !right && wanted == 2 && run != ATTEND_OK;
   count.thirds += third;
@@ -114,7 +114,7 @@ void one_problem(RandomWorld& world, Random& random, std::vector<Fault>& faults,
   }
   if (run != ATTEND_OK) {
     count.check(!world.changed(), "memory after a refusal", expected, run);
-    count.check(is_answer(run, attend_error(attend_status_error(run)), attend_argument(attend_status_argument(run))), "text",
+    count.check(is_answer(run, attend_error(error_of(run)), attend_argument(argument_of(run))), "text",
                 {}, run);
   } else {
     count.check(!world.inputs_changed(), "inputs after a call", expected, run);
@@ -166,10 +166,12 @@ TEST_CASE("malformed calls of the C surface: each is told what is wrong with whi
           " pairs of error and argument");
   if (rounds(12) < 12) return;  // too few calls for the rare ones
   for (std::size_t row = 0; row < sizeof rows / sizeof *rows; ++row) CHECK_MESSAGE(faults[row].placed > 0, faults[row].text);
-  check_arguments(count.seen, ATTEND_ARG_NONE, ATTEND_ARG_FIRST_KEY);
-  check_arguments(count.seen, ATTEND_ARG_PART, ATTEND_ARG_WORKSPACE_SIZE);
+  check_arguments(count.seen, ATTEND_ARG_NONE, ATTEND_ARG_SIZE);
+  check_arguments(count.seen, ATTEND_ARG_OPTIONS, ATTEND_ARG_OUTPUT);
+  check_arguments(count.seen, ATTEND_ARG_CACHE, ATTEND_ARG_FIRST_KEY);
+  check_arguments(count.seen, ATTEND_ARG_PART, ATTEND_ARG_WORKSPACE);
   for (int error = 1; error <= ATTEND_NEWER; ++error) {
-    const auto is_it = [=](int status) { return attend_status_error(status) == error; };
+    const auto is_it = [=](int status) { return error_of(status) == error; };
     if (error != ATTEND_FULL) CHECK_MESSAGE(std::any_of(count.seen.begin(), count.seen.end(), is_it), error);
   }
 }

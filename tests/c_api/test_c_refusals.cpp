@@ -1,5 +1,7 @@
 // What the C surface refuses, by the tables: each row is refused with its error and its argument, before anything is written.
 // (Rows of problems of floats are in test_c_malformed.cpp, as part of random problems.)
+#include <attend/backend.h>
+
 #include "refusals_integer_world.h"
 #include "refusals_layer_world.h"
 #include "refusals_state_world.h"
@@ -58,20 +60,25 @@ using namespace attend_test;
 
 TEST_CASE("c refusals: states") {
   const std::set<int> seen = check_refusals(refused_states::rows);
-  check_arguments(seen, ATTEND_ARG_LATER, ATTEND_ARG_LATER);
+  check_arguments(seen, ATTEND_ARG_LATER, ATTEND_ARG_RESULT);
   check_arguments(seen, ATTEND_ARG_STATE_NODES, ATTEND_ARG_STATE_NODES);
 }
 
 TEST_CASE("c refusals: caches, inits and backends") {
   check_arguments(check_refusals(refused_caches::rows), ATTEND_ARG_SHAPE, ATTEND_ARG_NAME);
-  for (const int none : {-9, -1, attend_backend_count(), attend_backend_count() + 9})
-    CHECK(attend_backend_name(none) == nullptr);
+  int count = 0;
+  while (attend_backend_name(count) != nullptr) ++count;
+  CHECK(count == attend::backend_count());
+  for (const int none : {-9, -2, count + 9}) CHECK(attend_backend_name(none) == nullptr);
+  CHECK(attend_backend_name(ATTEND_BACKEND_IN_USE) == attend::active_backend());
 }
 
 TEST_CASE("c refusals: integer attention and its scales") {
   std::set<int> seen = check_refusals(refused_integers::rows);
   seen.merge(check_refusals(refused_integers::of_scales::rows));
-  check_arguments(seen, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_ARITHMETIC);
+  check_arguments(seen, ATTEND_ARG_SCALES, ATTEND_ARG_OUTPUT_ZERO_POINT);
+  check_arguments(seen, ATTEND_ARG_CONSTANTS, ATTEND_ARG_CONSTANTS);
+  check_arguments(seen, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC);
 }
 
 TEST_CASE("c integer: fields that a newer header adds are refused unless they are zero") {
@@ -85,7 +92,7 @@ TEST_CASE("c integer: fields that a newer header adds are refused unless they ar
 }
 
 TEST_CASE("c refusals: layers and what they are made of") {
-  check_arguments(check_refusals(refused_layers::rows), ATTEND_ARG_X, ATTEND_ARG_KEY_NORM);
+  check_arguments(check_refusals(refused_layers::rows), ATTEND_ARG_X, ATTEND_ARG_TEAM);
 }
 
 TEST_CASE("c refusals: every error and every argument has words of its own") {
@@ -95,7 +102,7 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_OTHER_BITS + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_BIAS_STAGE + 2);
+  CHECK(names.size() == ATTEND_ARG_TEAM + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {

@@ -105,7 +105,7 @@ TEST_CASE("c rings: a window over a ring has the bits of a window over all keys,
           p.cache = cache.head;
           REQUIRE(same_bits(run(p), run_arrays(p, tokens, first + step)));
         }
-        CHECK(attend_cache_tokens(cache.head) == count / step * step);
+        CHECK(attend_cache_tokens(cache.head, nullptr) == count / step * step);
       }
     }
   });
@@ -275,7 +275,7 @@ TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's cache
       q.output = {expected.data(), query_heads * value_dim, value_dim};
       q.key = {keys.data(), 0, slots * head_dim}, q.value = {values.data(), value_dim, slots * value_dim};
       q.query_heads = query_heads, q.kv_heads = kv_heads, q.head_dim = head_dim, q.value_dim = value_dim;
-      q.queries = 10, q.keys = count, q.offset = 60, q.scale = attend_default_scale(head_dim);
+      q.queries = 10, q.keys = count, q.offset = 60, q.scale = attend::core::usual_scale(head_dim);
       q.causal = q.key_panels = true;
       q.row_block = 20, q.key_block = 64;
       Aligned scratch(sizeof(float) * attend::core::option_scratch_floats(20, 64, head_dim, value_dim));

@@ -84,7 +84,7 @@ TEST_CASE("c stored range: refused tokens change nothing that can be seen, in a 
             REQUIRE(cache.append(keys, values) == of_cache);
           }
         }
-        REQUIRE(attend_cache_tokens(cache.head) == token + 1);
+        REQUIRE(attend_cache_tokens(cache.head, nullptr) == token + 1);
         const int left = ring ? oldest_seen(panels, token + 1) : -1;
         REQUIRE(same_bits(cache.output(left), twin.output(left)));
       }
@@ -122,8 +122,8 @@ TEST_CASE("c stored range: the last number in range is taken, and with ATTEND_SA
   for (const int format : {int(ATTEND_FLOAT32), int(ATTEND_BFLOAT16), int(ATTEND_INT8)}) {
     const attend_cache_shape keys = shape_of(format | ATTEND_SATURATED, ATTEND_FLOAT16),
                              values = shape_of(ATTEND_FLOAT16, format | ATTEND_SATURATED);
-    CHECK(attend_cache_check(&keys) == wrong(ATTEND_NO_EFFECT, ATTEND_ARG_KEY_FORMAT));
-    CHECK(attend_cache_check(&values) == wrong(ATTEND_NO_EFFECT, ATTEND_ARG_VALUE_FORMAT));
+    CHECK(status_of(&keys) == wrong(ATTEND_NO_EFFECT, ATTEND_ARG_KEY_FORMAT));
+    CHECK(status_of(&values) == wrong(ATTEND_NO_EFFECT, ATTEND_ARG_VALUE_FORMAT));
     Cache cache(shape_of(format, format));
     std::vector<float> key(heads * width, 0.0f), value = key;
     value.back() = format == ATTEND_BFLOAT16 ? 3.4028235e38f : 3.39e38f;
@@ -131,7 +131,7 @@ TEST_CASE("c stored range: the last number in range is taken, and with ATTEND_SA
     CHECK(std::isfinite(cache.output(-1).back()));
   }
   attend_cache_shape unknown = shape_of(4 | ATTEND_SATURATED, ATTEND_FLOAT16);
-  CHECK(attend_cache_check(&unknown) == wrong(ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT));
+  CHECK(status_of(&unknown) == wrong(ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT));
 }
 
 TEST_CASE("c stored range: weights that are too large are refused, and nothing is written") {
@@ -182,8 +182,8 @@ TEST_CASE("c stored range: layers whose keys are too large write no output and t
   CHECK(attend_to() == of_cache);
   CHECK(project() == of_cache);
   CHECK(same_bits(y, before));
-  CHECK(attend_cache_tokens(cache.head) == 0);
+  CHECK(attend_cache_tokens(cache.head, nullptr) == 0);
   last = number;
   CHECK(attend_to() == ATTEND_OK);
-  CHECK(attend_cache_tokens(cache.head) == tokens);
+  CHECK(attend_cache_tokens(cache.head, nullptr) == tokens);
 }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -180,16 +181,13 @@ TEST_CASE("c surface: offsets to the ends of their range") {
   }
 }
 
-TEST_CASE("c surface: the default scale is that of the typed surface for every head_dim") {
+TEST_CASE("c surface: the default scale is 1 / sqrt(head_dim) to the nearest float, for every head_dim") {
   int wrong = 0;
   for (int head_dim = 1; head_dim <= ATTEND_MAX_WIDTH; ++head_dim) {
-    const float expected = attend::default_scale(head_dim), scale = attend_default_scale(head_dim);
+    const float expected = float(1 / std::sqrt(double(head_dim))), scale = attend::core::usual_scale(head_dim);
     wrong += std::memcmp(&expected, &scale, sizeof scale) != 0;
   }
   CHECK(wrong == 0);
-  for (const std::ptrdiff_t none : {PTRDIFF_MIN, std::ptrdiff_t(-1), std::ptrdiff_t(0), std::ptrdiff_t(ATTEND_MAX_WIDTH + 1)}) {
-    CHECK(attend_default_scale(none) == 0.0f);
-  }
 }
 
 TEST_CASE("c surface: the widest heads, with an exact workspace") {

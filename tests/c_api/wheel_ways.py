@@ -439,9 +439,9 @@ def traps():
     refused('where queries are', 'queries_last=True', call(a, draw(1, 5, 4), draw(1, 5, 4), causal=True))
     # No sentence of C's, whatever is wrong with whatever.
     for error in range(1, attend._c.ATTEND_OTHER_BITS + 1):
-        for argument in range(1, attend._c.ATTEND_ARG_STATE_NODES + 1):
+        for argument in range(1, attend._c.ATTEND_ARG_TEAM + 1):
             text = sentences.sentence(error, argument) or ''
-            name = sentences.name_of(attend.shared.attend_argument_name(error | argument << 8).decode())
+            name = sentences.name_of(attend.shared.attend_argument_name(error | argument << 8).decode(), error)
             of_c = ('ATTEND_', 'attend_', 'header', 'sizeof', 'window_left', '.data', 'head_constants')
             leaks = [word for word in of_c if word in name + text]
             if leaks or not text:

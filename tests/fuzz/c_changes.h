@@ -122,7 +122,7 @@ inline void change_problem(Bytes& bytes) {
     switch (bytes.byte() % 25) {
       case 0:
         p.size = bytes.byte() < 128   ? sizeof p + bytes.byte() % tail
-                 : bytes.byte() < 200 ? first_size
+                 : bytes.byte() < 200 ? sizeof p - bytes.byte() % tail
                                       : std::size_t(bytes.number());
         break;
       case 1:

@@ -16,12 +16,14 @@ namespace fuzz {
     if (!(condition)) std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition), std::abort(); \
   } while (false)
 
+constexpr int error_of(attend_status status) { return status % 256; }
+constexpr int argument_of(attend_status status) { return status / 256; }
+
 constexpr std::size_t arena_bytes = 1 << 16, most_lengths = 16, tail = 128;
 alignas(ATTEND_ALIGNMENT) inline unsigned char arena[arena_bytes];
 alignas(ATTEND_ALIGNMENT) inline unsigned char untouched[arena_bytes];
 inline std::ptrdiff_t lengths[most_lengths];
-constexpr std::size_t first_size = offsetof(attend_problem, state_nodes);  // of a struct of version 1.0
-inline std::uint32_t state_place, state_change;                            // a byte of new states that is overwritten
+inline std::uint32_t state_place, state_change;  // a byte of new states that is overwritten
 struct Whole {
   attend_problem problem;
   unsigned char more[tail];

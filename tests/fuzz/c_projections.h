@@ -241,7 +241,7 @@ inline void fuzz_projection(Random& random, ProjectionCounts& counts) {
   Span written;
   if (!is_right(p, read, written)) {
     const attend_status status = attend_integer_project(&p.linear, p.x, p.tokens, p.y);
-    REQUIRE(attend_status_error(status) > 0 && attend_status_argument(status) > 0);
+    REQUIRE(error_of(status) > 0 && argument_of(status) > 0);
     REQUIRE(std::memcmp(arena, untouched, arena_bytes) == 0);
     ++counts.refused;
     return;

@@ -76,12 +76,8 @@ void end_states(attend_problem p) {
 void run(std::size_t workspace_bytes, int parts) {
   const attend_cache* cache = whole.problem.cache;
   const std::ptrdiff_t origin = whole.problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : whole.problem.origin;
-  const std::ptrdiff_t keys = whole.problem.keys == ATTEND_ALL_KEYS ? origin + attend_cache_tokens(cache) : whole.problem.keys;
+  const std::ptrdiff_t keys = whole.problem.keys == ATTEND_ALL_KEYS ? origin + attend_cache_tokens(cache, nullptr) : whole.problem.keys;
   attend_problem p = written_out(whole.problem, keys);
-  if (p.size == first_size) {
-    p.state_nodes = ATTEND_DEFAULT_STATE_NODES;
-    p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0}, p.bias_stage = ATTEND_BIAS_AFTER_CAP;
-  }
   p.size = sizeof p;
   REQUIRE(keys >= 0 && keys <= ATTEND_MAX_TOKENS && p.queries >= 0 && p.query_heads % p.kv_heads == 0);
   REQUIRE(p.scale - p.scale == 0.0f && p.soft_cap >= 0.0f && p.soft_cap - p.soft_cap == 0.0f);
@@ -119,11 +115,11 @@ void run(std::size_t workspace_bytes, int parts) {
   const attend_problem& given = whole.problem;
   void* workspace = nullptr;
   REQUIRE(posix_memalign(&workspace, ATTEND_ALIGNMENT, workspace_bytes) == 0);
-  REQUIRE(attend_status_error(attend_run(&given, workspace, workspace_bytes - 1)) == ATTEND_TOO_SMALL);
+  REQUIRE(error_of(attend_run(&given, workspace, workspace_bytes - 1)) == ATTEND_TOO_SMALL);
   REQUIRE(std::memcmp(arena, untouched, arena_bytes) == 0);
   begin(0xff);
   if (const attend_status status = attend_run(&given, workspace, workspace_bytes); status != ATTEND_OK) {
-    const int error = attend_status_error(status);  // states that stand elsewhere, or were not begun
+    const int error = error_of(status);  // states that stand elsewhere, or were not begun
     REQUIRE(p.states != nullptr && (error == ATTEND_MISMATCH || error == ATTEND_CORRUPT || error == ATTEND_TOO_SMALL));
     REQUIRE(std::memcmp(arena, untouched, arena_bytes) == 0);
     return std::free(workspace);
@@ -145,10 +141,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes = {data, size};
   prepare();
   const int parts = 1 + bytes.byte() % 5;
-  const char* backend = attend_backend_name(bytes.byte() % attend_backend_count());
+  int backends = 0;
+  while (attend_backend_name(backends) != nullptr) ++backends;
+  const char* backend = attend_backend_name(bytes.byte() % backends);
   REQUIRE(backend != nullptr);
   const attend_status used = attend_backend_use(backend);
-  REQUIRE(used == ATTEND_OK || attend_status_error(used) == ATTEND_UNAVAILABLE);
+  REQUIRE(used == ATTEND_OK || error_of(used) == ATTEND_UNAVAILABLE);
   if (bytes.byte() % 4 == 0) {
     Random random(bytes.data, bytes.left);
     for (int i = 0; i < 10; ++i) fuzz_projection(random, counts.projections);
@@ -160,7 +158,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t workspace_bytes = attend_workspace_size(&whole.problem);
   REQUIRE((status == ATTEND_OK) == (workspace_bytes > 0));
   const attend_status without = attend_run(&whole.problem, nullptr, 0);
-  const auto of_workspace = [](attend_status said) { return attend_status_argument(said) == ATTEND_ARG_WORKSPACE; };
+  const auto of_workspace = [](attend_status said) { return argument_of(said) == ATTEND_ARG_WORKSPACE; };
   REQUIRE((status != ATTEND_OK && without == status) || of_workspace(without));
   alignas(ATTEND_ALIGNMENT) static unsigned char some[64];
   const attend_status with_some = status == ATTEND_OK ? status : attend_run(&whole.problem, some, SIZE_MAX / 4);
@@ -171,7 +169,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     run(workspace_bytes, parts);
   } else {
     ++counts.refused;
-    REQUIRE(attend_status_error(status) > 0 && attend_status_argument(status) > 0);
+    REQUIRE(error_of(status) > 0 && argument_of(status) > 0);
   }
   return 0;
 }

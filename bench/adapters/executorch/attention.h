@@ -100,7 +100,7 @@ inline std::ptrdiff_t require_shapes(Arguments& arguments, const Array& query, c
 inline void require_taken(Arguments& arguments, attend_status status) {
   if (status == ATTEND_OK || arguments.failed()) return;
   // Work memory is the adapter's own, so that what is missing is the system's.
-  if (attend_status_argument(status) == ATTEND_ARG_WORKSPACE || attend_status_argument(status) == ATTEND_ARG_WORKSPACE_SIZE) {
+  if (status / 256 == ATTEND_ARG_WORKSPACE) {
     arguments.require(false, "finds too little memory", Error::MemoryAllocationFailed);
     return;
   }

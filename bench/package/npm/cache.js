@@ -22,8 +22,9 @@ export class Cache extends Owned {
     };
     const bytes = memory.scoped((scope) => {
       const shape = scope.struct(C.attend_cache_shape, 'attend_cache_shape_init').set(members);
-      memory.require(memory.c.attend_cache_check(shape.address));
-      return memory.c.attend_cache_size(shape.address);
+      const size = memory.c.attend_cache_size(shape.address);
+      if (size === 0) memory.require(memory.c.attend_cache_init(shape.address, 0, 0, 0));
+      return size;
     });
     super(memory, bytes);
     Object.assign(this, { kvHeads, headDim, valueDim, bytes });
@@ -51,11 +52,15 @@ export class Cache extends Owned {
   }
 
   get tokens() {
-    return this.memory.c.attend_cache_tokens(this.live(this.memory));
+    return this.memory.c.attend_cache_tokens(this.live(this.memory), 0);
   }
 
   get maxTokens() {
-    return this.memory.c.attend_cache_max_tokens(this.live(this.memory));
+    return this.memory.scoped((scope) => {
+      const tokens = scope.allocate(4);
+      this.memory.c.attend_cache_tokens(this.live(this.memory), tokens);
+      return this.memory.view.getInt32(tokens, true);
+    });
   }
 }
 

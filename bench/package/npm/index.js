@@ -117,7 +117,7 @@ class Attend {
   }
 
   defaultScale(headDim) {
-    return this.c.attend_default_scale(headDim);
+    return Math.fround(1 / Math.sqrt(headDim));
   }
 
   // The slopes of ALiBi for so many heads, as they were published.
@@ -139,6 +139,6 @@ class Attend {
   }
 
   get backend() {
-    return this.#memory.text(this.c.attend_backend_active());
+    return this.#memory.text(this.c.attend_backend_name(C.ATTEND_BACKEND_IN_USE));
   }
 }

@@ -76,7 +76,7 @@ export function project(memory, x, weights, { out, ...others } = {}) {
   const tokens = counted('x', x, list[0]?.inputs ?? 1);
   return memory.scoped((scope) => {
     const { size, members } = C.attend_projection, projections = scope.allocate(size * list.length), from = scope.input('x', x);
-    const bytes = tokens > 1 ? memory.c.attend_projection_workspace_size() : 0, work = bytes === 0 ? 0 : scope.allocate(bytes);
+    const bytes = tokens > 1 ? C.ATTEND_PROJECTION_WORKSPACE_SIZE : 0, work = bytes === 0 ? 0 : scope.allocate(bytes);
     const results = list.map((each, i) => {
       const y = scope.output('out', tokens * each.outputs, outs[i]);
       each.copyTo(projections + i * size);

@@ -4,7 +4,7 @@ export class AttendError extends Error {
   constructor(argument, sentence, status) {
     super(`${argument}: ${sentence}`);
     this.name = 'AttendError';
-    this.argument = argument; // such as 'kv_heads' or 'query.data'
+    this.argument = argument; // such as 'kv_heads' or 'pages.page_keys'
     this.status = status; // attend_status, where the library refused the call
   }
 }

@@ -18,7 +18,7 @@
  *   size_t bytes = attend_workspace_size(&problem);              // 0: refused, and attend_check returns why
  *   status = attend_run(&problem, memory, bytes);                // memory is aligned to ATTEND_ALIGNMENT
  *
- * Problems and calls are those of attend_c.h: batches, parts, caches, rings, pages and states too. Of a problem in integers,
+ * attend_c.h has the problem and its calls: batches, parts, caches, rings, pages and states too. In a problem in integers,
  *
  *   query, key, value   are int8_t; their formats stay as initialised, or are ATTEND_INT8
  *   output_format       is ATTEND_INT8, the default; ATTEND_INT16: the same steps, clamped to 16 bits; or ATTEND_FLOAT32: real
@@ -49,7 +49,7 @@ extern "C" {
 /* The most stack that a call in integers takes, in bytes, as ATTEND_STACK_BYTES. */
 #define ATTEND_INTEGER_STACK_BYTES 7488
 
-/* Keys that share one maximum: those of positions 0-31, 32-63, ... */
+/* So many keys share one maximum: positions 0-31, 32-63, ... */
 #define ATTEND_INTEGER_CHUNK 32
 
 /* Limits of integer calls, within which sums of 32 bits cannot overflow. */
@@ -62,7 +62,7 @@ extern "C" {
  */
 typedef struct attend_integer_scales {
   size_t size;         /* sizeof(attend_integer_scales), by attend_integer_scales_init */
-  double query_scale;  /* of the numbers of queries, and likewise: */
+  double query_scale;  /* of queries */
   double key_scale;    /* of keys */
   double value_scale;  /* of values */
   double output_scale; /* value_scale / output_scale is within 2^-10 ... 2^18. Outputs are averages of values, so the scale and
@@ -81,17 +81,17 @@ ATTEND_API attend_status attend_integer_scales_init(attend_integer_scales* scale
 
 /* The constants that attend_integer_prepare makes of scales. A call refuses others (ATTEND_CORRUPT). */
 struct attend_integer_constants {
-  uint32_t score_factor;     /* one step of a score, log2(e) * scale * query_scale * key_scale, in fixed point */
-  int32_t score_right;       /* bits that scores are shifted right before it */
-  int32_t score_left;        /* bits that it is longer */
-  uint32_t score_end;        /* from this distance below the maximum on weights are 0 */
-  int32_t output_factor;     /* value_scale / output_scale * 2^output_shift */
-  int32_t output_shift;      /* likewise */
-  int32_t query_zero_point;  /* those of the scales */
-  int32_t key_zero_point;    /* likewise */
-  int32_t value_zero_point;  /* likewise */
-  int32_t output_zero_point; /* likewise */
-  float output_scale;        /* only outputs of ATTEND_FLOAT32 use it */
+  uint32_t score_factor; /* one step of a score, log2(e) * scale * query_scale * key_scale, in fixed point */
+  int32_t score_right;   /* bits that scores are shifted right before it */
+  int32_t score_left;    /* bits that it is longer */
+  uint32_t score_end;    /* from this distance below the maximum on weights are 0 */
+  int32_t output_factor; /* value_scale / output_scale * 2^output_shift */
+  int32_t output_shift;
+  int32_t query_zero_point; /* zero points as in the scales */
+  int32_t key_zero_point;
+  int32_t value_zero_point;
+  int32_t output_zero_point;
+  float output_scale; /* only outputs of ATTEND_FLOAT32 use it */
 };
 
 /* Makes constants for heads of head_dim numbers. */

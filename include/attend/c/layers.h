@@ -28,7 +28,8 @@ extern "C" {
 
 /* ---- Projections ---- */
 
-/* Bytes of work memory for attend_project that are enough on every target. */
+/* Bytes of work memory for attend_project, whatever the extents. (Where config::embedded is true in config.h, 1024 are enough.)
+ */
 #define ATTEND_PROJECTION_WORKSPACE_SIZE 278528
 
 enum attend_weight_layout {
@@ -56,11 +57,8 @@ typedef struct attend_projection {
   float* y; /* [tokens][outputs] */
 } attend_projection;
 
-/* Bytes of work memory for attend_project on this target, whatever the extents. */
-ATTEND_API size_t attend_projection_workspace_size(void);
-
 /* y = W x + b for each token, of `count` projections of the same x[tokens][inputs]; count: 1 ... 256,
- * tokens: 0 ... ATTEND_MAX_TOKENS. Their outputs do not overlap each other. workspace: attend_projection_workspace_size bytes;
+ * tokens: 0 ... ATTEND_MAX_TOKENS. Their outputs do not overlap each other. workspace: ATTEND_PROJECTION_WORKSPACE_SIZE bytes;
  * or null, and workspace_size 0: then several tokens take longer. */
 ATTEND_API attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
                                         void* workspace, size_t workspace_size);
@@ -69,21 +67,21 @@ ATTEND_API attend_status attend_project(const float* x, ptrdiff_t tokens, const 
  * where the weights are refused. */
 ATTEND_API size_t attend_packed_size(const attend_weights* weights);
 
-/* Writes weights that lie in rows to memory, aligned to ATTEND_ALIGNMENT, as panels. *packed becomes the same weights there,
+/* Writes weights that lie in rows to memory, aligned to ATTEND_ALIGNMENT, as panels. *result becomes the same weights there,
  * with the same scales and bias, which are not copied; it may be *weights. */
 ATTEND_API attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size,
-                                             attend_weights* packed);
+                                             attend_weights* result);
 
 /* Writes weights of ATTEND_FLOAT32 that lie in rows to memory, as numbers of another format, also in rows: ATTEND_FLOAT16 and
  * ATTEND_BFLOAT16 are the nearest finite numbers, ties to even; ATTEND_INT8 are one of 127 steps to each side of 0, and
  * scales[outputs] are written, each 1 / 127 of the output's largest magnitude, or NaN where a weight is not finite. Others have
  * no scales: null. ATTEND_INT4, as GGUF's reference computes it: the scale is the number of the largest magnitude among 32,
  * divided by -8 and rounded to float16, and a weight the nearest of -8 to 7 steps. Up to 2^-22 the scale is 0, and so are all
- * 32 weights; it is NaN where one of them is not finite. *converted becomes the same weights there, with the same bias, which
+ * 32 weights; it is NaN where one of them is not finite. *result becomes the same weights there, with the same bias, which
  * is not copied; it may be *weights. ATTEND_OUT_OF_RANGE of the weights, and nothing is written: a finite one is too large for
  * the format, from 65520 on for ATTEND_FLOAT16, from 524160 on for ATTEND_INT4. */
 ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
-                                                float* scales, attend_weights* converted);
+                                                float* scales, attend_weights* result);
 
 /* ---- Projections in integers ----
  *

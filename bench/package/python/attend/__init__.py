@@ -19,6 +19,7 @@ Arrays are read where they are: any strides will do, as long as the last axis is
 output is a memoryview. No other thread waits while a call computes. This is Attend @VERSION@, over its C surface.
 """
 import importlib
+import itertools
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._additive import additive_attention
@@ -167,12 +168,12 @@ def __getattr__(name: str) -> Any:
 
 def backends() -> List[str]:
     """Names of the instruction sets that the library has code for, fastest first."""
-    return [shared.attend_backend_name(index).decode() for index in range(shared.attend_backend_count())]
+    return [name.decode() for name in itertools.takewhile(bool, map(shared.attend_backend_name, itertools.count()))]
 
 
 def active_backend() -> str:
     """The one in use. Results do not depend on it."""
-    return shared.attend_backend_active().decode()
+    return shared.attend_backend_name(_c.ATTEND_BACKEND_IN_USE).decode()
 
 
 def use_backend(name: str) -> None:

@@ -49,10 +49,12 @@ class Cache:
                 raise AttendError(f'{name} is {width}; expected a multiple of 32, because int4 has a scale for each 32 numbers')
         self.integers = truth('integers', integers)
         shape.integers = int(self.integers)
-        require(shared.attend_cache_check(ctypes.byref(shape)))
         self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens
         self._window_keys, self._sink_tokens = shape.window_keys, shape.sink_tokens
-        self._memory = Memory(shared.attend_cache_size(ctypes.byref(shape)))
+        size = shared.attend_cache_size(ctypes.byref(shape))
+        if size == 0:
+            require(shared.attend_cache_init(ctypes.byref(shape), None, 0, None))
+        self._memory = Memory(size)
         made = ctypes.c_void_p()
         require(shared.attend_cache_init(ctypes.byref(shape), self._memory.address, self._memory.size, ctypes.byref(made)))
         self.address = made.value
@@ -71,7 +73,7 @@ class Cache:
 
     def __len__(self) -> int:
         """Tokens that were appended and not truncated, those that a ring has overwritten among them."""
-        return shared.attend_cache_tokens(self.address)
+        return shared.attend_cache_tokens(self.address, None)
 
     def require_visible(self, options: Any) -> None:
         """What queries see of a ring, a call must say: more than its window would be seen only until it has overwritten the first keys."""

@@ -68,7 +68,7 @@ def project(x: Any, *weights: Weights) -> Any:
         results = [empty(x, 'f', (*vectors.shape[:3], each.outputs)[4 - vectors.given_axes:]) for each in weights]
         projections = (_c.attend_projection * len(weights))(*(
             _c.attend_projection(each.c, vectors_of('y', result, held, 4, True).address) for each, result in zip(weights, results)))
-        size = shared.attend_projection_workspace_size()
+        size = _c.ATTEND_PROJECTION_WORKSPACE_SIZE
         memory = workspaces(1, size)[0]
         require(shared.attend_project(vectors.address, math.prod(vectors.shape[:3]), projections, len(weights), memory.address, size))
         return results[0] if len(results) == 1 else tuple(results)

@@ -44,9 +44,8 @@ _SPECIAL = {
     'of float16 is 65504, of int4 524032',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache, or documents side by side, are of one sequence',
-    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES_FIRST): 'give first keys of at least 0',
-    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES_END): 'let no end lie before the first key of its query',
-    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_DOCUMENTS_BOUNDARIES): 'give as many tokens in all as there are queries, and as there are keys',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES): 'give first keys of at least 0, and let no end lie before the first key of its query',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_DOCUMENTS): 'give as many tokens in all as there are queries, and as there are keys',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PART): 'give part=(index, count) with 0 <= index < count',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_FIRST_KEY): f'begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}, and in integers stop at one of '
     f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
@@ -67,8 +66,7 @@ _SPECIAL = {
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with '
     'a quantisation, and no other does',
     **{(_c.ATTEND_MISMATCH, argument): 'give it the outputs and inputs that the heads, their widths and the other weights ask for'
-       for argument in (_c.ATTEND_ARG_LAYER_QUERY, _c.ATTEND_ARG_LAYER_KEY, _c.ATTEND_ARG_LAYER_VALUE, _c.ATTEND_ARG_LAYER_OUTPUT,
-                        _c.ATTEND_ARG_LAYER_GATE)},
+       for argument in (_c.ATTEND_ARG_QUERY, _c.ATTEND_ARG_KEY, _c.ATTEND_ARG_VALUE, _c.ATTEND_ARG_OUTPUT, _c.ATTEND_ARG_GATE)},
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KV_HEADS): 'give as many query heads as key/value heads, or a multiple',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_SOFT_CAP): 'give a larger cap or a smaller scale: scores reach the cap at once, and scale / '
     'soft_cap leaves the range of floats',
@@ -86,7 +84,7 @@ _SPECIAL = {
         _c.ATTEND_ARG_SINK_LOGITS, _c.ATTEND_ARG_LSE, _c.ATTEND_ARG_SCORES)},
 }
 _NAMES = {'window_left': 'window', 'window_right': 'window', 'output': 'out', 'scores': 'return_scores', 'lse': 'return_lse',
-          'parts': 'part', 'later': 'the other state', 'bytes': 'saved', 'states': 'the state', 'state_nodes': 'nodes', 'constants': 'quantisation', 'head_constants': 'quantisation',
+          'parts': 'part', 'later': 'the other state', 'bytes': 'saved', 'states': 'the state', 'state_nodes': 'nodes', 'constants': 'quantisation',
           'options': 'queries_last'}
 
 
@@ -94,9 +92,7 @@ def sentence(error: int, argument: int) -> Optional[str]:
     return _SPECIAL.get((error, argument)) or _OF_ERRORS.get(error)
 
 
-def name_of(argument: str) -> str:
-    """C's name of an argument, as it is called here: 'query.data', say."""
-    if argument.startswith('layer.'):
-        return argument[len('layer.'):]
+def name_of(argument: str, error: int) -> str:
+    """C's name of an argument, as it is called here: 'pages.page_keys', say. What does not fit is the output of a layer."""
     field = argument.split('.')[0]
-    return _NAMES.get(field, field)
+    return field if error == _c.ATTEND_MISMATCH and field == 'output' else _NAMES.get(field, field)

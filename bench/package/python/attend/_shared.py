@@ -17,9 +17,9 @@ class AttendError(ValueError):
 
 def require(status: int) -> None:
     if status != _c.ATTEND_OK:
-        argument = shared.attend_status_argument(status)
-        text = sentence(shared.attend_status_error(status), argument) or shared.attend_error_text(status).decode()
-        raise AttendError(f'{name_of(shared.attend_argument_name(status).decode())}: {text}')
+        error, argument = status % 256, status // 256
+        text = sentence(error, argument) or shared.attend_error_text(status).decode()
+        raise AttendError(f'{name_of(shared.attend_argument_name(status).decode(), error)}: {text}')
 
 
 def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKENS) -> int:

@@ -70,7 +70,7 @@ bool predict(float reading) {
   attend_input key = {&before, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
   attend_input value = {&reading, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
   attend_status status = attend_cache_append(ring, 1, &key, &value);
-  if (attend_status_error(status) == ATTEND_FULL) {
+  if (status % 256 == ATTEND_FULL) {
     attend_cache_truncate(ring, 0);
     status = attend_cache_append(ring, 1, &key, &value);
   }

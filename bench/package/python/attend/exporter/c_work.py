@@ -12,7 +12,7 @@ Sizes = Tuple[int, int]
 IS_HOST = """defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__riscv_v) || \\
     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')"""
 ALIGNMENT = 64                    # ATTEND_ALIGNMENT
-PROJECTION: Sizes = (278528, 1024)  # attend_projection_workspace_size
+PROJECTION: Sizes = (278528, 1024)  # ATTEND_PROJECTION_WORKSPACE_SIZE, and what boards need
 MOST_TOKENS = 536870912           # ATTEND_MAX_TOKENS
 SEGMENT, PANEL, CHAIN, CHUNK = 512, 16, 64, 32
 
