@@ -1,5 +1,5 @@
-// The layers around attention: projections, normalisation, activations, rotary positions, whole multi-head layers, and the older
-// additive attention. They need src/layers. A program of attention alone has neither; its header is attend.h.
+// The layers around attention: projections, normalisation, activations, rotary positions, whole multi-head layers, and the
+// older additive attention. They need src/layers. A program of attention alone has neither; its header is attend.h.
 #pragma once
 
 // In the order in which to read them: clang-format must not sort them.

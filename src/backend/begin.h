@@ -1,8 +1,9 @@
-// Begins what is compiled for one instruction set, in the namespace ATTEND_ISA, which the source names before: numbers, and what
-// operations are made of. The source's own operations follow (isa/<set>/set.h), then body.h, its entry points, and end.h.
+// Begins what is compiled for one instruction set, in the namespace ATTEND_ISA, which the source names before: numbers, and
+// what operations are made of. The source's own operations follow (isa/<set>/set.h), then body.h, its entry points, and end.h.
 //
 // These headers have neither guards nor includes: each stands behind what it uses in this list and in that of body.h, which are
 // taken anew by every instruction set, also where one file holds several.
+// clang-format off
 #include "list.h"
 
 #include "../numerics/bits.h"
@@ -23,3 +24,4 @@
 #include "../isa/integer_tile.h"
 #include "../isa/integer_contract.h"
 #include "../isa/scalar/integers.h"
+// clang-format on

@@ -1,4 +1,5 @@
 // Kernels and attention for one instruction set, in order: see begin.h.
+// clang-format off
 #include "../kernel/vectors.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
@@ -50,3 +51,4 @@
 #include "../attention/flushed_host.h"
 #include "../attention/host.h"
 #endif
+// clang-format on

@@ -82,7 +82,8 @@ bool same_text(const char* a, const char* b) {
 // Racing first calls store the same answer.
 unsigned chosen = 0;
 
-// The first kernels of integer attention that go with a backend: they need no more of the processor, but for what is asked here.
+// The first kernels of integer attention that go with a backend: they need no more of the processor, but for what is asked
+// here.
 template <class... Isa>
 unsigned integer_kernels(core::BackendList<Isa...>, const Entry& backend) {
   bool (*const has[])() = {has_integers<Isa>...};

@@ -1,6 +1,6 @@
-// Attention in integers for embedded processors, with Helium, DSP instructions or in plain C++, which is the reference for other
-// instruction sets too. Calls with options have a copy of their own: what one adds does not change what the compiler makes inline
-// in the other.
+// Attention in integers for embedded processors, with Helium, DSP instructions or in plain C++, which is the reference for
+// other instruction sets too. Calls with options have a copy of their own: what one adds does not change what the compiler
+// makes inline in the other.
 #define ATTEND_ISA embedded_integers
 #include "begin.h"
 

@@ -1,5 +1,5 @@
-// Attention with options, and over caches, in the form for embedded processors. Its own source, as layers are: GCC for RISC-V keeps
-// the constants of a source together, and a program would have the constants of calls that it does not make.
+// Attention with options, and over caches, in the form for embedded processors. Its own source, as layers are: GCC for RISC-V
+// keeps the constants of a source together, and a program would have the constants of calls that it does not make.
 #include "list.h"
 
 #if !ATTEND_TARGET_IS_HOST

@@ -1,8 +1,8 @@
-// The instruction sets: which there are, which this target may compute with, and what each defines. The dispatcher, layers, tests
-// and benchmarks expand the list.
+// The instruction sets: which there are, which this target may compute with, and what each defines. The dispatcher, layers,
+// tests and benchmarks expand the list.
 //
-// An instruction set is a namespace, attend::avx2 say, which the source backend/avx2.cpp fills: its operations, then every header
-// of kernels and attention compiled for it. What it defines are the members of that namespace's `Backend`.
+// An instruction set is a namespace, attend::avx2 say, which the source backend/avx2.cpp fills: its operations, then every
+// header of kernels and attention compiled for it. What it defines are the members of that namespace's `Backend`.
 #pragma once
 
 #include "../numerics/float_rules.h"  // first: it refuses compilers that cannot keep the bits
@@ -18,8 +18,9 @@
 #include "../../include/attend/core/work_memory.h"
 #include "../isa/float_environment.h"
 
-// The set of each target. Outside x86 the compiler's flags name the processor's instructions, and that decides; on x86 it is plain
-// C++, and sets that are chosen at run time stand beside it. A host's form of attention has vectors and memory for copies of keys.
+// The set of each target. Outside x86 the compiler's flags name the processor's instructions, and that decides; on x86 it is
+// plain C++, and sets that are chosen at run time stand beside it. A host's form of attention has vectors and memory for copies
+// of keys.
 #if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
 #define ATTEND_NEON 1
 #define ATTEND_SET neon
@@ -44,18 +45,14 @@
 #endif
 #define ATTEND_TARGET_IS_HOST (ATTEND_NEON || ATTEND_RVV || ATTEND_SIMD128)
 
-// The list, fastest first: calls `floats` with each set of floats, `integers` with each of integers, `both` with a set of both. On
-// x86 the name is followed by what the processor must report: bits of CPUID's leaf 7 (EBX; ECX; EAX of its part 1), and the
+// The list, fastest first: calls `floats` with each set of floats, `integers` with each of integers, `both` with a set of both.
+// On x86 the name is followed by what the processor must report: bits of CPUID's leaf 7 (EBX; ECX; EAX of its part 1), and the
 // registers that the operating system must save (XGETBV).
 #if ATTEND_X86
-#define ATTEND_EACH_SET(floats, integers, both)               \
-  floats(avx512, ATTEND_LEAF_7_AVX512, 0, 0, 0xe6)            \
-  integers(avx512vnni, ATTEND_LEAF_7_AVX512, 1u << 11, 0, 0xe6) \
-  integers(avxvnni, 1u << 5, 0, 1u << 4, 0x06)                \
-  both(avx2, 1u << 5, 0, 0, 0x06)                             \
-  floats(sse2, 0, 0, 0, 0)                                    \
-  floats(scalar, 0, 0, 0, 0)                                  \
-  integers(embedded_integers, 0, 0, 0, 0)
+#define ATTEND_EACH_SET(floats, integers, both)                                                                  \
+  floats(avx512, ATTEND_LEAF_7_AVX512, 0, 0, 0xe6) integers(avx512vnni, ATTEND_LEAF_7_AVX512, 1u << 11, 0, 0xe6) \
+      integers(avxvnni, 1u << 5, 0, 1u << 4, 0x06) both(avx2, 1u << 5, 0, 0, 0x06) floats(sse2, 0, 0, 0, 0)      \
+          floats(scalar, 0, 0, 0, 0) integers(embedded_integers, 0, 0, 0, 0)
 #define ATTEND_LEAF_7_AVX512 (1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31)  // AVX2, F, DQ, BW, VL
 #elif ATTEND_NEON
 #define ATTEND_EACH_SET(floats, integers, both) both(ATTEND_SET, 0, 0, 0, 0)
@@ -63,22 +60,22 @@
 #define ATTEND_EACH_SET(floats, integers, both) floats(ATTEND_SET, 0, 0, 0, 0) integers(embedded_integers, 0, 0, 0, 0)
 #endif
 
-// What each set defines, as members of its `Backend`. Each function is one of its own, so that linkers drop what a program does not
-// call. Functions that compute in floats are not inlined, also where all sources are one file: see float_environment.h.
-#define ATTEND_BACKEND(isa, leaf_7_b_, leaf_7_c_, leaf_7_1_a_, registers_)                                       \
-  namespace isa {                                                                                               \
-  struct Backend {                                                                                              \
-    static constexpr const char* name = ATTEND_TEXT_OF(isa);                                                    \
-    static constexpr unsigned leaf_7_b = leaf_7_b_, leaf_7_c = leaf_7_c_, leaf_7_1_a = leaf_7_1_a_;             \
-    static constexpr unsigned registers = registers_;                                                           \
-    ATTEND_NOINLINE static void run(const core::Problem& problem);                                              \
-    ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options);        \
-    ATTEND_NOINLINE static void sum_segment(const core::Problem& problem);                                      \
-    ATTEND_NOINLINE static void combine(const core::Problem& problem, const float* partials);                   \
-    ATTEND_NOINLINE static void combine_options(const core::Problem&, const core::Options&, const float*);      \
-    static void run_integers(const core::IntegerProblem& problem);                                              \
-    static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options);  \
-  };                                                                                                            \
+// What each set defines, as members of its `Backend`. Each function is one of its own, so that linkers drop what a program does
+// not call. Functions that compute in floats are not inlined, also where all sources are one file: see float_environment.h.
+#define ATTEND_BACKEND(isa, leaf_7_b_, leaf_7_c_, leaf_7_1_a_, registers_)                                     \
+  namespace isa {                                                                                              \
+  struct Backend {                                                                                             \
+    static constexpr const char* name = ATTEND_TEXT_OF(isa);                                                   \
+    static constexpr unsigned leaf_7_b = leaf_7_b_, leaf_7_c = leaf_7_c_, leaf_7_1_a = leaf_7_1_a_;            \
+    static constexpr unsigned registers = registers_;                                                          \
+    ATTEND_NOINLINE static void run(const core::Problem& problem);                                             \
+    ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options);       \
+    ATTEND_NOINLINE static void sum_segment(const core::Problem& problem);                                     \
+    ATTEND_NOINLINE static void combine(const core::Problem& problem, const float* partials);                  \
+    ATTEND_NOINLINE static void combine_options(const core::Problem&, const core::Options&, const float*);     \
+    static void run_integers(const core::IntegerProblem& problem);                                             \
+    static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options); \
+  };                                                                                                           \
   }
 #define ATTEND_TEXT_OF(isa) ATTEND_TEXT(isa)
 #define ATTEND_TEXT(isa) #isa
@@ -107,8 +104,8 @@ bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
   }
 }
 
-// Whether a backend's integers can be taken, where one that needs as much of leaf 7 (EBX) and of registers is active. The arguments
-// return leaf 7's ECX, and EAX of its part 1.
+// Whether a backend's integers can be taken, where one that needs as much of leaf 7 (EBX) and of registers is active. The
+// arguments return leaf 7's ECX, and EAX of its part 1.
 template <class Backend, class Leaf7C, class Leaf7Part1>
 bool has_integers(Leaf7C leaf_7_c, Leaf7Part1 leaf_7_1) {
   return (Backend::leaf_7_c == 0 || (leaf_7_c() & Backend::leaf_7_c) == Backend::leaf_7_c) &&

@@ -1,4 +1,5 @@
 // The kernels of integers of an embedded processor, by the compiler's flags; plain C++ where it has no instructions for them.
+// clang-format off
 #if defined(__ARM_FEATURE_MVE)
 #include "helium/integer_softmax.h"
 #include "helium/integers.h"
@@ -10,6 +11,7 @@ using IntegerIsa = IntegerHelium;
 #include "dsp/softmax.h"
 #include "dsp/values.h"
 #include "dsp/integers.h"
+// clang-format on
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerDsp;
 }

@@ -1,5 +1,6 @@
 // The instruction set that the compiler's flags name: its headers in order, and what computes with it. Isa: attention and
 // projections; RowIsa: normalisation, activations, rotary positions; IntegerIsa: integers, where the set has kernels for hosts.
+// clang-format off
 #if ATTEND_NEON
 #include <arm_neon.h>
 #if defined(__aarch64__)
@@ -40,6 +41,7 @@
 #include "rvf/rows.h"
 #include "rvf/operations.h"
 #endif
+// clang-format on
 
 namespace attend::ATTEND_ISA {
 #if ATTEND_NEON

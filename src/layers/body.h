@@ -1,4 +1,5 @@
 // Layers for one instruction set, in order, behind backend/body.h: see backend/begin.h.
+// clang-format off
 #include "exponential.h"
 #include "turns.h"
 #include "activations.h"
@@ -18,3 +19,4 @@
 #include "integer_outputs.h"
 #include "integer_linear_host.h"
 #endif
+// clang-format on

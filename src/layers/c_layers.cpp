@@ -1,6 +1,6 @@
 // Multi-head layers of the C surface: what is refused, and how an attend_layer is run.
-#include "portable_layers.h"
 #include "layer_surface.h"
+#include "portable_layers.h"
 
 namespace attend::c_surface {
 namespace {

@@ -12,10 +12,10 @@
 
 namespace attend {
 
-#define ATTEND_PROJECTION(format)                                                         \
-  void ATTEND_SET::layers::Backend::project_##format(const core::Linear& linear) {        \
-    namespace isa = embedded_linear;                                                      \
-    isa::EmbeddedLinear<isa::Isa, isa::NumberOf<core::Format::format>>(linear).run();     \
+#define ATTEND_PROJECTION(format)                                                     \
+  void ATTEND_SET::layers::Backend::project_##format(const core::Linear& linear) {    \
+    namespace isa = embedded_linear;                                                  \
+    isa::EmbeddedLinear<isa::Isa, isa::NumberOf<core::Format::format>>(linear).run(); \
   }
 ATTEND_EACH_FORMAT(ATTEND_PROJECTION)
 #undef ATTEND_PROJECTION

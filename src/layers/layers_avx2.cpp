@@ -10,9 +10,9 @@
 
 #include "../backend/body.h"
 #include "body.h"
-#include "rows.h"
-#include "linear.h"
 #include "integers.h"
+#include "linear.h"
+#include "rows.h"
 
 #include "../backend/end.h"
 #endif

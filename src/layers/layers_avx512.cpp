@@ -11,8 +11,8 @@
 
 #include "../backend/body.h"
 #include "body.h"
-#include "rows.h"
 #include "linear.h"
+#include "rows.h"
 
 #include "../backend/end.h"
 #endif

@@ -1,5 +1,5 @@
-// Layers with the instruction set that the compiler's flags name: see backend/target.cpp. Where attention has the form for embedded
-// processors, projections are sources of their own.
+// Layers with the instruction set that the compiler's flags name: see backend/target.cpp. Where attention has the form for
+// embedded processors, projections are sources of their own.
 #include "list.h"
 
 #define ATTEND_ISA ATTEND_SET::layers

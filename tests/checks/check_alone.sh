@@ -24,6 +24,9 @@ lines_of() { find "$@" -name '*.h' -o -name '*.cpp' | xargs cat | wc -l; }
 files=$(find "$build/attention/include" "$build/attention/src" -name '*.h' -o -name '*.cpp' | wc -l)
 behind=$($cxx -std=c++17 -Iinclude -MM -x c++ include/attend/attend.h | tr -d '\\' | tr ' ' '\n' | grep '[.]h$' | xargs realpath | sort -u | xargs cat | wc -l)
 printf '     attention alone: %s files, %s lines; behind attend.h: %s lines\n' "$files" "$(lines_of "$build/attention/include" "$build/attention/src")" "$behind"
+pages=$(sed -nE 's/.*some ([0-9]+) files with ([0-9,]+)$/\1 \2/p' include/guide/targets.md | tr -d ,)
+nothing_in "$(echo "$pages $files $(lines_of "$build/attention/include" "$build/attention/src")" | awk '{ if (($1 - $3) ^ 2 > 64 || ($2 / $4 - 1) ^ 2 > 1e-4) print }')" \
+  "the page says how many files and lines that is"
 if [ "$behind" -le 4000 ]; then ok "attend.h is at most 4000 lines with what it includes"; else fail "attend.h is at most 4000 lines with what it includes" "$behind"; fi
 
 # The tests without layers, and their program.

@@ -6,10 +6,10 @@
 #define ATTEND_ISA avxvnni
 #include "../../src/backend/begin.h"
 
-#include "../../src/isa/x86/integer_vectors.h"
-#include "../../src/isa/x86/integers.h"
 #include "../../src/isa/x86/integer_pairs.h"
 #include "../../src/isa/x86/integer_quads.h"
+#include "../../src/isa/x86/integer_vectors.h"
+#include "../../src/isa/x86/integers.h"
 
 #include "integer_products.h"
 

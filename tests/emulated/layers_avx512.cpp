@@ -14,8 +14,8 @@
 
 #include "../../src/backend/body.h"
 #include "../../src/layers/body.h"
-#include "../../src/layers/rows.h"
 #include "../../src/layers/linear.h"
+#include "../../src/layers/rows.h"
 
 #include "../../src/backend/end.h"
 #endif

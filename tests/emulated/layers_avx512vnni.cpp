@@ -9,10 +9,10 @@
 
 #include "avx512_intrinsics.h"
 
-#include "../../src/isa/x86/integer_vectors.h"
-#include "../../src/isa/x86/integers.h"
 #include "../../src/isa/x86/integer_pairs.h"
 #include "../../src/isa/x86/integer_quads.h"
+#include "../../src/isa/x86/integer_vectors.h"
+#include "../../src/isa/x86/integers.h"
 
 #include "integer_products.h"
 

@@ -1,4 +1,5 @@
 // AVX2's headers in order, and what computes with it: floats, rows of floats, and integers.
+// clang-format off
 #include "../x86/transposes.h"
 #include "chain.h"
 #include "operations.h"
@@ -7,6 +8,7 @@
 #include "../x86/integers.h"
 #include "../x86/integer_pairs.h"
 #include "integers.h"
+// clang-format on
 
 namespace attend::ATTEND_ISA {
 using Isa = Avx2;
