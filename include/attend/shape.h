@@ -157,7 +157,7 @@ constexpr bool fits_in_keys = Checked<Shape>::value_dim <= Checked<Shape>::head_
 }  // namespace detail
 
 // The values of keys that begin with them: value c of a token and head is number c of its key, and there is one copy of both,
-// as of the latents of multi-head latent attention (DeepSeek). Stands where a Value<Shape, tokens> would.
+// as in multi-head latent attention (DeepSeek). Calls take it instead of a Value<Shape, tokens>.
 template <class Shape, int tokens>
 struct ValuesInKeys {
   static_assert(detail::fits_in_keys<Shape>,

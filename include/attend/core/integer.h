@@ -113,7 +113,7 @@ struct IntegerProblem {
   bool panels;                     // keys and values lie in panels (IntegerPanels) rather than in rows; hosts only
   const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
   int score_scale_stride;
-  const OutputScale* output_scales;  // of query head h likewise
+  const OutputScale* output_scales;  // of query head h: output_scales[h * output_scale_stride]
   int output_scale_stride;
   int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves;
                   // on embedded processors at most config::integer_tile_rows are used
@@ -167,7 +167,7 @@ struct IntegerMemory {
   }
 };
 
-// levels as of option_scratch_floats in core/options.h.
+// levels: as option_scratch_floats takes them (core/options.h).
 constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim, int levels = most_levels) {
   return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim).end(value_dim, levels));
 }
@@ -186,8 +186,8 @@ struct IntegerOptions {
 
   int query_zero = 0;  // zero point of the queries, -128 … 127
 
-  // Scales of single keys and values, in 2^-15 of those of their head, at most 2^15: [kv_heads][slot]; null: none. Beside them
-  // the zero point of the keys, or that of the values in output_scale, is 0.
+  // Scales of single keys and values, in 2^-15 of the scale of their head, at most 2^15: [kv_heads][slot]; null: none. Keys
+  // that have them have zero point 0, and values OutputScale::value_zero = 0.
   const uint16_t* key_scales = nullptr;
   const uint16_t* value_scales = nullptr;
   ptrdiff_t key_scale_stride = 0;  // from head to head

@@ -7,7 +7,7 @@
 // they are relative to; what is open 16 partial denominators, [value_dim] sums, [value_dim] of the open chain, and their
 // maximum. Of integers, both have [value_dim] sums, exponent and denominator.
 //
-// Numbers are those of the state, so finish() gives the same bits before and after: in a state the maximum of a segment is its
+// Numbers are as in the state, so finish() gives the same bits before and after: in a state the maximum of a segment is its
 // highest score, rounded up, on every backend. But zeros are positive, and there is one NaN, 0x7fc00000; where a denominator is
 // NaN, all numbers are, and the maximum is the lowest one.
 #pragma once

@@ -90,12 +90,12 @@ struct NoRing {
   static constexpr int window = 0, sink_tokens = 0, tokens_at_once = 1, ring_groups = 0, sink_groups = 0;
 };
 
-// The tokens of a group, of which rings are made.
+// The tokens of a group. Rings are made of whole groups.
 template <class Shape>
 constexpr int group_keys = is_integer<Shape> ? integer_chunk : panel_keys;
 
 // Arrays of keys and values by their first elements, [token][kv_head][width], as calls read them and caches take them.
-//   value_width  from one head's values to the next head's: that of keys, where values are in them
+//   value_width  from one head's values to the next head's: head_dim where values are in keys
 template <class Shape, int value_width = Checked<Shape>::value_dim>
 class ArrayRows {
   using Dims = Checked<Shape>;
@@ -250,7 +250,7 @@ class FormatCacheRows {
   FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
 };
 
-// The pages of a sequence, in the memory of a pool: that of a cache of the same shape.
+// The pages of a sequence. They lie in a pool, whose memory is laid out as in a cache of the same shape.
 template <class Shape, class Pool, int page_tokens, int pages>
 class PagedRows {
  public:

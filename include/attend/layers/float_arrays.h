@@ -73,8 +73,8 @@ constexpr auto* first_number(Type& array) {
   }
 }
 
-// An array as numbers of tokens: those of its first extent, or one token where there is one extent. No tokens for any other
-// type.
+// An array as numbers of tokens. Its first extent is the number of tokens; an array of one extent is one token. Any other type
+// has no tokens.
 template <class Type, bool are_numbers = ArrayOf<Type>::is_floats>
 struct VectorsOf {
   using Array = ArrayOf<Type>;

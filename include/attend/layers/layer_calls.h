@@ -16,7 +16,7 @@ struct LayerPlaces {
   static constexpr bool one_token = tokens == 1;
 };
 
-// The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.
+// The blocks of attention itself: over arrays of so many keys, or over a cache, where a single token takes decode's blocks.
 //   plain  whether its calls have no ScoreOptions, and no other cache than a KvCache of floats
 template <bool plain, class Shape, int tokens, int keys>
 using BlockPlan = typename Choice<
@@ -222,7 +222,7 @@ struct AppendedCache {
     if (status == Status::ok) CacheAccess::count_all(cache);
   }
   bool holds(int tokens) const { return CacheTraits<Cache>::plain || cache.length() == tokens; }
-  // A ring has overwritten other tokens by those of the blocks before, and keeps these.
+  // In a ring, tokens of the blocks before have overwritten others, and stay.
   void take_back([[maybe_unused]] int tokens) const {
     if constexpr (!CacheTraits<Cache>::is_ring) (void)cache.truncate(tokens);
   }
@@ -273,7 +273,7 @@ struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shap
   static_assert(enough || !plain, "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
 };
 
-// Attention of a layer's tokens to `held` keys of arrays or of a cache, some of which the call itself may append.
+// Attention of a layer's tokens to `held` keys of arrays or of a cache; the call itself may append some of them.
 template <class Memory, int tokens, class Layer, class Kept, class Rows, class Work, class AnyOptions, class AnyPart>
 Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, Work& work, const LayerTokens& of_call,
                  const AnyOptions& options, const AnyPart& part) {

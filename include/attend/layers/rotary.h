@@ -159,8 +159,8 @@ class Rotary {
     return position > 0x7fffffff - count ? Status::bad_position : Status::ok;
   }
 
-  // Turns the first `count` tokens, the first of which is at `position`: a negative one turns back. Returns the status of
-  // check, or bad_count where there are fewer tokens, and changes nothing then.
+  // Turns the first `count` tokens: token i by its position, position + i. A negative position turns back. Returns the status
+  // of check, or bad_count where there are fewer tokens, and changes nothing then.
   template <RotaryPairs layout, int first = 0, class X>
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim, first>;

@@ -20,7 +20,7 @@ inline constexpr detail::None none{};
 
 namespace detail {
 
-// The rows of an array that have a weight or bias of a type: as wide as that; without any, those of the last extent.
+// The rows of an array that are normalised: as wide as the weight or bias; without either, as wide as the last extent.
 template <class X, class Weight, class Bias, class Y>
 struct NormalisedRows {
   using From = ArrayOf<X>;
@@ -63,7 +63,7 @@ Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
   return Status::ok;
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, likewise.
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with the rules of rms_norm.
 template <class X, class Weight, class Bias, class Y>
 Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon = 1e-5f) {
   const core::Normalisation problem = detail::normalisation_of(x, weight, bias, y, epsilon);
