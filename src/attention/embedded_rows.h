@@ -215,8 +215,8 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   FoldedRows<may_fold, limit> folded_;
 };
 
-// Those of a plain call: of one tile, and notes of them lie on the stack. Each sees the first keys. Sums grow in the output,
-// and only those of later segments in work memory: there the open segment takes the place of the node that it may become.
+// The rows of a plain call: one tile of rows, noted on the stack. Each row sees the first keys. Sums of the first segment grow
+// in the output, sums of later ones in work memory, in the place of the node that the open segment may become.
 template <class Isa>
 class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
  public:
@@ -269,7 +269,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     }
   }
 
-  // Divides, or keeps the sums of the only segment. Of a row that sees none of its keys these are not read.
+  // Divides, or keeps the sums of the only segment. The sums of a row that sees no key are not read.
   template <bool divides>
   void finish(int r) {
     const int depth = end_[r] > segment_keys ? nodes_before(segment_of(end_[r] - 1)) : 0;

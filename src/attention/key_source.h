@@ -23,8 +23,8 @@ class KeySource {
         key_scales_(problem.scratch + at.key_scales),
         value_scales_(problem.scratch + at.value_scales) {}
 
-  // Some keys: those of positions key + from ... key + to - 1, where `from` is a whole number of panels. All that is read of
-  // them is indexed from position `key` on.
+  // The keys at positions key + from ... key + to - 1, where `from` is a whole number of panels. Indices into what is read of
+  // them count from position `key`.
   struct Block {
     int key;
     int from;
@@ -173,7 +173,7 @@ class KeySource {
   static bool is_widened(core::Format format, int rows) {
     return format == core::Format::int4 ? rows == 1 : format != core::Format::float32;
   }
-  // Position of the first key of an array, or of a cache: then that of a panel.
+  // Position of the first key of an array or a cache; in a cache a panel begins there.
   int origin() const { return Features::any ? options_.origin : 0; }
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
 
@@ -195,7 +195,7 @@ class KeySource {
             problem_.head_dim};
   }
 
-  // Panels of floats: those of keys from block.from on, at from * head_dim of what is returned.
+  // Panels of floats: keys from block.from on lie from * head_dim behind what is returned.
   Panels float_panels(const Block& block, const BlockVisibility& visibility) {
     if (problem_.key_panels && block.in_place && key_format() == core::Format::float32) return panels_in_place(block);
     Panels packed = {panels_, core::Format::float32, nullptr, problem_.head_dim};

@@ -49,8 +49,8 @@ ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
   }
 }
 
-// A score and its bias, in natural units, of which one is so many of the score's; -inf where the bias is, whatever the score
-// was.
+// A score plus its bias. The bias is in natural units; `unit` is one of these in units of the score. -inf where the bias is
+// -inf, whatever the score was.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias, typename Isa::Vec unit) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
@@ -131,7 +131,7 @@ void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
   }
 }
 
-// The bits of a panel's keys; that of the first is number `first`. Reads no byte that has none of them.
+// The bits of a panel's keys, from bit `first` on. Reads only bytes that hold one of them.
 inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
   static_assert(panel_keys == 16, "two bytes have the bits of a panel, or three");
   const uint8_t* bytes = visible + (first >> 3);
@@ -139,7 +139,7 @@ inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
   return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
 }
 
-// Masks the keys whose bit is 0; that of the first is number `first`.
+// Masks the keys whose bit is 0; the first key has bit `first`.
 template <class Isa>
 void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;

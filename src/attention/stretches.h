@@ -1,4 +1,4 @@
-// Which keys a call with features goes over together: chains of which some row may see some, by position and masks.
+// Which keys a call with features goes over together: chains in which some row may see a key, by position and masks.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -16,7 +16,7 @@ ATTEND_NOINLINE inline bool lets_any(const core::Options& options, const QueryRo
   return false;
 }
 
-// Keys of one segment that are gone over together: those of positions key + from ... key + to - 1.
+// Keys of one segment that are gone over together, at positions key + from ... key + to - 1.
 struct Stretch {
   int key;
   int chains;  // keys of whole chains, or 0: there are no more

@@ -184,7 +184,7 @@ bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   if (head.next_key < 0 || head.next_key > last_key) return false;
   const uint64_t words = head.words, tokens = uint64_t(head.batch) * uint64_t(head.queries);  // both below 2^31
   if (head.arithmetic > 1 || uint64_t(head.nodes) > words) return false;
-  // Whether rows have words: those of states that saw nothing have none, however many they are.
+  // Whether rows have words: rows of states that saw no key have none, however many rows there are.
   const bool integers = head.arithmetic == 1, any = tokens > 0 && (head.nodes > 0 || is_open(head));
   if (any && (tokens > words || tokens * uint64_t(head.query_heads) > words || uint64_t(head.value_dim) > words)) return false;
   const uint64_t of_nodes = uint64_t(head.nodes) * saved_node_words(any ? head.value_dim : 1);

@@ -53,7 +53,7 @@ struct HostOperations : CommonOperations<Isa> {
 
   int (*kernel_rows)(int left) = &Isa::kernel_rows;  // rows of the next kernel, of so many that are left of a tile
   int (*tile_vecs)(int rows) = &Isa::tile_vecs;      // vectors of keys or columns in a kernel of so many rows, a power of two
-  int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
+  int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // the same where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
   // The size of the tile of floats that has a loop of its own for whole chains of scores, WholeChains; 0 where there is none.
@@ -84,15 +84,15 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*higher)(Vec a, Vec b) = &Isa::higher;                 // the larger, and a where b is a quiet NaN; a is a number
   Vec (*min)(Vec a, Vec b) = &Isa::min;                       // the smaller, and a where one is NaN
   Vec (*first_of)(Vec a, Vec b, int count) = &Isa::first_of;  // the first lanes of a, the others of b
-  bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above that of b; NaN is not
+  bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above b's lane; NaN is not
   Vec (*where_equal)(Vec a, Vec b, Vec then, Vec otherwise) = &Isa::where_equal;  // then where a == b; NaN equals nothing
-  // a where the lane's byte is not 0, or its bit is 1, from the lowest on; else b. No byte behind those of the lanes is read,
-  // and higher bits may be anything.
+  // a where the lane's byte is not 0, or its bit is 1, from the lowest on; else b. Only bytes of lanes are read, and higher
+  // bits may be anything.
   Vec (*where_bytes)(const uint8_t* bytes, Vec a, Vec b) = &Isa::where_bytes;
   Vec (*where_bits)(unsigned bits, Vec a, Vec b) = &Isa::where_bits;
-  Vec (*minus_reciprocal_guess)(Vec a) = &Isa::minus_reciprocal_guess;  // the float whose bits are 0xfef311c7 less those of a
+  Vec (*minus_reciprocal_guess)(Vec a) = &Isa::minus_reciprocal_guess;  // the float with the bits 0xfef311c7 - (bits of a)
   Vec (*two_to)(Vec n) = &Isa::two_to;  // 2^k for the whole number k in the low bits of n, -126 to 127
-  // a times the float whose bits are those of bias plus those of n moved up by 23, exact; 0 where n < lowest; NaN where a is.
+  // a times the float with the bits (bits of bias) + (bits of n << 23), exact; 0 where n < lowest; NaN where a is.
   Vec (*scale_by_low_bits)(Vec a, Vec n, Vec bias, Vec lowest) = &Isa::scale_by_low_bits;
   float (*sum_lanes)(const float* sums) = &Isa::sum_lanes;  // 16 floats, in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1)
 
@@ -144,7 +144,7 @@ struct LaneOperations {
   // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
   Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
   Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
-  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, likewise
+  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, rounded once
   void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
   // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
   void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;

@@ -103,7 +103,7 @@ struct Sums {
 struct SoftmaxState {
   float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
   float lowest;  // scores below have weight 0: see scale_by_low_bits
-  float bias;    // likewise
+  float bias;    // see scale_by_low_bits
 };
 
 }  // namespace

@@ -121,7 +121,7 @@ ATTEND_ALWAYS_INLINE const Number* value_four_steps(const float* weights, const 
   return opaque(value + 4 * by.stride);
 }
 
-// All steps of a chain of `keys` keys that all rows see, likewise.
+// All steps of a chain of `keys` keys that all rows see. Returns where the values after them lie.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {

@@ -115,7 +115,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   use.require(cache == nullptr || is_of_shape(*cache, *problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
   use.problem = *problem;
   use.problem.cache = cache;
-  if (cache == nullptr) {  // keys are those of the tokens
+  if (cache == nullptr) {  // the keys of the tokens alone
     if (problem->keys == ATTEND_ALL_KEYS) use.problem.keys = problem->queries;
     use.within(use.problem.keys, 0, problem->queries, ATTEND_ARG_KEYS);
   }

@@ -6,7 +6,7 @@
 //     scale and bias
 //
 // Weights of other formats are widened in registers for a single token. For several tokens, and where they lie in rows and the
-// instruction set wants columns side by side, those of a chain are widened to memory first.
+// instruction set wants columns side by side, the weights of a chain are widened to memory first.
 
 namespace attend::ATTEND_ISA {
 namespace {

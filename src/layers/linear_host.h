@@ -2,7 +2,7 @@
 //
 //   one token:   weights that a cache holds: for each panel or 16 rows of outputs, chains side by side (kernel/output_panel.h,
 //                output_rows.h); others: panels side by side (linear_blocks.h)
-//   a few:       16 rows of outputs likewise; over panels, blocks
+//   a few:       16 rows of outputs, chains side by side; over panels, blocks
 //   several:     blocks (linear_blocks.h)
 
 namespace attend::ATTEND_ISA {
@@ -45,8 +45,8 @@ class HostLinear {
   static constexpr int second_cache = 1 << 20;  // bytes that the second-level cache holds nearly everywhere
   static constexpr int third_cache = 1 << 24;   // and that the third may hold
 
-  // Whether a tile of one row takes four panels or more. They are as many streams, each of which is read from its beginning to
-  // its end, as processors prefetch best; chains of one panel are streams that end after 16 steps.
+  // Whether a tile of one row takes four panels or more. They are as many streams, each read from its beginning to its end,
+  // which processors prefetch best; chains of one panel are streams that end after 16 steps.
   static constexpr bool side_by_side =
       !in_groups<Number> && Isa::lane_factors == 1 && Isa::tile_vecs(1) * Isa::lanes >= 4 * panel_keys;
   // Bytes of weights up to which chains of one panel are faster all the same. They hide the conversion of other formats better,

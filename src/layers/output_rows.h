@@ -90,7 +90,7 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
   const float* input = of.input;
   const ptrdiff_t input_stride = of.input_stride, row_stride = of.row_stride;
-  typename Isa::Vec total[vecs];  // of a single token; those of several are where the outputs will be
+  typename Isa::Vec total[vecs];  // of a single token; totals of several are where the outputs will be
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) total[v] = Isa::broadcast(-0.0f);  // to which adding a chain changes not even a zero's sign
   for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {

@@ -8,7 +8,7 @@ namespace {
 ATTEND_OPERATION(RotaryAngles, rotary_angles)
 ATTEND_OPERATION(Rotate, rotate)
 
-// Pairs whose angles are computed at a time: those of a token up to angles.end(pair, end), at angles.position(token, pair).
+// Turns tokens. Angles are computed for pairs up to angles.end(pair, most) at a time, at position angles.position(token, pair).
 template <class Angles>
 ATTEND_ALWAYS_INLINE void rotate_tokens(const Rotation& rotation, const Turns& turns, int tokens, ptrdiff_t token_stride,
                                         const Angles& angles) {

@@ -63,7 +63,7 @@ inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
 }
 
 // Where four bits of a word, from bit `at` on, may stand in a mantissa with few moves: 2^(23 - place) + the number in them is
-// the float whose bits are theirs and those of the power, and (2^(23 - place) + 8) * a float16 is exact.
+// the float that has their bits and the bits of the power, and (2^(23 - place) + 8) * a float16 is exact.
 constexpr int place_of_bits(int at) { return at == 0 || at == 8 || at == 20 ? 8 : at == 16 || at == 28 ? 16 : 12; }
 
 inline float widen(float number) { return number; }

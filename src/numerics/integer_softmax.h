@@ -19,8 +19,8 @@ constexpr int32_t weight_end = 15 << weight_octave_bits;
 
 constexpr int32_t lowest_exponent = -(1 << 29);  // of a row that has seen nothing
 
-// Of a chunk of which a row sees nothing: whatever weights it has, they add nothing to the row's sums. They are too far below
-// what has seen nothing, even.
+// The exponent of a chunk in which a row sees no key: its weights add nothing to the row's sums, because it is too far below
+// theirs, even below lowest_exponent.
 constexpr int32_t exponent_of_nothing = lowest_exponent - 32;
 
 // Whether code is to be small rather than fast.

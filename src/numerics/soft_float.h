@@ -59,8 +59,8 @@ ATTEND_ALWAYS_INLINE void add_signed(Words& sum, const Words& other, int& expone
 
 #endif
 
-// a * b + c where one of them is infinite or NaN, or the product is 0; by their bits, of which the caller would otherwise keep
-// a copy beside the floats.
+// a * b + c where one of them is infinite or NaN, or the product is 0. Takes bits: if it took floats, the caller would keep a
+// copy of the bits beside them.
 ATTEND_NOINLINE inline float soft_special(uint32_t a, uint32_t b, uint32_t c) {
   const uint32_t infinity = soft_infinity, product_sign = (a ^ b) & 0x80000000u;
   const uint32_t a_size = a & 0x7fffffffu, b_size = b & 0x7fffffffu, c_size = c & 0x7fffffffu;

@@ -199,7 +199,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     return _mm256_set1_epi64x(quad);
   }
 
-  // `vectors` times 8 columns of a panel, of which `count` exist. Four columns in a vector, with two sums each.
+  // `vectors` times 8 columns of a panel; `count` columns exist. Four columns in a vector, with two sums each.
   template <int vectors>
   static ATTEND_ALWAYS_INLINE void panel_columns(const int32_t* weights, const int8_t* values, int width, int count,
                                                  const Merge& merge, int32_t* sums) {

@@ -55,7 +55,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
     }
   }
 
-  // A column of a row. (weights: those of the row.)
+  // A column of a row; weights: the row's.
   ATTEND_NOINLINE static void add_column(const int16_t* weights, const int8_t* values, ptrdiff_t stride, int count,
                                          const Merge& merge, int32_t* sum) {
     int32_t added = merge.half;

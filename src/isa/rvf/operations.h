@@ -92,7 +92,7 @@ struct Rvf : RvfRows {
         "add %[scores], %[scores], %[next]\n"
         "bne %[lane], %[lanes_end], 1b\n"
         "j 11f\n"
-        // A weight of 0: its power becomes that of a number.
+        // A weight of 0: its power becomes `lowest`, so that the product is 0.
         "4: fmv.w.x ft4, zero; mv %[power0], %[lowest]; j 3b\n"
         "6: fmv.w.x ft5, zero; mv %[power1], %[lowest]; j 5b\n"
         "8: fmv.w.x ft6, zero; mv %[power2], %[lowest]; j 7b\n"

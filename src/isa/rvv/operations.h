@@ -94,7 +94,7 @@ struct Rvv : NoLoops {
   static Vec fma(Factor a, Vec b, Vec c) { return __builtin_elementwise_fma(broadcast(a), b, c); }
   static Vec accumulate(Factor a, Vec b, Vec sum) { return fma(a, b, sum); }
   static Vec max(Vec a, Vec b) { return b > a ? b : a; }  // a where one is NaN: vfmax would give the number
-  static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // likewise
+  static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // a where one is NaN
   static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) { return __builtin_reduce_max(a); }
   static Vec first_of(Vec a, Vec b, int count) { return lane_numbers() < count ? a : b; }

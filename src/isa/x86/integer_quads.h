@@ -1,10 +1,10 @@
-// The kernels of integer attention for instruction sets that add products of quads of bytes, one side of which has no sign. A
-// chunk of keys lies as
+// The kernels of integer attention for instruction sets that add products of quads of bytes, one side unsigned. A chunk of keys
+// lies as
 //
 //   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
 //
 // and sums of scores begin at -128 times the sum of the query. Panels (core/integer.h) have keys in that order already.
-// What is of a vector's length or of an instruction is in the parameter: what IntegerPairs asks for, and
+// What depends on the vector's length or on instructions is in `Operations`: what IntegerPairs asks for, and
 //
 //   flip, shift_up           bytes with their signs flipped; lanes times 2^8
 //   add_quads                sum += four products of bytes without a sign and bytes with one; add_quads_of_tile for many sums
@@ -183,7 +183,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
  private:
   static constexpr int bytes_ahead = 4096;
-  static constexpr int most_prefetched = 128;  // dimensions of keys of which later ones are prefetched: longer ones are streams
+  static constexpr int most_prefetched = 128;  // the most dimensions of keys that are prefetched: longer keys are streams
 
   // Adds the products of as many dimensions of four keys as a vector has bytes, or fewer.
   template <class Dims>
@@ -222,7 +222,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
     });
   }
 
-  // Scores of 32 keys, of which `add` adds the products of four.
+  // Scores of 32 keys; `add` adds the products of four keys.
   template <class Add>
   static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const Query* query, const int8_t* keys,
                                                   int32_t* scores, Add add) {

@@ -151,7 +151,7 @@ struct IntegerX86 {
     for (; c + 8 <= count; c += 8) {
       const __m256i shifted = _mm256_sll_epi32(load(sums + c), _mm_cvtsi32_si128(end.left));
       const __m256i aligned = _mm256_sub_epi32(_mm256_srai_epi32(shifted, 1), zero);
-      // Upper halves of products of 64 bits, of which one instruction makes every other one.
+      // Upper halves of products of 64 bits; one instruction makes every other product.
       const __m256i even = _mm256_srli_epi64(_mm256_mul_epi32(aligned, factor), 32);
       const __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(aligned, 32), factor);
       const __m256i number = _mm256_add_epi32(_mm256_blend_epi32(even, odd, 0xaa), half);
@@ -235,7 +235,7 @@ struct IntegerX86 {
     return sums;
   }
 
-  // Each lane becomes that of `lanes` before, the first ones those of `first`.
+  // Moves the lanes of a up by `lanes`; the first lanes come from `first`.
   template <int lanes>
   static ATTEND_ALWAYS_INLINE __m256i before(__m256i a, __m256i first) {
     const __m256i places =
