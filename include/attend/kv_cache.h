@@ -14,7 +14,7 @@ struct CacheAccess {
   static constexpr auto& rows(Cache& cache) {
     return cache.rows_;
   }
-  // As many tokens as queries without a query_length may be the last of; all of them, after appends that were no padded arrays.
+  // The most queries that a call without a query_length may have: all tokens, unless the last append was of a padded array.
   template <class Cache>
   static constexpr int newest(const Cache& cache) {
     return cache.newest_;

@@ -102,8 +102,8 @@ struct VisibilityOptions : Options {
                                 // without a window
   MaskSetting<Shape> mask{};    // Mask or BitMask<1 or queries, 1 or query_heads, keys>
 
-  // Of accumulate into a State, where others take the keys before: the position of the first token of the arrays or of the
-  // KvCache, a multiple of segment_keys (512). Masks, biases and scores have columns from position 0 on all the same.
+  // For accumulate into a State, where other calls take earlier keys: the position of the first token of the arrays or of the
+  // KvCache, a multiple of segment_keys (512). Masks, biases and scores still have columns from position 0 on.
   int origin = 0;
 
   constexpr VisibilityOptions() = default;
@@ -147,7 +147,7 @@ void alibi_slopes(float (&slopes)[heads]) {
   core::alibi_slopes(int(heads), slopes);
 }
 
-// Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
+// All options of a call in integers. Options::scale is refused, because it is part of the Quantisation.
 template <class Shape>
 struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
   detail::TokenSetting<Shape> key_scales{};    // TokenScales<Shape, at least key_length>; the zero point of

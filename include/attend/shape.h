@@ -91,7 +91,7 @@ ATTEND_CONSTANT(KvHeads, kv_heads, Missing)
 ATTEND_CONSTANT(HeadDim, head_dim, Missing)
 ATTEND_CONSTANT(MaxTokens, max_tokens, Missing)
 ATTEND_CONSTANT(ValueDim, value_dim, HeadDim<Type>)
-// Of the sizes of a RingCache.
+// Constants of the sizes of a RingCache.
 ATTEND_CONSTANT(Window, window, Missing)
 ATTEND_CONSTANT(SinkTokens, sink_tokens, Named<0>)
 ATTEND_CONSTANT(TokensAtOnce, tokens_at_once, Named<1>)

@@ -34,7 +34,7 @@ struct EmbeddedRow {
 static_assert(sizeof(EmbeddedRow) + sizeof(float*) <= sizeof(float) * core::EmbeddedOptionMemory::row_floats,
               "the work memory has room for it");
 
-// Whether vectors lose a factor of a row of the block. Nothing, where they do not flush.
+// Notes whether vectors lose a factor of a row of the block. Empty where vectors do not flush.
 template <bool flushes>
 struct LostFactors {
   static constexpr bool lost() { return false; }
@@ -261,7 +261,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     }
   }
 
-  // A segment ends, but not the block's keys: in each row that goes on after it, it is joined with nodes or becomes one.
+  // Ends a segment that keys of the block follow: in each row that goes on, it is joined with nodes or becomes a node.
   ATTEND_NOINLINE void end_segments(int count, int open, int next) {
     const int depth = nodes_before(open), joins = joins_from_zero(open);
     for (int r = 0; r < count; ++r) {

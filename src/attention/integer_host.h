@@ -45,8 +45,8 @@ class IntegerHostTiles {
     packed_ = 0;
   }
 
-  // Whether so many rows of a block are computed one by one: where kernels of one row read what a call has, that is faster for
-  // a few than to pack keys and values for a tile (measured with 64 dimensions: panels to 4 rows, rows of bytes to 2).
+  // Whether so many rows of a block are computed one by one. Where kernels of one row can read a call's keys and values, that
+  // is faster for a few rows than packing them for a tile (measured with 64 dimensions: panels to 4 rows, rows of bytes to 2).
   static constexpr int most_in_panels = 4, most_in_place = 2;
   static_assert(Isa::tile_rows >= (Isa::reads_panels ? most_in_panels : most_in_place), "so many rows are one tile");
   bool takes_alone(int rows) const {

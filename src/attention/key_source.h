@@ -130,7 +130,7 @@ class KeySource {
     if (block.values.format != core::Format::float32) block.values = gathered_values(block, visibility);
   }
 
-  // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
+  // Whether all values of a block, or their scales, are finite: looked for once.
   bool are_finite(Block& block, const BlockVisibility& visibility) {
     if (block.finite < 0) {
       const int first = at_least(block.from, visibility.earliest.begin - block.key);
@@ -154,7 +154,7 @@ class KeySource {
     }
   }
 
-  // In how many sets of a first-level cache, which has 64, rows so many floats apart begin.
+  // In how many of the 64 sets of a first-level cache rows begin that are `stride` floats apart.
   static ptrdiff_t sets_of(ptrdiff_t stride) {
     constexpr ptrdiff_t line_floats = 16, sets = 64;
     if (stride % line_floats != 0) return sets;
@@ -177,7 +177,7 @@ class KeySource {
   int origin() const { return Features::any ? options_.origin : 0; }
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
 
-  // Whether the panels of some keys lie one after another, and none is one that nobody sees, which may be gone.
+  // Whether the panels of some keys lie one after another, and some row sees each: others may be gone.
   bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
     if constexpr (!Features::any) return true;
     const int panel = (key + from) / panel_keys, panels = (whole_panels(to) - from) / panel_keys;

@@ -128,7 +128,7 @@ void take_range(Problem& problem, Options& options, const RangeRun& run, int fir
   }
 }
 
-// Whether options ask for nothing that calls without options do not do. Again all fields by name.
+// Whether a call without options does all that these ask for. Again all fields by name.
 inline bool has_no_option(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
                                 relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,

@@ -172,14 +172,14 @@ int hidden_elements(const Options& options, ptrdiff_t n, int count) {
   return i;
 }
 
-// Where a key's number in the table of relative positions is.
+// Where the bias of a distance is in the table of relative positions.
 inline int relative_index(const core::Options& options, int64_t distance) {
   if (distance < -options.relative_left) distance = -options.relative_left;
   if (distance > options.relative_right) distance = options.relative_right;
   return int(distance) + options.relative_left;
 }
 
-// Whether a mask lets any of some keys through; is_seen is for one of them.
+// Whether a mask lets any of some keys through; is_seen(k) tells it of key k.
 template <class IsSeen>
 bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen) {
   if (mask.data == nullptr) return true;

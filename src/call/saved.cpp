@@ -18,7 +18,7 @@ uint32_t word_at(const uint8_t* from) {
   return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
 }
 
-// Of all words but the sum itself.
+// The check sum of all words but the check sum itself.
 uint32_t check_of(const uint8_t* bytes, size_t words) {
   uint32_t sum = saved_magic;
   for (size_t i = 0; i < words; ++i) {
@@ -176,8 +176,8 @@ bool is_reference(bool integers, const uint8_t* at) {
   return is_whole && size < 0x7f800000u;
 }
 
-// What somebody may have made up, with a sum that is right: extents that belong together, and nodes that can be a state's. All
-// is counted without overflow, since head.words is below 2^32.
+// Whether extents belong together, and nodes can be a state's: bytes that somebody made up may have a right sum. Nothing
+// overflows, since head.words is below 2^32.
 bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   constexpr int last_key = INT32_MAX / segment_keys * segment_keys;  // positions never overflow an int
   if (head.batch < 0 || head.queries < 0 || head.query_heads < 1 || head.value_dim < 1 || head.nodes < 0) return false;

@@ -9,7 +9,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Whether numbers are no floats. Those of one or two bytes are widened in registers.
+// Whether numbers must be widened to floats. Numbers of one or two bytes are widened in registers.
 template <class Number>
 constexpr bool widens = sizeof(Number) != sizeof(float);
 
@@ -44,7 +44,7 @@ struct FloatKernels {
   static constexpr bool exist(int rows) { return kernel_rows<Isa, Number>(rows) == rows; }
 };
 
-// The same of kernels that there are for every number.
+// The same where there is a kernel for every number.
 struct AnyNumber {
   static constexpr bool exist(int /*number*/) { return true; }
 };

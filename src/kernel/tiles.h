@@ -7,8 +7,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
-// many keys, and so many columns of a chain's values.
+// Where the rows of a tile take several kernels, they share so many keys, and so many columns of a chain's values, in the
+// first-level cache: a kernel reads there what the kernel before it has read.
 constexpr int shared_keys = 64, shared_columns = 64;
 
 template <class Isa, class Number>

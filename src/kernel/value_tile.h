@@ -107,7 +107,7 @@ constexpr int value_vecs(int rows) {
 }
 
 // The same for columns from `column` to `end`, the last of a row or a whole number of vectors: wide tiles, then narrower ones.
-// What is less than a tile of other formats is seldom, and goes a row at a time.
+// Fewer columns than a tile of another format are seldom, and go a row at a time.
 template <class Isa, class Number, int rows, int vecs = value_vecs<Isa, Number>(rows)>
 void value_columns(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column, int end) {
   constexpr int wide = vecs * Isa::lanes;

@@ -157,7 +157,7 @@ class EmbeddedLinear {
     return weights_ + (output - lane) * ptrdiff_t(linear_.inputs) + lane;
   }
 
-  // Of some outputs at a time, each chain is widened to memory, and all tokens add it to their sums.
+  // For some outputs at a time, each chain is widened to memory, and all tokens add it to their sums.
   template <int column_limit>
   ATTEND_NOINLINE void widen_chains(float* wide) const {
     for (int output = 0; output < linear_.outputs; output += column_limit) {

@@ -133,7 +133,7 @@ bool is_axis_positions(const AxisPositions& positions, int pairs) {
   for (int axis = 0; axis < positions.axes; ++axis) {
     const int of_axis = positions.pairs[axis];
     if (of_axis < 0 || of_axis > left) return false;
-    // In turns, the last pair of an axis is one of those that there are. The first axis has what is left.
+    // Where axes take turns, the last pair of an axis must exist. The first axis has the pairs that are left.
     if (positions.interleaved && axis > 0 && of_axis > 0 && (of_axis - 1) * positions.axes + axis >= pairs) return false;
     left -= of_axis;
   }

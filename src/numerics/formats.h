@@ -98,10 +98,10 @@ constexpr uint32_t too_large<Half> = 0x477ff000u;  // 65520
 template <>
 constexpr uint32_t too_large<Bfloat> = 0x7f7f8000u;
 
-// Whether a float is, for a format that ends there.
+// Whether a float is finite but too large for a format that ends at `end`.
 inline bool is_too_large(float number, uint32_t end) { return magnitude(number) >= end && is_finite(number); }
 
-// Whether none of so many floats is. Most have none that is infinite or NaN either, which takes few steps to see.
+// Whether no float is too large. Mostly no float is infinite or NaN either, which takes few steps to see.
 ATTEND_NOINLINE inline bool all_fit(const float* from, int count, uint32_t end) {
   const uint32_t up = 0x80000000u - end;
   uint32_t sums = 0;

@@ -193,8 +193,8 @@ struct IntegerOptions {
   ptrdiff_t key_scale_stride = 0;  // from head to head
   ptrdiff_t value_scale_stride = 0;
 
-  // Of the output, whose pointer points to such numbers. float32: what the output scales give is not rounded to a whole number,
-  // but to 24 bits toward zero, and multiplied by float_scale: the output scale, as a number. Their own zero is not added.
+  // The format of the output's numbers. float32: what the output scales give is rounded to 24 bits toward zero instead of a
+  // whole number, and multiplied by float_scale: the output scale, as a number. The output scales' own zero is not added.
   IntegerFormat output_format = IntegerFormat::int8;
   float float_scale = 1.0f;
 

@@ -88,7 +88,7 @@ struct SeenKeys {
     if (key >= sinks && key < first) key = detail::larger(key, first & -chain_keys);
     return key < sinks || (key < end && first < end) ? detail::smaller(key, keys) : keys;
   }
-  // Where the keys end, in whole chains, that lie side by side with a key from next().
+  // The end, in whole chains, of the adjacent keys that begin with a key from next().
   int end_from(int key) const {
     const int sinks_end = whole_chains(sinks);
     return key < sinks && (first == end || sinks_end < (first & -chain_keys)) ? sinks_end : whole_chains(end);

@@ -84,7 +84,7 @@ struct CoreCall {
 using OptionCall = CoreCall<core::Problem, core::Options>;
 using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
 
-// What a ring keeps, as a parameter of its memory.
+// Stands for the sizes of a ring in memory that is no ring.
 struct NoRing {
   using Sizes = NoRing;
   static constexpr int window = 0, sink_tokens = 0, tokens_at_once = 1, ring_groups = 0, sink_groups = 0;

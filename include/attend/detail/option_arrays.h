@@ -27,7 +27,7 @@ struct BitMask {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
   uint8_t data[size_t(queries)][size_t(heads)][size_t(keys + 7) / 8];
 
-  // Whether the key is visible, and making it so.
+  // `at` tells whether the key is visible, `set` makes it so or not.
   constexpr bool at(int query, int head, int key) const { return (data[query][head][key / 8] >> key % 8 & 1) != 0; }
   constexpr void set(int query, int head, int key, bool visible) {
     uint8_t& byte = data[query][head][key / 8];
@@ -111,7 +111,7 @@ struct Extents {
   static constexpr ArrayKind kind = array_kind;
   static constexpr int queries = query_count, heads = head_count, keys = key_count;
   static constexpr int row = row_numbers;  // from one row of keys to the next
-  // Where a query of the array, or one head for all, is shared, the stride is 0.
+  // Where all queries, or all heads, share one row, the stride is 0.
   static constexpr ptrdiff_t head_stride = heads == 1 ? 0 : row;
   static constexpr ptrdiff_t token_stride = queries == 1 ? 0 : ptrdiff_t(row) * heads;
 };

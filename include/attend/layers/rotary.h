@@ -66,9 +66,9 @@ struct RotaryScaling : core::RotaryScaling {
   }
 };
 
-// Of the pairs of a head, so many turn by each of some axes of positions (M-RoPE), which are given for each token: one axis
-// after the other (Qwen2-VL: {{16, 24, 24}, false}), or in turns, from pair 0 on, as long as an axis has pairs left, and then
-// by the first (Qwen3-VL: {{24, 20, 20}, true}).
+// How many pairs of a head turn by each axis of positions (M-RoPE); each token has a position on every axis. Pairs are given to
+// one axis after the other (Qwen2-VL: {{16, 24, 24}, false}), or to axes in turns, from pair 0 on, as long as an axis has pairs
+// left, and then to the first (Qwen3-VL: {{24, 20, 20}, true}).
 template <int axes>
 struct RotaryAxes {
   static_assert(axes >= 1 && axes <= 8, "attend: there are 1 to 8 axes of positions");
@@ -78,7 +78,7 @@ struct RotaryAxes {
 
 namespace detail {
 
-// What all angles of a Rotary or RotaryTable are made of.
+// The turns from which a Rotary or RotaryTable computes all angles.
 template <int rotary_dim>
 struct RotaryTurns {
   static constexpr int pairs = rotary_dim / 2;

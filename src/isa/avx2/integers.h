@@ -58,7 +58,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As pack_keys, of a chunk that lies in a panel.
+  // As pack_keys, for a chunk that lies in a panel.
   static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
     for (int d = 0; d < head_dim; d += 4) {
       for (int k = 0; k < integer_chunk; k += 8, panel += 32) {
@@ -117,7 +117,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As scores, of one row with 32 keys where they lie, eight at a time.
+  // As scores, for one row and 32 keys, which are read where they lie, eight at a time.
   ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                               int32_t* scores) {
     const RowsInPlace rows(stride);
@@ -140,7 +140,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As values, of one row with 32 keys where they lie, 32 columns at a time.
+  // As values, for one row and 32 keys, which are read where they lie, 32 columns at a time.
   ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
                                               const Merge& merge, int32_t* sums) {
     int c = 0;

@@ -40,8 +40,8 @@ struct IntegerDspValues : IntegerDspSoftmax {
                         weights[0] + 2 * pairs,
                         pairs - (code_is_small ? 0 : 4),
                         code_is_small ? 0 : -pairs & 3};
-      // Behind the weights assembly finds it when all registers are taken. The scores of the second row were there; where a
-      // block has one row, its query is.
+      // Assembly finds the address of `of_rows` behind the weights, because all registers are taken. The scores of the second
+      // row were there; where a block has one row, its query is.
       int32_t* const behind = weights[0] + integer_chunk;
       const int32_t kept = *behind;
       *behind = int32_t(reinterpret_cast<intptr_t>(&of_rows));

@@ -7,7 +7,7 @@ namespace {
 
 struct Rvf : RvfRows {
   static constexpr int columns(int rows, bool apart) { return rows == 1 && apart ? 4 : 16; }
-  // Of a panel a tile takes as few as it can, and a row all.
+  // A tile takes as few columns of a panel as it can, a row takes all.
   static constexpr int panel_columns(int rows, int columns, int limit) { return rows == 1 ? limit : (columns + 3) & -4; }
   static constexpr bool has_weights = true;
 

@@ -112,7 +112,7 @@ struct Rvv : NoLoops {
   static Vec two_to(Vec n) { return Vec((Words(n) + 127u) << 23); }
 
   static Vec scale_by_power(Vec a, Vec n) {
-    // Of n outside of -2^22 to 2^22 the sum's low bits are something else, but such a lane is dropped, or a NaN.
+    // Where n is outside of -2^22 to 2^22, the sum's low bits are not n, but such a lane is dropped, or a NaN.
     return scale_by_low_bits(a, n + 12582912.0f, Vec(Words{} + (127u << 23)), broadcast(12582912.0f - 125.0f));
   }
 

@@ -58,7 +58,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
     }
   }
 
-  // As pack_keys, of a chunk that lies in a panel: in this order already.
+  // As pack_keys, for a chunk that lies in a panel: in this order already.
   static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
     const __m256i sign = _mm256_set1_epi8(-128);
     const int bytes = (head_dim + 3) / 4 * 4 * integer_chunk;
@@ -81,7 +81,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
     score_tile<rows, true>(query, panel, head_dim, scores);
   }
 
-  // As scores, of one row with 32 keys where they lie, four at a time. A key of one vector takes no loop.
+  // As scores, for one row and 32 keys, which are read where they lie, four at a time. A key of one vector takes no loop.
   ATTEND_ALWAYS_INLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                                    int32_t* scores) {
     if (head_dim == 4 * lanes) return vectors_in_place(query, keys, stride, scores);
@@ -89,8 +89,8 @@ struct IntegerQuads : IntegerPairs<Operations> {
                                 : any_in_place<false>(query, keys, stride, head_dim, scores);
   }
 
-  // As values, of one row with 32 keys where they lie, four vectors of columns at a time. Bytes of four keys are brought side
-  // by side, and are multiplied by the upper and by the lower bytes of their weights.
+  // As values, for one row and 32 keys, which are read where they lie, four vectors of columns at a time. Bytes of four keys
+  // are brought side by side, and are multiplied by the upper and by the lower bytes of their weights.
   ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
                                               const Merge& merge, int32_t* sums) {
     Bytes bytes;

@@ -198,7 +198,7 @@ struct IntegerX86 {
     }
   }
 
-  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  // Where a row's weight of a key lies in a tile whose scores have become weights.
   static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
     return reinterpret_cast<int16_t*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
   }
@@ -209,7 +209,7 @@ struct IntegerX86 {
 
   static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
 
-  // What eight sums are less the sums of products.
+  // What is added to eight sums of products: bias - input_zero * sum of weights.
   static ATTEND_ALWAYS_INLINE __m256i starts_of(const ProjectionEnd& of, int k) {
     const __m256i bias = of.bias == nullptr ? _mm256_setzero_si256() : load(of.bias + k);
     const __m256i sums = load(static_cast<const int32_t*>(of.weight_sums) + k);
