@@ -268,8 +268,8 @@ struct PagesOf {
 template <class Pool, int page_tokens, int most_pages>
 class PagedCache : public detail::PagesOf<Pool, page_tokens, most_pages>::Base {
  public:
-  // Takes a page of a pool, the same pool each time, for the tokens after those that the pages before have room for. Returns
-  // bad_page and changes nothing when the pool has no such page, or this cache has it already or as many as it can.
+  // Adds a page of a pool, the same pool each time, for the tokens after the tokens of the pages before. Returns bad_page and
+  // changes nothing when the pool has no such page, or this cache has it already or as many as it can.
   Status add_page(Pool& pool, int page) {
     const bool added = this->rows_.add(detail::CacheAccess::rows(pool), Pool::max_tokens / page_tokens, page);
     return added ? Status::ok : Status::bad_page;

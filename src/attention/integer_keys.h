@@ -67,8 +67,7 @@ class IntegerKeys {
     if constexpr (has_options) return options_.first_key;
     return 0;
   }
-  // The key to go on with after those before `key`: windows leave out what is between sink tokens and the first row's first
-  // key.
+  // The next key to take, from `key` on: windows leave out the keys between sink tokens and the first row's first key.
   int next(int token, int key) const {
     if constexpr (has_options) {
       if (has_states() || key < options_.sink_tokens) return key;

@@ -3,14 +3,14 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Sums at a common exponent, added up: those that somebody made up (core/saved.h) wrap around.
+// Sums at a common exponent, added up. Sums that somebody made up (core/saved.h) may wrap around.
 ATTEND_ALWAYS_INLINE int32_t merged_sum(int32_t total, int32_t added, const Merge& merges) {
   const int32_t rounded = int32_t(uint32_t(added) + uint32_t(merges.half)) >> merges.chunk;
   return int32_t(uint32_t(total >> merges.total) + uint32_t(rounded));
 }
 
-// Adds the sums of a segment, or of several, to those before it. What has no denominator is zero, and adds exactly on both
-// sides.
+// Adds the sums of a segment, or of several, to the sums before it. Sums without a denominator are zero, and add exactly on
+// both sides.
 inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const IntegerSoftmaxState& from, const int32_t* sums,
                              int value_dim) {
   if (from.denominator == 0) return;

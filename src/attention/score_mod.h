@@ -158,7 +158,7 @@ void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int co
   }
 }
 
-// Some keys of a row: from position `key` on, those from `from` on, a whole number of panels, up to `to`.
+// Some keys of a row, at positions key + from ... key + to - 1, where `from` is a whole number of panels.
 struct KeySpan {
   int key;
   int from;
@@ -310,7 +310,7 @@ class ScoreMod {
     }
   }
 
-  // Masks the keys that the boolean mask does not show, and those that it has no column for.
+  // Masks the keys that the boolean mask hides or has no column for.
   ATTEND_ALWAYS_INLINE void mask_rows(const ScoreRows& for_rows, int key, int keys) const {
     const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
     const int there = at_least(at_most(keys, options_.visible.keys - key), 0);

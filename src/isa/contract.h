@@ -123,7 +123,7 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   void (*multiply_rows)(float* row, const float* by, int count) = &Isa::multiply_rows;  // row[i] *= by[i]
 };
 
-// And those that flush.
+// The further operations of instruction sets that flush.
 template <class Isa>
 struct FlushingOperations {
   // Whether 2 |a| - 1 < limit for one of the numbers, as integers of 32 bits without a sign: a 0 never is.
@@ -135,7 +135,7 @@ struct EmbeddedFlushing : FlushingOperations<Isa> {
   bool (*scale_row)(const float* from, int count, float factor, uint32_t limit, float* to) = &Isa::scale_row;
 };
 
-// And those that take the factors of a multiply-add from the lanes of a register.
+// The further operations of instruction sets that take the factors of a multiply-add from the lanes of a register.
 template <class Isa>
 struct LaneOperations {
   using Vec = typename Isa::Vec;
@@ -161,7 +161,7 @@ struct LaneOperations {
                           Vec (&highest)[Isa::tile_rows]) = &Isa::highest_of_rows;
 };
 
-// And those that transpose weights of projections where they lie in rows.
+// The further operations of instruction sets that transpose weights of projections where they lie in rows.
 template <class Isa>
 struct RowOperations {
   using Vec = typename Isa::Vec;
@@ -176,7 +176,7 @@ struct RowOperations {
   bool are_there = Isa::transposes_rows;
 };
 
-// And those whose loop for the weights of a row is their own.
+// The loop for the weights of a row, of instruction sets that have one of their own.
 template <class Isa>
 struct PanelWeights {
   // Scores, one or more whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power
@@ -186,8 +186,8 @@ struct PanelWeights {
   bool is_own = Isa::has_weights;
 };
 
-// And those that have loops of their own, where compilers would lack registers: has_four_steps is true for tiles of 2 x 4, 1 x
-// 4 and 1 x 8, or for none.
+// Loops over four steps, of instruction sets that have them because compilers would lack registers: has_four_steps is true for
+// tiles of 2 x 4, 1 x 4 and 1 x 8, or for none.
 template <class Isa, class Number>
 struct TileSteps {
   using Vec = typename Isa::Vec;
@@ -201,7 +201,7 @@ struct TileSteps {
   void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 
-// And those that have one for a whole chain of a tile of chain_rows x chain_vecs.
+// The loop over a whole chain of a tile of chain_rows x chain_vecs, of instruction sets that have one.
 template <class Isa>
 struct WholeChains {
   using Vec = typename Isa::Vec;
@@ -214,7 +214,7 @@ struct WholeChains {
                 Sums sums) = &Isa::chain;
 };
 
-// And those whose loops do not leave sums in registers, but add them to what is there, or with `adds` false store them.
+// Loops over chains that add their sums to memory, or with `adds` false store them, instead of leaving them in registers.
 template <class Isa>
 struct EndedChains {
   // to[r][k] += sum over d < chains * chain_dims of query[r][d] * panels[k / 16][d][k % 16], in chains; chains: not 0.

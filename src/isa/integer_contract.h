@@ -19,8 +19,8 @@ struct IntegerOperations {
   void (*outputs)(const int32_t* sums, const RowEnd& end, int count, int8_t* to) = &Isa::outputs;
 };
 
-// The further operations of embedded processors, `packs` = false: attention/integer.h, layer/integer_linear.h. Tiles of one row
-// and of two.
+// The further operations of embedded processors, `packs` = false: attention/integer.h, layers/integer_linear.h. Tiles of one
+// row and of two.
 template <class Isa>
 struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   using Query = typename Isa::Query;  // a number of a query as the kernels read it
@@ -43,7 +43,7 @@ struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   Values values = &Isa::template values<2>;
 };
 
-// The further operations of hosts, `packs` = true: attention/integer_host.h, layer/integer_linear_host.h. Tiles of one row to
+// The further operations of hosts, `packs` = true: attention/integer_host.h, layers/integer_linear_host.h. Tiles of one row to
 // tile_rows.
 template <class Isa, int rows>
 struct HostIntegerTiles {
@@ -91,7 +91,7 @@ struct HostIntegerOperations : IntegerOperations<Isa> {
   void (*eight_words)(const ProjectionEnd& of, int k, int16_t* to, ptrdiff_t to_stride) = &Isa::template eight_outputs<int16_t>;
 };
 
-// And those that read panels where they lie, too.
+// The further operations of hosts that also read panels where they lie.
 template <class Isa>
 struct PanelIntegerOperations {
   using Query = typename Isa::Query;

@@ -83,8 +83,7 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
 //   rows    [16][inputs]
 //   output  [tokens][16]
 //
-// Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
-// read.
+// Floats. The last four columns of a chain that is not whole overlap the four before, so that nothing behind a row is read.
 template <class Isa, int tokens>
 ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* output) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;

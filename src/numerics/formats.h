@@ -116,7 +116,7 @@ ATTEND_NOINLINE inline bool all_fit(const float* from, int count, uint32_t end) 
   return fit;
 }
 
-// The nearest number there is, ties to even; infinity of those that are too large. NaN becomes a quiet one.
+// The nearest number there is, ties to even; infinity where the float is too large. NaN becomes a quiet one.
 ATTEND_ALWAYS_INLINE Half to_half(float number) {
   const uint32_t bits = bits_to<uint32_t>(number), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
   constexpr uint32_t one = 1u << 23;
@@ -143,8 +143,8 @@ ATTEND_ALWAYS_INLINE void narrow(float number, float* to) { *to = number; }
 ATTEND_ALWAYS_INLINE void narrow(float number, Half* to) { *to = to_half(number); }
 ATTEND_ALWAYS_INLINE void narrow(float number, Bfloat* to) { *to = to_bfloat(number); }
 
-// Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers, and what is not finite
-// never gets to be converted: such a row's scale is NaN.
+// Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers. A row with a number that
+// is not finite is not converted: its scale is NaN.
 inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t stride) {
   using F = FloatArithmetic;
   constexpr uint32_t infinity = 0x7f800000u;
@@ -178,7 +178,7 @@ constexpr uint16_t largest_bits = 0x7bff;
 template <>
 constexpr uint16_t largest_bits<Bfloat> = 0x7f7f;
 
-// One that is not below too_large. (Apart, so that the loop has one comparison for it.)
+// Narrows a number that is not below too_large. (Apart, so that the loop has one comparison for it.)
 template <class Number>
 ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
   if (magnitude(number) < too_large<Number>) __builtin_unreachable();
@@ -188,9 +188,8 @@ ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
   return saturates;
 }
 
-// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale. Those that are too large become the largest
-// number where it saturates, which costs bfloat16 half a step and so is what it always does; otherwise an infinity, and the
-// result is false.
+// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale. Floats that are too large become the largest
+// number if it saturates, as bfloat16 always does, which costs it half a step; otherwise an infinity, and the result is false.
 template <class Number>
 bool narrow_numbers(const float* from, int count, Number* to, ptrdiff_t stride, bool saturates) {
   bool fits = true;

@@ -78,8 +78,8 @@ struct Merge {
   int32_t half;
 };
 
-// Adds a chunk's denominator to a state, and returns how its value sums are added. `scaled` is by how many bits more the value
-// sums of what is added are shifted: 8 of a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
+// Adds a chunk's denominator to a state, and returns how its value sums are added. The added value sums are shifted by `scaled`
+// bits more: by 8 for a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
 ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled) {
   const int32_t common = larger_of(state.exponent, exponent);
   const int32_t old = smaller_of_numbers(common - state.exponent, 31);

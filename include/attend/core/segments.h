@@ -83,7 +83,7 @@ struct SeenKeys {
   int first;
   int end;  // first or more
 
-  // The key to go on with from `key`, of `keys` that there are: this one, or where the window begins, in whole chains.
+  // The next of `keys` keys to take, from `key` on: `key` itself, or the first of the window's first chain.
   int next(int key, int keys) const {
     if (key >= sinks && key < first) key = detail::larger(key, first & -chain_keys);
     return key < sinks || (key < end && first < end) ? detail::smaller(key, keys) : keys;

@@ -146,7 +146,7 @@ struct IntegerLinear {
 };
 
 // Computes the projection. Output: int8_t, int16_t, or int32_t for the sums themselves, without multiplier and zero point. A
-// program holds the code of those that it names. The number of instructions depends on the extents alone.
+// program holds the code for the types that it names. The number of instructions depends on the extents alone.
 template <class Output>
 void run_integer_linear(const IntegerLinear& linear);
 

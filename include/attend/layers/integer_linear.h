@@ -41,7 +41,7 @@ struct Weights<outputs, inputs, integer> {
 };
 
 // The same as the fastest loops read them, made by pack(): on hosts panels of 32 outputs with the sums of their weights
-// (core/linear.h), on embedded processors, whose loops read rows, the same rows.
+// (core_linear.h), on embedded processors, whose loops read rows, the same rows.
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, integer> {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
