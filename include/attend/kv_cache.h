@@ -14,7 +14,7 @@ struct CacheAccess {
   static constexpr auto& rows(Cache& cache) {
     return cache.rows_;
   }
-  // The most queries that a call without a query_length may have: all tokens, unless the last append was of a padded array.
+  // The most queries that a call without a query_length may have: all tokens, unless the last append took a padded array.
   template <class Cache>
   static constexpr int newest(const Cache& cache) {
     return cache.newest_;
@@ -91,7 +91,7 @@ class CacheTokens {
     if (count > room()) return Status::cache_full;
     if (!rows_.store(length_, count, arrays)) return Status::out_of_range;
     length_ += count;
-    newest_ = count < tokens ? count : length_;  // of padded arrays those that count
+    newest_ = count < tokens ? count : length_;  // in padded arrays only the first `count` are tokens
     return Status::ok;
   }
 };

@@ -10,7 +10,7 @@
 //     static constexpr int max_tokens = 64;   // capacity of a KvCache; required by it only
 //   };
 //
-// Its calls compute in float32. Those of Integer<Wake>, or of a shape with `using arithmetic = attend::integer;`, compute in
+// Its calls compute in float32. Calls of Integer<Wake>, or of a shape with `using arithmetic = attend::integer;`, compute in
 // integers of 8 bits (integer.h), with the same names: Query<Integer<Wake>, tokens>, KvCache<Integer<Wake>> and so on.
 #pragma once
 

@@ -159,7 +159,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
                        problem().value_dim);
   }
 
-  // Scores of the chain's keys, panel by panel: those that any row sees.
+  // Scores of the chain's keys that any row sees, panel by panel.
   ATTEND_NOINLINE void score_by_panels(int key) {
     const bool by_panels = !rows_.shows_masked() && (rows_.has_masks() || seen_.gap);
     for (int k = seen_.from & -panel_keys; k < seen_.to;) {

@@ -87,7 +87,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   bool modifies() const { return Features::score_mods && use_.modifies; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
   bool shows_masked() const { return Features::score_mods && shows_masked_; }
-  int take(int left) const { return at_most(left, row_limit()); }  // rows of the next block, of those that are left
+  int take(int left) const { return at_most(left, row_limit()); }  // rows of the next block, where `left` are left
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
   float* scores(int r) const { return scores_ + r * chain_keys; }
@@ -231,7 +231,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
       : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(problem.scratch + memory().sums()) {}
 
   const core::Problem& problem() const { return problem_; }
-  // The number of rows of the next block, of those that are left.
+  // The number of rows of the next block, where `left` rows are left.
   int take(int left) const { return left < row_limit() ? 1 : row_limit(); }
   int end(int r) const { return end_[r]; }  // of the keys that it sees
   ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }

@@ -214,7 +214,7 @@ class ScoreMod {
 
   float query_scale() const { return factors_.query; }
 
-  // Applies the score modifications in place. Masked keys get -inf, except those from visibility.end on, which the softmax
+  // Applies the score modifications in place. Masked keys get -inf, except keys from visibility.end on, which the softmax
   // masks.
   //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
   //   key_scales  of the same keys, or null

@@ -19,7 +19,7 @@ inline int visible_keys(const Problem& problem, int token) {
   return seen > 0 ? seen : 0;
 }
 
-// Segments with so many keys; one with none. As core::segment_count, which at -O0 would be a function that objects share.
+// How many segments so many keys have; no keys: 1. As core::segment_count, which at -O0 would be a function that objects share.
 constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
 
 // The number of segments in which any token sees a key; at least 1.
@@ -172,7 +172,7 @@ int hidden_elements(const Options& options, ptrdiff_t n, int count) {
   return i;
 }
 
-// Where the bias of a distance is in the table of relative positions.
+// Where a distance has its number in the table of relative positions.
 inline int relative_index(const core::Options& options, int64_t distance) {
   if (distance < -options.relative_left) distance = -options.relative_left;
   if (distance > options.relative_right) distance = options.relative_right;

@@ -62,7 +62,7 @@ struct HostOperations : CommonOperations<Isa> {
   bool ends_chains = Isa::ends_chains;      // whether these loops add their sums to what is there: EndedChains
   // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
-  bool has_weights = Isa::has_weights;          // whether weights of a row are this one's own: PanelWeights
+  bool has_weights = Isa::has_weights;          // whether it has its own weights of a row: PanelWeights
   int lane_factors = Isa::lane_factors;         // how many factors of a row one register holds: 1, or LaneOperations
   bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
   int transposed = Isa::transposed;             // how many rows and columns transpose takes
@@ -105,7 +105,7 @@ struct HostOperations : CommonOperations<Isa> {
 // The further operations of embedded processors: attention/embedded.h.
 template <class Isa>
 struct EmbeddedOperations : CommonOperations<Isa> {
-  bool has_weights = Isa::has_weights;                   // whether weights_of_scores is this one's own
+  bool has_weights = Isa::has_weights;                   // whether it has its own weights_of_scores
   int widened_columns = Isa::widened_columns;            // how many columns of other formats chains takes at once
   bool widens_apart = Isa::widens_apart;                 // whether their steps may lie side by side, too
   bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains

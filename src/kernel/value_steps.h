@@ -82,7 +82,7 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
   multiply_by_factors<Isa, Number, false>(weight, load, chain, first);
 }
 
-// The distance between values of consecutive keys, and the distance at which those that are widened are prefetched.
+// The distance between values of consecutive keys, and the distance at which values that are widened are prefetched.
 struct ValueDistances {
   ptrdiff_t stride, near, far;
 };

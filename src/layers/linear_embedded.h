@@ -150,7 +150,7 @@ class EmbeddedLinear {
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
   }
 
-  // That of an output and input 0.
+  // The weight of an output and input 0.
   const Number* first_weight(int output) const {
     if (!panels()) return weights_ + output * linear_.weight_stride;
     const int lane = output % panel_keys;

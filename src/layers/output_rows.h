@@ -40,7 +40,7 @@ ATTEND_ALWAYS_INLINE void prefetch_rows(const Number* rows, ptrdiff_t stride) {
   }
 }
 
-// sums += columns c to 3 of as many rows as a vector has lanes, times the inputs of `count` tokens, but for those before column
+// sums += columns c to 3 of as many rows as a vector has lanes, times the inputs of `count` tokens, except columns before
 // `begin`, which were added already.
 template <class Isa, int vector, int count, int c = 0, int vecs>
 ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], const float* input, ptrdiff_t input_stride,

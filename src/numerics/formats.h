@@ -157,7 +157,7 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
     for (int i = 0; i < count; ++i) to[i * stride] = 0;
     return largest == 0 ? 0.0f : bits_to<float>(0x7fc00000u);
   }
-  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first; those whose reciprocal is
+  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first; numbers whose reciprocal is
   // subnormal, smaller. 2^-64, 2^64 and 2^126
   const float up = largest < magnitude(5.421011e-20f)     ? 1.8446744e+19f
                    : largest >= magnitude(8.5070592e+37f) ? 5.421011e-20f

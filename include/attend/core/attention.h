@@ -93,8 +93,8 @@ constexpr int offset_after(int offset, int tokens) { return offset > 0x7fffffff 
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Floats of scratch for Problem::row_block = row_block. On embedded processors nothing is copied, and sums beside those in the
-// output exist only where keys can pass one segment.
+// Floats of scratch for Problem::row_block = row_block. On embedded processors nothing is copied, and sums outside the output
+// exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
   return size_t(
       config::embedded

@@ -201,8 +201,8 @@ struct IntegerOptions {
   Paging paging = {};  // its panels are chunks of integer_chunk keys
 
   // Arrays: position of the key that data points to, a multiple of integer_chunk, and without states of segment_keys. Keys
-  // before it do not exist: a call begins with key `origin` where first_key is less. With states, new ones then begin at
-  // origin; those that go on require origin <= first_key.
+  // before it do not exist: a call begins with key `origin` where first_key is less. New states then begin at origin; states
+  // that go on require origin <= first_key.
   int origin = 0;
 
   // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t* whose strides
@@ -306,7 +306,7 @@ void store(const IntegerPanels& panels, int place, int count, const Tensor<const
   }
 }
 
-// A factor above 0 as an integer and a shift: factor / 2^shift. Those of the C surface are read as such where they lie.
+// A factor above 0 as an integer and a shift: factor / 2^shift. Multipliers of the C surface are read as such where they lie.
 struct __attribute__((may_alias)) IntegerMultiplier {
   int32_t factor;  // 2^30 … 2^31 - 1, or 0
   int32_t shift;   // 1 … 62

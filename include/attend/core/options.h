@@ -86,7 +86,7 @@ struct Options {
   bool lse_base2 = false;  // log2 of the sum of 2^(score in base 2) in its place: the natural one divided by ln 2
 
   // [queries][query_heads][score_keys]; null: none. With states, columns first_key ... problem.keys - 1 are written, by
-  // run_key_part those before problem.keys, otherwise all. Keys at or after problem.keys count as masked.
+  // run_key_part columns before problem.keys, otherwise all. Keys at or after problem.keys count as masked.
   Tensor<float> scores = {};
   int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;

@@ -8,9 +8,9 @@
 
 namespace attend {
 
-// Formats of the numbers in a cache, as parameters of its type; float is one too. What is appended is rounded to the nearest
-// number, ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied. int4
-// keeps a float16 for each 32 neighbours, and rounds as GGUF's Q4_0 does: to -8 to 7 steps of it, core::convert_weights.
+// Formats of the numbers in a cache, as parameters of its type; float is one too. Appended numbers are rounded to the nearest,
+// ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied. int4 keeps a
+// float16 for each 32 neighbours, and rounds as GGUF's Q4_0 does: to -8 to 7 steps of it, core::convert_weights.
 struct float16 {
   uint16_t bits;  // IEEE 754 binary16
 };

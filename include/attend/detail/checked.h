@@ -6,8 +6,8 @@
 
 #ifdef ATTEND_CHECKED
 #ifndef ATTEND_MISUSE
-// What becomes of a sentence, a string literal. Programs that define it themselves must not return from it; attend/checked.h,
-// for those that have a C library, prints it.
+// What a misuse does, with a sentence about it, a string literal. A program's own definition must not return; attend/checked.h,
+// for programs with a C library, prints the sentence.
 #define ATTEND_MISUSE(sentence) __builtin_trap()
 #endif
 #endif

@@ -50,8 +50,8 @@ struct Plan {
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
 
-// The nodes of finished segments that a call has room for (core/segments.h): over arrays of so many keys, or over a cache. Of
-// shapes without max_tokens that is a ring: of config::ring_keys at most, unless it is named.
+// The nodes of finished segments that a call has room for (core/segments.h): over arrays of so many keys, or over a cache. For
+// shapes without max_tokens the cache is a ring, of at most config::ring_keys unless its sizes are named.
 template <class Shape, int keys>
 constexpr int levels_of() {
   if (keys != over_cache) return keys < 0 ? over_cache - 1 - keys : core::segment_levels(keys);

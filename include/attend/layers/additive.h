@@ -40,7 +40,7 @@ struct WorkPlan<AdditiveShape<hidden, width>, tokens, keys, false> {
 
 // Every key is visible by default. scale, bias, soft_cap and the score stages raw and capped are refused with no_effect: the
 // call has its own scores, which lse, `biased` scores and weights show.
-//   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the bias of the sum
+//   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the sum's bias
 //   v        float[hidden]                          values  Vectors<keys, width>
 //   context  Vectors<tokens, width>                 work    Workspace<AdditiveShape<hidden, width>, tokens, keys>
 //   options  Options or ScoreOptions<AdditiveShape<hidden, width>>, or none

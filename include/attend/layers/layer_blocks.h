@@ -26,7 +26,7 @@ struct LayerMemory {
         values(keys + aligned(uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.head_dim))),
         floats(values + uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.value_dim)) {}
 
-  // Each thread has `own` floats for its projections and attention, those after the first one behind all the rest.
+  // Each thread has `own` floats for its projections and attention: the first at the beginning, the others behind the rest.
   constexpr uint64_t own_at(int part) const { return part == 0 ? 0 : aligned(floats) + own * unsigned(part - 1); }
   constexpr uint64_t floats_of(int threads) const { return threads == 1 ? floats : own_at(threads); }
 

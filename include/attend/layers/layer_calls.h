@@ -39,7 +39,7 @@ struct LayerPlan {
                           floats = size_t(Places::memory.floats_of(threads));
 };
 
-// The threads of a call; their part of what it is made of. Whole, or what the call's requirements refuse, is one thread.
+// The threads of a call, and a thread's part of the calls in it. Whole, or a type that the call refuses, is one thread.
 template <class Other>
 constexpr OneThread team_of(const Other&) {
   return {};
@@ -145,7 +145,7 @@ struct MultiHead : Steps... {
     (void)(((status = static_cast<const Steps&>(*this).check(position, count)) == Status::ok) && ...);
     return status;
   }
-  // The steps, for tokens begin … end - 1 of those that lie side by side; position: of token 0.
+  // The steps, for tokens begin … end - 1 of tokens that lie side by side; position: of token 0.
   void prepare_queries([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int begin,
                        [[maybe_unused]] int end) const {
     if constexpr (has_steps) {

@@ -29,12 +29,12 @@ struct RotaryScaling : core::RotaryScaling {
   static constexpr RotaryScaling linear(float factor) {
     return {{core::RotaryKind::linear, factor, 0, 0, 0, false, nullptr, 0, 0}};
   }
-  // So does a pair that turns less than `slow` (low_freq_factor) times in the original positions, and one that turns more than
-  // `fast` (high_freq_factor) times turns as without; what lies between is interpolated (Llama 3.1).
+  // Pairs that turn less than `slow` (low_freq_factor) times in the original positions turn `factor` times more slowly, pairs
+  // that turn more than `fast` (high_freq_factor) times stay as they are; pairs in between are interpolated (Llama 3.1).
   static constexpr RotaryScaling llama3(float factor, int original_positions, float slow = 1.0f, float fast = 4.0f) {
     return {{core::RotaryKind::llama3, factor, original_positions, slow, fast, false, nullptr, 0, 0}};
   }
-  // The same, interpolated by the number of the pair between those that turn `fast` (beta_fast) and `slow` (beta_slow) times
+  // The same, interpolated by the number of the pair between pairs that turn `fast` (beta_fast) and `slow` (beta_slow) times
   // (Peng et al., YaRN, 2023); set with_fractions where the configuration says truncate: false. Queries and keys are multiplied
   // by the attention factor, 1 + ln(factor) / 10 unless with_attention_factor sets another.
   static constexpr RotaryScaling yarn(float factor, int original_positions, float fast = 32.0f, float slow = 1.0f) {
@@ -134,8 +134,8 @@ core::Rotation rotation_of(X& x) {
 
 }  // namespace detail
 
-// Rotary positions whose angles are computed for each call. Of each head rotary_dim numbers turn: the first, or those from
-// number `first` on, as in rotate<RotaryPairs::neighbours, 128>(key, position).
+// Rotary positions whose angles are computed for each call. Of each head rotary_dim numbers turn: the first, or the numbers
+// from `first` on, as in rotate<RotaryPairs::neighbours, 128>(key, position).
 template <int rotary_dim>
 class Rotary {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");

@@ -7,7 +7,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// In assembly, because GCC moves the additions away from the products, and then has more of those than registers.
+// In assembly, because GCC moves the additions away from the products, and then has more products than registers.
 struct MultiplyAdd : Vectors256 {
   static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
     __m256i product;

@@ -107,7 +107,7 @@ struct Rvf : RvfRows {
   }
 
  private:
-  // 1 row x 16 columns: 16 sums, 4 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
+  // 1 row x 16 columns: 16 sums, 4 numbers of b and a factor. Sums begin at zero, or go on from sums in memory.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x16(const Chains& c) { row_1x16<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x16(const Chains& c) { row_1x16<true>(c); }
   template <bool continues>

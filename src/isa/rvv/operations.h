@@ -2,8 +2,8 @@
 // stays in a floating-point register.
 //
 // Vectors have a fixed length: as many bits as -mrvv-vector-bits or the architecture (Zvl256b, Zvl512b) says that a register
-// has, and 128, which every processor with the extension has, otherwise. They are generic vectors of the compiler, because
-// those can be members and elements of arrays at any setting of the compiler, and registers longer than they are do no harm:
+// has, and 128, which every processor with the extension has, otherwise. They are generic vectors of the compiler, because such
+// vectors can be members and elements of arrays at any setting of the compiler, and registers longer than they are do no harm:
 // each instruction is told how many lanes count.
 
 namespace attend::ATTEND_ISA {

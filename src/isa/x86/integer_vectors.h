@@ -44,7 +44,7 @@ ATTEND_ALWAYS_INLINE void transpose_quads(Vector (&rows)[4]) {
   rows[3] = high_64(high_01, high_23);
 }
 
-// Likewise of bytes: row i of the result has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four
+// The same with bytes: row i of the result has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four
 // rows.
 template <class Vector>
 ATTEND_ALWAYS_INLINE void interleave_bytes(Vector (&rows)[4]) {

@@ -65,7 +65,7 @@ class RowsInPlace {
       : stride_(stride), three_(opaque(3 * stride)), ahead_(opaque(rows_ahead * stride)) {}
 
   ATTEND_ALWAYS_INLINE const int8_t* row(const int8_t* from, int i) const { return i < 3 ? from + i * stride_ : from + three_; }
-  // Those that are used some time later.
+  // Prefetches rows that are used some time later.
   ATTEND_ALWAYS_INLINE void prefetch_four(const int8_t* from) const {
     const int8_t* const ahead = opaque(from + ahead_);
     ATTEND_UNROLL
