@@ -1,4 +1,4 @@
-// The algorithm for parts that are short of memory: as in host.h, which is for hosts, with less code and no copies.
+// The algorithm for processors that are short of memory: as in host.h, which is for hosts, with less code and no copies.
 //
 //   for each block of rows: a tile's rows; with options the rows of a few tiles
 //     for each chain of 64 keys that any row sees some of by position:

@@ -138,7 +138,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     sums_[r] = state(r).sums();
   }
 
-  // The open segment of all `count` rows ends, and the next one that any of them sees is another.
+  // Ends the open segment of all `count` rows; `next` is the next segment in which any of them sees a key.
   ATTEND_NOINLINE void end_segments(int count, int open, int next) {
     if (!has_states()) {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
@@ -153,7 +153,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     }
   }
 
-  // Writes what the caller wants of row r. Where all keys were of one segment, its sums are still apart from any node.
+  // Writes the results of row r. Where all keys were of one segment, its sums are not in a node yet.
   template <bool>
   ATTEND_NOINLINE void finish(int r) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();

@@ -116,7 +116,7 @@ class IntegerKeys {
     }
   }
 
-  // Scores of the others.
+  // Masks the scores of other keys.
   ATTEND_ALWAYS_INLINE static void mask(int32_t* scores, uint32_t seen) {
     for (int k = 0; k < integer_chunk; ++k) {
       const int32_t keeps = -int32_t(seen >> k & 1);

@@ -29,9 +29,8 @@ inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const Inte
   for (; c < value_dim; ++c) total[c] = merged_sum(total[c], sums[c], merges);
 }
 
-// A function of its own: where it is inlined, compilers load its constants into registers of floats before it is known whether
-// outputs are floats at all, and other calls are to do without these. The one of these calls that the floating-point
-// environment matters to.
+// Not inlined: else compilers load its constants into registers of floats before it is known whether outputs are floats at all,
+// and other calls must do without these. Of calls in integers, only this depends on the floating-point environment.
 inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end, int value_dim, const float& scale,
                                          float* output) {
   const core::CallersFloats callers = core::begin_floats();
@@ -56,7 +55,7 @@ void store_integer_row(const core::IntegerProblem& problem, const core::IntegerO
   for (int c = 0; c < problem.value_dim; ++c) output[c] = int16_t(clamped(output_of(sums[c], end), -32768, 32767));
 }
 
-// The sums of some segments of a row: [value_dim] of them, then what they are relative to.
+// The sums of some segments of a row: [value_dim] sums, then their exponent and the denominator.
 class IntegerNode {
  public:
   IntegerNode(int32_t* numbers, int value_dim) : numbers_(numbers), value_dim_(value_dim) {}
@@ -118,7 +117,7 @@ class IntegerRowState {
     open().clear();
   }
 
-  // As functions of these names of RowState.
+  // As the functions of RowState with these names.
   void leave(int from, int to) const {
     if (from % segment_keys == 0 || segment_of(from) == segment_of(to)) return;
     push(segment_of(from), open().state(), open().sums());

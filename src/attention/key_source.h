@@ -1,5 +1,5 @@
 // Provides the keys of a block as panels, or as rows where heads are wide and query rows few (key_rows.h), and its values as
-// rows. What already lies so is read in place; the rest is copied to work memory first, as floats.
+// rows. Keys and values that already lie so are read in place; others are copied to work memory first, as floats.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -39,8 +39,8 @@ class KeySource {
     const float* value_scales;
   };
 
-  // The keys of a key/value head from now on, for so many rows; together: all of these see about the same keys. Rows of keys
-  // are read side by side, and only calls with features have memory to copy others to.
+  // Begins with a key/value head, for so many query rows; together: they all see about the same keys. Rows of keys are read
+  // side by side, and only calls with features have memory to copy other keys to.
   void take_head(int head, int rows, bool together) {
     keeps_rows_ = together && !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
                   keeps_key_rows(rows, problem_.head_dim);
@@ -125,7 +125,7 @@ class KeySource {
     prefetch_first(moved(values_of_head_, slot * problem_.value.token_stride, value_format()));
   }
 
-  // The block's values as floats from now on.
+  // Widens the block's values to floats where they are none.
   void widen_values(Block& block, const BlockVisibility& visibility) {
     if (block.values.format != core::Format::float32) block.values = gathered_values(block, visibility);
   }
@@ -161,8 +161,8 @@ class KeySource {
     const ptrdiff_t lines = stride / line_floats | sets;
     return sets / (lines & -lines);
   }
-  // Whether values had better be gathered: not where a row is little more than its values, as where these are a part of their
-  // keys, and shares no fewer sets so.
+  // Whether values had better be gathered: where rows lie at least twice their length apart, or begin in fewer sets of the
+  // cache than adjacent rows would.
   static bool lies_apart(ptrdiff_t stride, int dims) {
     return stride != dims && (stride >= 2 * ptrdiff_t(dims) || sets_of(stride) < sets_of(dims));
   }
@@ -239,7 +239,7 @@ class KeySource {
     return {values_, core::Format::float32, problem_.value_dim, chain_keys, nullptr};
   }
 
-  // A panel of them.
+  // A panel of a block's values as floats.
   void gather_values(int key, int from, int to, const BlockVisibility& visibility) {
     const int dims = problem_.value_dim;
     const bool seen = is_seen(key + from, visibility);

@@ -64,9 +64,9 @@ template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to);
 
 // Multiplies each row by the Hadamard matrix of the largest power of two n that divides the width, block by block, over the
-// square root of n. But for rounding products of rows stay what they are, and it is its own inverse, while sums of magnitudes of
-// a block do not overflow. Sums and differences of numbers 1, 2, 4, … apart, in this order, then one multiplication
-// (Walsh-Hadamard; for caches of few bits: Ashkboos et al., QuaRot, 2024). `to` may be `from`.
+// square root of n. Except for rounding, it keeps products of rows and is its own inverse, while sums of magnitudes of a block
+// do not overflow. Sums and differences of numbers 1, 2, 4, … apart, in this order, then one multiplication (Walsh-Hadamard;
+// for caches of few bits: Ashkboos et al., QuaRot, 2024). `to` may be `from`.
 void hadamard(const float* from, int rows, int width, float* to);
 
 // y[i] += x[i] * factor, rounded once.

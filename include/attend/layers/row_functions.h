@@ -98,10 +98,10 @@ void add(const From& from, To& to, float factor = 1.0f) {
 }
 
 // y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
-// block by block, over the square root of n. But for rounding, scores of queries and keys that both went through it are what they
-// were, and it is its own inverse (outputs of values that went through it come back by it), while sums of magnitudes of a block
-// do not overflow. Numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. y may
-// be x.
+// block by block, over the square root of n. Except for rounding, it keeps scores of queries and keys that both went through
+// it, and it is its own inverse (outputs of values that went through it come back by it), while sums of magnitudes of a block
+// do not overflow. Numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. y
+// may be x.
 template <class X, class Y>
 void hadamard(const X& x, Y& y) {
   static_assert(detail::are_floats<X, Y>,
