@@ -54,8 +54,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 
 // Attention of several tokens over a cache that already holds them: append the tokens, then prefill with their queries. Causal
 // by default; set `causal = false` for a cache of encoder keys. Queries without an offset are the last tokens of the
-// cache, which must hold at least as many. Where the last append had a count below the tokens of its arrays, as of a padded
-// last chunk, more queries than that count need a query_length: their rows would get the positions of other tokens.
+// cache, which must hold at least as many. Where the last append had a count below the tokens of its arrays, like a padded last
+// chunk, more queries than this count need a query_length: their rows would get the positions of other tokens.
 // clang-format off
 //   query   Query<Shape, tokens>
 //   cache   KvCache, RingCache or PagedCache

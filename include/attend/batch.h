@@ -17,7 +17,7 @@
 namespace attend {
 namespace detail {
 
-// In the place of a part: a row of a batch, of which AnyPart is what is computed; or only checked.
+// A row of a batch, given to a call as its part: the row's AnyPart is computed, or the row is only checked.
 template <class AnyPart>
 struct RowCall : AnyPart {
   RowCall(const AnyPart& part, bool only_checks) : AnyPart(part), checks(only_checks) {}
@@ -40,7 +40,7 @@ constexpr Part part_of_row(const Part& part, int row, int batch) {
 constexpr bool is_empty(const Whole&) { return false; }
 constexpr bool is_empty(const Part& part) { return part.count == 0; }
 
-// What a row has of an argument: its options, if each row has some, and in the place of a part its own.
+// What the call for one row gets for an argument: its own options out of an array, `call` for a part, all others as they are.
 template <class Type, class Call>
 constexpr auto& argument_of_row(Type& argument, int /*row*/, const Call& call) {
   if constexpr (kind_of(null_of<Type>()) == Kind::part) {

@@ -8,8 +8,8 @@
 //   cache.append(key, value);  // Key<Talk>, Value<Talk>: numbers of 8 bits
 //   attend::decode(query, cache, output, work, quantisation);
 //
-// All calls of attention.h, states.h and key_parts.h are those of floats, with work memory of the shape and then a
-// Quantisation; ScoreOptions need no OptionWorkspace. Over a cache queries see at most 65535 tokens.
+// All calls of attention.h, states.h and key_parts.h take integers as they take floats, with work memory of the shape and then
+// a Quantisation; ScoreOptions need no OptionWorkspace. Over a cache queries see at most 65535 tokens.
 //
 // The results are the same bits on every target, in any cutting into parts, blocks and calls. The number of instructions of a
 // call depends on its shape and its masks alone, not on its numbers. Errors: include/guide/integers.md.
@@ -48,11 +48,11 @@ struct TensorScale {
 //   constexpr attend::Quantisation<attend::Integer<Wake>> quantisation({0.031, 44}, {0.027, 5}, 0.02, {0.008, -3});
 //
 // A tensor without a zero point is a number, its scale. The scales of queries, keys, values and outputs are finite and above 0;
-// `scale`, that of the scores, is 0 or above. log2(e) * scale * query scale * key scale must be below 1 (scale * query scale *
-// key scale below ln 2), and value scale / output scale within 2^-10 … 2^18; calls refuse others with bad_quantisation. `heads`
-// is 1, or query_heads: then set_head sets each head's, and the zero point of the queries stays the constructor's. Queries with
-// a zero point take more time, because it needs a sum over each key, and the stack of calls with options. That of the keys
-// makes no difference to a softmax.
+// `scale`, the scale of the scores, is 0 or above. log2(e) * scale * query scale * key scale must be below 1 (scale * query
+// scale * key scale below ln 2), and value scale / output scale within 2^-10 … 2^18; calls refuse others with bad_quantisation.
+// `heads` is 1, or query_heads: then set_head sets each head's, and the zero point of the queries stays the constructor's.
+// Queries with a zero point take more time, because it needs a sum over each key, and the stack of calls with options. The zero
+// point of the keys makes no difference to a softmax.
 template <class Shape, int heads = 1>
 class Quantisation {
   using Dims = detail::Checked<Shape>;

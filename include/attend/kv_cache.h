@@ -14,7 +14,7 @@ struct CacheAccess {
   static constexpr auto& rows(Cache& cache) {
     return cache.rows_;
   }
-  // As many tokens as queries without a query_length may be the last of; all of them, after appends that were no padded arrays.
+  // The most queries that a call without a query_length may have: all tokens, unless the last append took a padded array.
   template <class Cache>
   static constexpr int newest(const Cache& cache) {
     return cache.newest_;
@@ -91,7 +91,7 @@ class CacheTokens {
     if (count > room()) return Status::cache_full;
     if (!rows_.store(length_, count, arrays)) return Status::out_of_range;
     length_ += count;
-    newest_ = count < tokens ? count : length_;  // of padded arrays those that count
+    newest_ = count < tokens ? count : length_;  // in padded arrays only the first `count` are tokens
     return Status::ok;
   }
 };
@@ -132,9 +132,9 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
 // memory without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape>
 // out{};`). Threads that share one need the caller's lock only while somebody changes it.
 //
-// With attend::in_keys in the place of ValueFormat the values are the first value_dim numbers of the keys and in memory once,
-// as of latent attention: a row for each token, and of int8 one scale. append takes the key alone. It is a cache for every
-// call, with the bits of one that has two copies, and like other formats it takes an OptionWorkspace:
+// With attend::in_keys as ValueFormat the values are the first value_dim numbers of the keys and in memory once, as in latent
+// attention: a token has one row, and with int8 one scale. append takes the key alone. It is a cache for every call, with the
+// bits of a cache that has two copies, and like other formats it takes an OptionWorkspace:
 //
 //   static attend::KvCache<Latent, attend::float16, attend::in_keys> cache;  // head_dim 576, value_dim 512: 1152 bytes a token
 //   attend::Status status = cache.append(latent);                            // Key<Latent>
@@ -171,7 +171,7 @@ using RingOf = RingSizes<Sizes, group_keys<Shape>>;
 
 }  // namespace detail
 
-// In the place of a workspace's number of keys: those of a cache; or those of a RingCache with such sizes.
+// What a workspace takes as its number of keys for calls over a cache.
 inline constexpr int over_cache = -1;
 namespace detail {
 template <class Ring>
@@ -183,7 +183,7 @@ template <class Sizes>
 inline constexpr int over_ring = detail::over_ring_of<detail::RingSizes<Sizes, panel_keys>>;
 
 // A cache without end in fixed memory: of all tokens that were ever appended a query sees the last `window`, itself among them,
-// and the first `sink_tokens`. The results are those of a cache that keeps all tokens, under the options
+// and the first `sink_tokens`. The results are the same as with a cache that keeps all tokens and the options
 // window_left = window - 1 and sink_tokens. Positions count from the first token ever; options may narrow the window, and ask
 // for fewer sink tokens.
 //
@@ -210,7 +210,7 @@ struct TraitsOfCache {
   using Ring = typename RowsOf::RingType;
   static constexpr int most_queries = most;
   static constexpr int keys =
-      RowsOf::RingType::window > 0 ? over_ring_of<typename RowsOf::RingType> : capacity;  // as of a workspace
+      RowsOf::RingType::window > 0 ? over_ring_of<typename RowsOf::RingType> : capacity;  // as a workspace takes them
   static constexpr bool plain = RowsOf::plain, is_ring = Ring::window > 0;
 };
 struct NoRows {
@@ -268,8 +268,8 @@ struct PagesOf {
 template <class Pool, int page_tokens, int most_pages>
 class PagedCache : public detail::PagesOf<Pool, page_tokens, most_pages>::Base {
  public:
-  // Takes a page of a pool, the same pool each time, for the tokens after those that the pages before have room for. Returns
-  // bad_page and changes nothing when the pool has no such page, or this cache has it already or as many as it can.
+  // Adds a page of a pool, the same pool each time, for the tokens after the tokens of the pages before. Returns bad_page and
+  // changes nothing when the pool has no such page, or this cache has it already or as many as it can.
   Status add_page(Pool& pool, int page) {
     const bool added = this->rows_.add(detail::CacheAccess::rows(pool), Pool::max_tokens / page_tokens, page);
     return added ? Status::ok : Status::bad_page;

@@ -23,13 +23,13 @@ struct Mask {
   constexpr const auto& operator[](int query) const { return data[query]; }
 };
 
-// The same in bits: that of key j is bit j % 8, from the lowest, of byte j / 8 of its row.
+// The same in bits: key j has bit j % 8, from the lowest, of byte j / 8 of its row.
 template <int queries, int heads, int keys>
 struct BitMask {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
   uint8_t data[size_t(queries)][size_t(heads)][size_t(keys + 7) / 8];
 
-  // Whether the key is visible, and making it so.
+  // `at` tells whether the key is visible, `set` makes it so or not.
   constexpr bool at(int query, int head, int key) const { return (data[query][head][key / 8] >> key % 8 & 1) != 0; }
   constexpr void set(int query, int head, int key, bool visible) {
     uint8_t& byte = data[query][head][key / 8];
@@ -39,9 +39,9 @@ struct BitMask {
 };
 
 // bias[query][head][key] is added to the score, in natural-log units. -infinity masks the key, whatever the key and value hold.
-// A number at or below -2.36e38, such as the lowest float, of which many masks are made, makes the score -infinity: the key has
-// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. A number at or above 2.36e38 makes
-// the score infinity, and the row's output NaN.
+// A number at or below -2.36e38, such as the lowest float, which many masks hold, makes the score -infinity: the key has weight
+// 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. A number at or above 2.36e38 makes the
+// score infinity, and the row's output NaN.
 template <int queries, int heads, int keys>
 struct Bias {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a bias must be at least 1");
@@ -92,8 +92,8 @@ struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys, 
   static_assert(keys >= 1, "attend: scores need at least 1 key");
 };
 
-// raw: scale * dot(query, key) of all keys, masked or not. capped: after the soft cap, likewise. biased: after biases,
-// -infinity where a key is masked. weights: after the softmax, 0 where a key is masked.
+// raw: scale * dot(query, key) of all keys, masked or not. capped: the same after the soft cap. biased: after biases, -infinity
+// where a key is masked. weights: after the softmax, 0 where a key is masked.
 using ScoreStage = core::Scores;
 
 // Where a bias joins a score: after the soft cap, or before it, which caps their sum. Before it only -infinity masks a key: any

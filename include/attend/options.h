@@ -44,7 +44,7 @@ constexpr Options causal(int offset) {
 }
 
 // A part of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
-// output, of which every part writes another range. All together give the bits of the whole call, for any count up to
+// output, in which every part writes another range. All together give the bits of the whole call, for any count up to
 // 65535. Part{} is the whole.
 struct Part {
   int index = 0;
@@ -75,8 +75,7 @@ inline bool is_part(const Part& part) { return part.index >= 0 && part.index < p
 }  // namespace detail
 
 // ScoreOptions, the options of calls beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
-// attention, prefill, decode and accumulate take them in the place of Options, in float32 with an OptionWorkspace as work
-// memory.
+// attention, prefill, decode and accumulate take them instead of Options, in float32 with an OptionWorkspace as work memory.
 //
 //   attend::ScoreOptions<Wake> options;
 //   options.causal = true;
@@ -102,8 +101,8 @@ struct VisibilityOptions : Options {
                                 // without a window
   MaskSetting<Shape> mask{};    // Mask or BitMask<1 or queries, 1 or query_heads, keys>
 
-  // Of accumulate into a State, where others take the keys before: the position of the first token of the arrays or of the
-  // KvCache, a multiple of segment_keys (512). Masks, biases and scores have columns from position 0 on all the same.
+  // For accumulate into a State, where other calls take earlier keys: the position of the first token of the arrays or of the
+  // KvCache, a multiple of segment_keys (512). Masks, biases and scores still have columns from position 0 on.
   int origin = 0;
 
   constexpr VisibilityOptions() = default;
@@ -147,11 +146,11 @@ void alibi_slopes(float (&slopes)[heads]) {
   core::alibi_slopes(int(heads), slopes);
 }
 
-// Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
+// All options of a call in integers. Options::scale is refused, because it is part of the Quantisation.
 template <class Shape>
 struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
-  detail::TokenSetting<Shape> key_scales{};    // TokenScales<Shape, at least key_length>; beside them the zero point of the
-  detail::TokenSetting<Shape> value_scales{};  // keys in the Quantisation is 0, and likewise that of the values
+  detail::TokenSetting<Shape> key_scales{};    // TokenScales<Shape, at least key_length>; the zero point of
+  detail::TokenSetting<Shape> value_scales{};  // keys or values that have them is 0 in the Quantisation
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
@@ -165,11 +164,11 @@ struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
 //   attend::RangedOptions<Shape> options = attend::causal();
 //   options.ranges = ranges;
 //
-// Without causal, ranges say it all: in a prefix that sees itself both ways EndKeys have end[i] = max(i + 1, prefix), and a
-// span of image tokens likewise its end. Ranges<tokens> have both. Queries are computed together as long as both limits stay
-// the same from query to query, or move on by one key, as they do in all of these; others one by one, and so are those beside
-// whose ranges positions matter (causal, a window, a bias by distance) where a limit moves and the query's own key lies
-// outside.
+// Without causal, ranges say it all: in a prefix that sees itself both ways EndKeys have end[i] = max(i + 1, prefix), and in a
+// span of image tokens its end. Ranges<tokens> have both. Queries are computed together as long as both limits stay the same
+// from query to query, or move on by one key, as they do in all of these; others one by one. Where positions matter too
+// (causal, a window, a bias by distance), queries whose range has a moving limit and lacks their own key are also computed one
+// by one.
 //
 //   attend::Documents<64> documents;               // packed: documents.add(length) for each
 //   attend::RangedOptions<Shape> packed = attend::causal();

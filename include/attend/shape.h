@@ -10,7 +10,7 @@
 //     static constexpr int max_tokens = 64;   // capacity of a KvCache; required by it only
 //   };
 //
-// Its calls compute in float32. Those of Integer<Wake>, or of a shape with `using arithmetic = attend::integer;`, compute in
+// Its calls compute in float32. Calls of Integer<Wake>, or of a shape with `using arithmetic = attend::integer;`, compute in
 // integers of 8 bits (integer.h), with the same names: Query<Integer<Wake>, tokens>, KvCache<Integer<Wake>> and so on.
 #pragma once
 
@@ -91,7 +91,7 @@ ATTEND_CONSTANT(KvHeads, kv_heads, Missing)
 ATTEND_CONSTANT(HeadDim, head_dim, Missing)
 ATTEND_CONSTANT(MaxTokens, max_tokens, Missing)
 ATTEND_CONSTANT(ValueDim, value_dim, HeadDim<Type>)
-// Of the sizes of a RingCache.
+// Constants of the sizes of a RingCache.
 ATTEND_CONSTANT(Window, window, Missing)
 ATTEND_CONSTANT(SinkTokens, sink_tokens, Named<0>)
 ATTEND_CONSTANT(TokensAtOnce, tokens_at_once, Named<1>)
@@ -157,7 +157,7 @@ constexpr bool fits_in_keys = Checked<Shape>::value_dim <= Checked<Shape>::head_
 }  // namespace detail
 
 // The values of keys that begin with them: value c of a token and head is number c of its key, and there is one copy of both,
-// as of the latents of multi-head latent attention (DeepSeek). Stands where a Value<Shape, tokens> would.
+// as in multi-head latent attention (DeepSeek). Calls take it instead of a Value<Shape, tokens>.
 template <class Shape, int tokens>
 struct ValuesInKeys {
   static_assert(detail::fits_in_keys<Shape>,

@@ -50,9 +50,9 @@ enum class [[nodiscard]] Status{
     bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30, or scale / soft_cap is not below 2^124
     bad_origin,       // not 0 or a multiple of segment_keys; beyond the state's next key; over a RingCache or PagedCache, or in
                       // another call than accumulate into a State; so far that positions pass 2^31 - 512 or, of an integer
-                      // shape, that a query sees more than 65535 keys, those of other machines too
+                      // shape, that a query sees more than 65535 keys, also on other machines
     bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
-    bad_bias,         // likewise
+    bad_bias,         // the same of a bias
     bad_ranges,       // of fewer queries than query_length; a first key below 0, or an end before it
     bad_documents,  // more tokens than the arrays of queries or keys have, or others than query_length or key_length; beside an
                     // offset; over a cache; of a layer with steps that use positions
@@ -69,7 +69,7 @@ enum class [[nodiscard]] Status{
                    // period below 1, or a negative shift
 
     // Calls in integers.
-    bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer.h, integer_linear.h)
+    bad_quantisation,  // a scale or a projection's bias is out of range (integer.h, integer_linear.h)
     bad_zero_point,    // not within -128 … 127; of keys or values not 0 beside their token scales; of queries not one for all
                        // heads
     bad_token_scales,  // of fewer keys than key_length; over a RingCache or PagedCache

@@ -1,11 +1,11 @@
-// The algorithm for parts that are short of memory: as in host.h, which is for hosts, with less code and no copies.
+// The algorithm for processors that are short of memory: as in host.h, which is for hosts, with less code and no copies.
 //
-//   for each block of rows: those of a tile; with options many rows, of a few tiles
+//   for each block of rows: a tile's rows; with options the rows of a few tiles
 //     for each chain of 64 keys that any row sees some of by position:
 //       for each run of keys that lie together:    scores of all rows, a tile at a time
 //       for each row:    score modifications, masks -> online softmax -> weights
 //       for each tile:   sums += weights * values
-//     at the end of a segment: add its sums to those of segments before it, in the tree's order
+//     at the end of a segment: add its sums to the sums of segments before it, in the tree's order
 //     divide by the denominator
 //
 // Keys are read as they lie, panels or not. Left-over rows go one by one; so do rows that see different numbers of a chain's
@@ -159,7 +159,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
                        problem().value_dim);
   }
 
-  // Scores of the chain's keys, panel by panel: those that any row sees.
+  // Scores of the chain's keys that any row sees, panel by panel.
   ATTEND_NOINLINE void score_by_panels(int key) {
     const bool by_panels = !rows_.shows_masked() && (rows_.has_masks() || seen_.gap);
     for (int k = seen_.from & -panel_keys; k < seen_.to;) {
@@ -191,7 +191,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     if (from < to) rows_.score_mod().apply(rows_.scores(r), &row.at, 1, {key, from & -panel_keys, to}, nullptr, true);
   }
 
-  // Scores of a row to weights. A chain that is cut has sums too, before those of the segment.
+  // Turns a row's scores into weights. A chain that is cut has sums of its own, which lie before the segment's.
   ATTEND_NOINLINE void weigh(int r, int key, bool cut) {
     const ChainRange& sees = rows_.sees(r, key);
     if (sees.from >= sees.to) return;

@@ -113,7 +113,7 @@ class EmbeddedKeys {
   const float *key_scales_, *value_scales_;
 };
 
-// Those of a plain call: floats that lie one after another.
+// The keys and values of a plain call: floats that lie one after another.
 template <class Isa>
 class EmbeddedKeys<Isa, NoFeatures> {
  public:

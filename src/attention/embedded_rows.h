@@ -34,7 +34,7 @@ struct EmbeddedRow {
 static_assert(sizeof(EmbeddedRow) + sizeof(float*) <= sizeof(float) * core::EmbeddedOptionMemory::row_floats,
               "the work memory has room for it");
 
-// Whether vectors lose a factor of a row of the block. Nothing, where they do not flush.
+// Notes whether vectors lose a factor of a row of the block. Empty where vectors do not flush.
 template <bool flushes>
 struct LostFactors {
   static constexpr bool lost() { return false; }
@@ -87,7 +87,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   bool modifies() const { return Features::score_mods && use_.modifies; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
   bool shows_masked() const { return Features::score_mods && shows_masked_; }
-  int take(int left) const { return at_most(left, row_limit()); }  // rows of the next block, of those that are left
+  int take(int left) const { return at_most(left, row_limit()); }  // rows of the next block, where `left` are left
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
   float* scores(int r) const { return scores_ + r * chain_keys; }
@@ -138,7 +138,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     sums_[r] = state(r).sums();
   }
 
-  // The open segment of all `count` rows ends, and the next one that any of them sees is another.
+  // Ends the open segment of all `count` rows; `next` is the next segment in which any of them sees a key.
   ATTEND_NOINLINE void end_segments(int count, int open, int next) {
     if (!has_states()) {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
@@ -153,7 +153,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     }
   }
 
-  // Writes what the caller wants of row r. Where all keys were of one segment, its sums are still apart from any node.
+  // Writes the results of row r. Where all keys were of one segment, its sums are not in a node yet.
   template <bool>
   ATTEND_NOINLINE void finish(int r) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();
@@ -215,8 +215,8 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   FoldedRows<may_fold, limit> folded_;
 };
 
-// Those of a plain call: of one tile, and notes of them lie on the stack. Each sees the first keys. Sums grow in the output,
-// and only those of later segments in work memory: there the open segment takes the place of the node that it may become.
+// The rows of a plain call: one tile of rows, noted on the stack. Each row sees the first keys. Sums of the first segment grow
+// in the output, sums of later ones in work memory, in the place of the node that the open segment may become.
 template <class Isa>
 class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
  public:
@@ -231,7 +231,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
       : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(problem.scratch + memory().sums()) {}
 
   const core::Problem& problem() const { return problem_; }
-  // The number of rows of the next block, of those that are left.
+  // The number of rows of the next block, where `left` rows are left.
   int take(int left) const { return left < row_limit() ? 1 : row_limit(); }
   int end(int r) const { return end_[r]; }  // of the keys that it sees
   ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }
@@ -261,7 +261,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     }
   }
 
-  // A segment ends, but not the block's keys: in each row that goes on after it, it is joined with nodes or becomes one.
+  // Ends a segment that keys of the block follow: in each row that goes on, it is joined with nodes or becomes a node.
   ATTEND_NOINLINE void end_segments(int count, int open, int next) {
     const int depth = nodes_before(open), joins = joins_from_zero(open);
     for (int r = 0; r < count; ++r) {
@@ -269,7 +269,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     }
   }
 
-  // Divides, or keeps the sums of the only segment. Of a row that sees none of its keys these are not read.
+  // Divides, or keeps the sums of the only segment. The sums of a row that sees no key are not read.
   template <bool divides>
   void finish(int r) {
     const int depth = end_[r] > segment_keys ? nodes_before(segment_of(end_[r] - 1)) : 0;

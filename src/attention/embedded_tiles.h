@@ -84,7 +84,7 @@ class EmbeddedTiles {
   int count() const { return Rows::limit == 1 ? 1 : count_; }
 
   // Numbers of other formats than int4 are widened in registers where each of them is read once. Calls with all options do
-  // without these loops, of which each format has its own.
+  // without these loops, because each format has loops of its own.
   bool reads_in_place(core::Format format) const {
     return format == core::Format::float32 || (!in_groups<Number> && format == Features::format && count() <= tile_rows);
   }

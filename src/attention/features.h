@@ -1,6 +1,6 @@
 // The features of a call beyond core::Problem, as compile-time policies of the pipelines.
 //
-// A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Each
+// A plain call has no feature: the pipelines ask `if constexpr`, so that it has no instruction for one. Each
 // set has entry points of its own, so that a program holds only what it calls.
 
 namespace attend::ATTEND_ISA {

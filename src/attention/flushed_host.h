@@ -20,7 +20,7 @@ bool loses_factors(const core::Problem& problem, core::Format format, float scal
   return false;
 }
 
-// Whether a call was computed so. Out of line: other calls are not to have its stack.
+// Computes a call in plain C++ if vectors would lose a factor; returns whether. Out of line: other calls are without its stack.
 template <class Isa>
 ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, bool divides) {
   if (!loses_factors<Isa>(problem, core::Format::float32, base2_scale(problem.scale))) return false;

@@ -4,7 +4,7 @@
 //     for each segment of keys, and each block of them:          hosts: keys and values packed, once for all rows of the block
 //       for each tile of rows, and each chunk of 32 keys that any of its rows sees:
 //         scores -> weights relative to the chunk's largest score -> weighted sums of values, added at a common exponent
-//     at the end of a segment: its sums are added to those of segments before it, in the tree's order (core/segments.h)
+//     at the end of a segment: its sums are added to the sums of segments before it, in the tree's order (core/segments.h)
 //   rows end: one reciprocal each, outputs rounded and clamped
 //
 // Embedded processors have blocks of one tile, and read keys and values where they lie.
@@ -107,7 +107,7 @@ class IntegerPipeline {
     }
   }
 
-  // The kernels of an instruction set, of which there are some for every number of rows of a tile.
+  // The kernels of an instruction set: one for each number of rows of a tile.
   struct ScoreKernels {
     template <int rows, class... Arguments>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
@@ -194,7 +194,7 @@ class IntegerPipeline {
     with_rows<AnyNumber, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
   }
 
-  // A segment ends, and the next one of which a row sees something is another.
+  // Ends the segment `open`: `next` is the next segment in which a row sees a key.
   ATTEND_NOINLINE void end_segments(int open, int next) {
     if (keys_.has_states()) {
       end_state_segments(open, next);

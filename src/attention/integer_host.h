@@ -45,8 +45,8 @@ class IntegerHostTiles {
     packed_ = 0;
   }
 
-  // Whether so many rows of a block are computed one by one: where kernels of one row read what a call has, that is faster for
-  // a few than to pack keys and values for a tile (measured with 64 dimensions: panels to 4 rows, rows of bytes to 2).
+  // Whether so many rows of a block are computed one by one. Where kernels of one row can read a call's keys and values, that
+  // is faster for a few rows than packing them for a tile (measured with 64 dimensions: panels to 4 rows, rows of bytes to 2).
   static constexpr int most_in_panels = 4, most_in_place = 2;
   static_assert(Isa::tile_rows >= (Isa::reads_panels ? most_in_panels : most_in_place), "so many rows are one tile");
   bool takes_alone(int rows) const {
@@ -54,7 +54,7 @@ class IntegerHostTiles {
     return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= most_in_place;
   }
 
-  // The keys from `key` to `end` of this block for the rows from r on; `states` and `sums` are those of these rows.
+  // Adds the keys from `key` to `end` of this block to the `states` and `sums` of the rows from r on.
   //
   // The values of a chunk are added after the scores of the next one are computed: a processor that runs instructions out of
   // their order finds products to compute while the largest scores, on which all weights depend, are looked for.
@@ -120,14 +120,14 @@ class IntegerHostTiles {
       if (step.count > 0) add_chunks(step, static_cast<const Query*>(query(r)), scales, state, sums);
     }
     if (chunk >= seen_end) return;
-    if (block_ != chunk) begin_block(chunk);  // packed once for all rows, of which later ones may see more of it
+    if (block_ != chunk) begin_block(chunk);  // packed once for all rows; later rows may see more of it
     add_keys<1>(&at, r, at_least(key, chunk), at_most(end, chunk + integer_chunk), &state, sums);
   }
 
  private:
   static constexpr int most_chunks = config::integer_tile_rows;
 
-  // Whole chunks that a row by itself goes over in one step, in the place of rows of a tile.
+  // Whole chunks that a single row goes over in one step: each takes the place of a row of a tile.
   struct Chunks {
     int count = 0;
     int first_keys[most_chunks];

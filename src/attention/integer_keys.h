@@ -67,8 +67,7 @@ class IntegerKeys {
     if constexpr (has_options) return options_.first_key;
     return 0;
   }
-  // The key to go on with after those before `key`: windows leave out what is between sink tokens and the first row's first
-  // key.
+  // The next key to take, from `key` on: windows leave out the keys between sink tokens and the first row's first key.
   int next(int token, int key) const {
     if constexpr (has_options) {
       if (has_states() || key < options_.sink_tokens) return key;
@@ -117,7 +116,7 @@ class IntegerKeys {
     }
   }
 
-  // Scores of the others.
+  // Masks the scores of other keys.
   ATTEND_ALWAYS_INLINE static void mask(int32_t* scores, uint32_t seen) {
     for (int k = 0; k < integer_chunk; ++k) {
       const int32_t keeps = -int32_t(seen >> k & 1);

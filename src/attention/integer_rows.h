@@ -3,14 +3,14 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Sums at a common exponent, added up: those that somebody made up (core/saved.h) wrap around.
+// Sums at a common exponent, added up. Sums that somebody made up (core/saved.h) may wrap around.
 ATTEND_ALWAYS_INLINE int32_t merged_sum(int32_t total, int32_t added, const Merge& merges) {
   const int32_t rounded = int32_t(uint32_t(added) + uint32_t(merges.half)) >> merges.chunk;
   return int32_t(uint32_t(total >> merges.total) + uint32_t(rounded));
 }
 
-// Adds the sums of a segment, or of several, to those before it. What has no denominator is zero, and adds exactly on both
-// sides.
+// Adds the sums of a segment, or of several, to the sums before it. Sums without a denominator are zero, and add exactly on
+// both sides.
 inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const IntegerSoftmaxState& from, const int32_t* sums,
                              int value_dim) {
   if (from.denominator == 0) return;
@@ -29,9 +29,8 @@ inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const Inte
   for (; c < value_dim; ++c) total[c] = merged_sum(total[c], sums[c], merges);
 }
 
-// A function of its own: where it is inlined, compilers load its constants into registers of floats before it is known whether
-// outputs are floats at all, and other calls are to do without these. The one of these calls that the floating-point
-// environment matters to.
+// Not inlined: else compilers load its constants into registers of floats before it is known whether outputs are floats at all,
+// and other calls must do without these. Of calls in integers, only this depends on the floating-point environment.
 inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end, int value_dim, const float& scale,
                                          float* output) {
   const core::CallersFloats callers = core::begin_floats();
@@ -56,7 +55,7 @@ void store_integer_row(const core::IntegerProblem& problem, const core::IntegerO
   for (int c = 0; c < problem.value_dim; ++c) output[c] = int16_t(clamped(output_of(sums[c], end), -32768, 32767));
 }
 
-// The sums of some segments of a row: [value_dim] of them, then what they are relative to.
+// The sums of some segments of a row: [value_dim] sums, then their exponent and the denominator.
 class IntegerNode {
  public:
   IntegerNode(int32_t* numbers, int value_dim) : numbers_(numbers), value_dim_(value_dim) {}
@@ -118,7 +117,7 @@ class IntegerRowState {
     open().clear();
   }
 
-  // As functions of these names of RowState.
+  // As the functions of RowState with these names.
   void leave(int from, int to) const {
     if (from % segment_keys == 0 || segment_of(from) == segment_of(to)) return;
     push(segment_of(from), open().state(), open().sums());

@@ -17,7 +17,7 @@ inline bool keeps_key_rows(int rows, int head_dim) {
 // Scores of keys from ... to - 1, where `from` is a whole number of panels.
 //   queries   panels [rows / 16][head_dim][16], scaled
 //   key_rows  key_rows(k, count): keys k ... k + count - 1, at most 16, as floats, [count][head_dim]
-//   scores    [keys / 16][rows][16]. In the last panel, scores of keys from `to` on are those of the key before. Behind them
+//   scores    [keys / 16][rows][16]. In the last panel, keys from `to` on have the score of the key before. Behind them
 //             lie scores as they are computed, [keys][score_keys]
 template <class Isa, class KeyRows>
 ATTEND_NOINLINE void score_key_rows(const float* queries, int rows, int head_dim, KeyRows key_rows, int from, int to,

@@ -1,5 +1,5 @@
 // Provides the keys of a block as panels, or as rows where heads are wide and query rows few (key_rows.h), and its values as
-// rows. What already lies so is read in place; the rest is copied to work memory first, as floats.
+// rows. Keys and values that already lie so are read in place; others are copied to work memory first, as floats.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -23,8 +23,8 @@ class KeySource {
         key_scales_(problem.scratch + at.key_scales),
         value_scales_(problem.scratch + at.value_scales) {}
 
-  // Some keys: those of positions key + from ... key + to - 1, where `from` is a whole number of panels. All that is read of
-  // them is indexed from position `key` on.
+  // The keys at positions key + from ... key + to - 1, where `from` is a whole number of panels. Indices into what is read of
+  // them count from position `key`.
   struct Block {
     int key;
     int from;
@@ -39,8 +39,8 @@ class KeySource {
     const float* value_scales;
   };
 
-  // The keys of a key/value head from now on, for so many rows; together: all of these see about the same keys. Rows of keys
-  // are read side by side, and only calls with features have memory to copy others to.
+  // Begins with a key/value head, for so many query rows; together: they all see about the same keys. Rows of keys are read
+  // side by side, and only calls with features have memory to copy other keys to.
   void take_head(int head, int rows, bool together) {
     keeps_rows_ = together && !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
                   keeps_key_rows(rows, problem_.head_dim);
@@ -125,12 +125,12 @@ class KeySource {
     prefetch_first(moved(values_of_head_, slot * problem_.value.token_stride, value_format()));
   }
 
-  // The block's values as floats from now on.
+  // Widens the block's values to floats where they are none.
   void widen_values(Block& block, const BlockVisibility& visibility) {
     if (block.values.format != core::Format::float32) block.values = gathered_values(block, visibility);
   }
 
-  // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
+  // Whether all values of a block, or their scales, are finite: looked for once.
   bool are_finite(Block& block, const BlockVisibility& visibility) {
     if (block.finite < 0) {
       const int first = at_least(block.from, visibility.earliest.begin - block.key);
@@ -154,15 +154,15 @@ class KeySource {
     }
   }
 
-  // In how many sets of a first-level cache, which has 64, rows so many floats apart begin.
+  // In how many of the 64 sets of a first-level cache rows begin that are `stride` floats apart.
   static ptrdiff_t sets_of(ptrdiff_t stride) {
     constexpr ptrdiff_t line_floats = 16, sets = 64;
     if (stride % line_floats != 0) return sets;
     const ptrdiff_t lines = stride / line_floats | sets;
     return sets / (lines & -lines);
   }
-  // Whether values had better be gathered: not where a row is little more than its values, as where these are a part of their
-  // keys, and shares no fewer sets so.
+  // Whether values had better be gathered: where rows lie at least twice their length apart, or begin in fewer sets of the
+  // cache than adjacent rows would.
   static bool lies_apart(ptrdiff_t stride, int dims) {
     return stride != dims && (stride >= 2 * ptrdiff_t(dims) || sets_of(stride) < sets_of(dims));
   }
@@ -173,11 +173,11 @@ class KeySource {
   static bool is_widened(core::Format format, int rows) {
     return format == core::Format::int4 ? rows == 1 : format != core::Format::float32;
   }
-  // Position of the first key of an array, or of a cache: then that of a panel.
+  // Position of the first key of an array or a cache; in a cache a panel begins there.
   int origin() const { return Features::any ? options_.origin : 0; }
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
 
-  // Whether the panels of some keys lie one after another, and none is one that nobody sees, which may be gone.
+  // Whether the panels of some keys lie one after another, and some row sees each: others may be gone.
   bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
     if constexpr (!Features::any) return true;
     const int panel = (key + from) / panel_keys, panels = (whole_panels(to) - from) / panel_keys;
@@ -195,7 +195,7 @@ class KeySource {
             problem_.head_dim};
   }
 
-  // Panels of floats: those of keys from block.from on, at from * head_dim of what is returned.
+  // Panels of floats: keys from block.from on lie from * head_dim behind what is returned.
   Panels float_panels(const Block& block, const BlockVisibility& visibility) {
     if (problem_.key_panels && block.in_place && key_format() == core::Format::float32) return panels_in_place(block);
     Panels packed = {panels_, core::Format::float32, nullptr, problem_.head_dim};
@@ -239,7 +239,7 @@ class KeySource {
     return {values_, core::Format::float32, problem_.value_dim, chain_keys, nullptr};
   }
 
-  // A panel of them.
+  // A panel of a block's values as floats.
   void gather_values(int key, int from, int to, const BlockVisibility& visibility) {
     const int dims = problem_.value_dim;
     const bool seen = is_seen(key + from, visibility);

@@ -1,9 +1,8 @@
-// Calls whose queries see ranges of keys, or are of several documents: as many calls without.
+// Calls whose queries see ranges of keys, or belong to several documents, become several calls without either.
 //
-// Nothing that computes attention knows of ranges. Queries that follow one another mostly have ranges that begin at the same
-// key, or one key further from query to query, and end likewise: chunks, a prefix that all tokens of it see, spans of images,
-// windows. Such a run of queries is a call with a first key, a window, or fewer keys. A document is a call over arrays that
-// begin with it.
+// Nothing that computes attention knows of ranges. From query to query, the begin and the end of ranges mostly stay the same or
+// move on by one key: chunks, a prefix that all tokens of it see, spans of images, windows. Such a run of queries is a call
+// with a first key, a window, or fewer keys. A document is a call over arrays that begin with it.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -38,8 +37,8 @@ RangeRun run_from(const Problem& problem, const Options& options, const core::Ra
   if (ranges.first == nullptr && ranges.end == nullptr) return {token, most, position, document, document, false, false};
   const KeyRange range = range_of(ranges, token, document);
   const KeyRange next = most > 1 ? range_of(ranges, token + 1, document) : range;
-  // A limit that moves is a window's, which leaves the query's own key, and leaves sink tokens where they are. Where nothing
-  // asks for positions, the first query's can be that of its first key.
+  // A limit that moves becomes a window's, which always holds the query's own key, and leaves sink tokens where they are. Where
+  // nothing asks for positions, the first query can have the position of its first key.
   const bool anywhere = !uses_positions(problem, options) && !has_position_bias(options);
   if (anywhere && range.first <= document.end) position = range.first;
   const bool first_moves = next.first - 1 == range.first && position >= range.first &&
@@ -129,7 +128,7 @@ void take_range(Problem& problem, Options& options, const RangeRun& run, int fir
   }
 }
 
-// Whether options ask for nothing that calls without options do not do. Again all fields by name.
+// Whether a call without options does all that these ask for. Again all fields by name.
 inline bool has_no_option(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
                                 relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,

@@ -9,7 +9,7 @@ struct KeyRange {
   int end;
 };
 
-// The document of a query, which is the first that ends behind it; without any, all keys.
+// The document of a query: the first document that ends behind it; without documents, all keys.
 inline KeyRange document_of(const core::Ranges& ranges, int token, int keys) {
   if (ranges.boundaries == nullptr) return {0, keys};
   int low = 0, high = ranges.documents - 1;
@@ -32,7 +32,7 @@ inline KeyRange range_of(const core::Ranges& ranges, int token, const KeyRange& 
   return range;
 }
 
-// How many keys a query sees by position. (A document's position is that of its tokens in the call.)
+// How many keys a query sees by position. (In documents too, positions count from the call's first token.)
 template <class Problem, class Options>
 int keys_seen(const Problem& problem, const Options& options, int token) {
   const Visibility visibility = visibility_of(problem, options, token);

@@ -90,7 +90,7 @@ class RowSums {
     clear(r);
   }
 
-  // The sums of all segments, of which `depth` nodes are there beside the open one.
+  // The sums of all segments: of `depth` nodes and of the open segment.
   struct Result {
     float* sums;
     float denominator;

@@ -49,8 +49,8 @@ ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
   }
 }
 
-// A score and its bias, in natural units, of which one is so many of the score's; -inf where the bias is, whatever the score
-// was.
+// A score plus its bias. The bias is in natural units; `unit` is one of these in units of the score. -inf where the bias is
+// -inf, whatever the score was.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias, typename Isa::Vec unit) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
@@ -131,7 +131,7 @@ void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
   }
 }
 
-// The bits of a panel's keys; that of the first is number `first`. Reads no byte that has none of them.
+// The bits of a panel's keys, from bit `first` on. Reads only bytes that hold one of them.
 inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
   static_assert(panel_keys == 16, "two bytes have the bits of a panel, or three");
   const uint8_t* bytes = visible + (first >> 3);
@@ -139,7 +139,7 @@ inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
   return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
 }
 
-// Masks the keys whose bit is 0; that of the first is number `first`.
+// Masks the keys whose bit is 0; the first key has bit `first`.
 template <class Isa>
 void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;
@@ -158,7 +158,7 @@ void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int co
   }
 }
 
-// Some keys of a row: from position `key` on, those from `from` on, a whole number of panels, up to `to`.
+// Some keys of a row, at positions key + from ... key + to - 1, where `from` is a whole number of panels.
 struct KeySpan {
   int key;
   int from;
@@ -214,7 +214,7 @@ class ScoreMod {
 
   float query_scale() const { return factors_.query; }
 
-  // Applies the score modifications in place. Masked keys get -inf, except those from visibility.end on, which the softmax
+  // Applies the score modifications in place. Masked keys get -inf, except keys from visibility.end on, which the softmax
   // masks.
   //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
   //   key_scales  of the same keys, or null
@@ -310,7 +310,7 @@ class ScoreMod {
     }
   }
 
-  // Masks the keys that the boolean mask does not show, and those that it has no column for.
+  // Masks the keys that the boolean mask hides or has no column for.
   ATTEND_ALWAYS_INLINE void mask_rows(const ScoreRows& for_rows, int key, int keys) const {
     const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
     const int there = at_least(at_most(keys, options_.visible.keys - key), 0);

@@ -12,8 +12,8 @@ class SegmentTree {
  public:
   int depth() const { return depth_; }
 
-  // A segment ends, and the next one that is not zero is `next`. It is joined with so many nodes, from the top; then it is on
-  // top itself.
+  // Ends `segment`; `next` is the next segment that is not zero. Returns with how many nodes, from the top, the segment is
+  // joined; then it is on top itself.
   int close(int segment, int next) {
     int joins = 0;
     uint32_t level = 1;

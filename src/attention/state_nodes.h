@@ -1,4 +1,4 @@
-// The nodes of a row of a state: of all segments that it has been through the fewest complete nodes of the tree, ascending.
+// The nodes of a row of a state: the fewest complete nodes of the tree that make up all segments it has taken, ascending.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -15,8 +15,8 @@ class StateNodes {
   int number(int n) const { return bits_to<int32_t>(sums(n)[width_ + 2]); }
   void set_number(int n, int number) const { sums(n)[width_ + 2] = bits_to<Number>(int32_t(number)); }
 
-  // A node is added behind those that are there: how many of the last ones are joined with it. Only nodes that are complete are
-  // joined, since what lies before them may come later.
+  // Adds a node behind the others: `joins` of the last `depth` nodes are joined with it. Only complete nodes are joined,
+  // because the keys before them may come later.
   struct Push {
     int depth, joins;
   };
@@ -36,7 +36,7 @@ class StateNodes {
     while (--n >= 0 && this->number(n) != number) continue;
     return n;
   }
-  // The first node with segments that come after those before `first`.
+  // The first node that has a segment from `first` on.
   int after(int first) const {
     int n = 0;
     for (; n < nodes(); ++n) {
@@ -62,9 +62,9 @@ class StateNodes {
   int width_;
 };
 
-// Adds the nodes of `other` to those of a row; they have no segment in common, and the row has room for both together. A node
-// of `other` that finds its partner is joined first, small ones before the larger ones whose partner they may become part of:
-// what then is left finds none. So there are never more nodes than at the end.
+// Adds the nodes of `other` to the nodes of a row; they have no segment in common, and the row has room for both together.
+// First, nodes of `other` with a partner in the row are joined with it, small nodes first, because what they become may be the
+// partner of larger nodes. The rest have no partner and are inserted. So there are never more nodes than at the end.
 //   join(n, sums, is_behind)  adds a node, with its numbers behind its sums, to node n; is_behind: it is of later segments
 template <class Number, class Join>
 void merge_nodes(const StateNodes<Number>& row, const StateNodes<Number>& other, Join join) {

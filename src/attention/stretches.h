@@ -1,9 +1,9 @@
-// Which keys a call with features goes over together: chains of which some row may see some, by position and masks.
+// Which keys a call with features goes over together: chains in which some row may see a key, by position and masks.
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Whether all rows see by position what the last one does from a key on.
+// Whether from a key on all rows see by position what the last row sees.
 inline bool all_in_range(int key, const BlockVisibility& visibility) {
   return visibility.latest.first <= key && visibility.latest.begin <= key;
 }
@@ -16,7 +16,7 @@ ATTEND_NOINLINE inline bool lets_any(const core::Options& options, const QueryRo
   return false;
 }
 
-// Keys of one segment that are gone over together: those of positions key + from ... key + to - 1.
+// Keys of one segment that are gone over together, at positions key + from ... key + to - 1.
 struct Stretch {
   int key;
   int chains;  // keys of whole chains, or 0: there are no more
@@ -72,8 +72,8 @@ struct Stretches {
     return options.bias.data == nullptr || visibility.all || lets_any(options, row, rows, key, at_most(end - key, chain_keys));
   }
 
-  // Whether a stretch goes on with a chain: some row may see a key of the panels on both sides of where it begins. What lies
-  // apart is better off as stretches of their own, whose outer panels are left out.
+  // Whether a stretch goes on with a chain: some row may see a key of the panels on both sides of where it begins. Keys that
+  // lie apart are better off in two stretches, whose outer panels are left out.
   bool goes_on(int key, int end) const {
     const int count = at_most(end - key, panel_keys);
     return visibility.has_any(key, key + chain_keys) && hidden_from(key, key + count) < count &&

@@ -19,10 +19,10 @@ inline int visible_keys(const Problem& problem, int token) {
   return seen > 0 ? seen : 0;
 }
 
-// Segments with so many keys; one with none. As core::segment_count, which at -O0 would be a function that objects share.
+// How many segments so many keys have; no keys: 1. As core::segment_count, which at -O0 would be a function that objects share.
 constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
 
-// Segments of which any token sees something; the first, if none does.
+// The number of segments in which any token sees a key; at least 1.
 template <class Problem>
 inline int visible_segments(const Problem& problem) {
   return segments_with(visible_keys(problem, problem.queries - 1));
@@ -31,8 +31,8 @@ inline int visible_segments(const Problem& problem) {
 // The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
 constexpr int partial_row_floats(int value_dim) { return value_dim + 2; }
 
-// By position alone: keys first ... end - 1, and those before `sink_tokens`, which is at most first; of these only from `begin`
-// on, where the call begins. None of them falls from one token to the next.
+// The keys that a token sees by position: first ... end - 1, and sink tokens 0 ... sink_tokens - 1, where sink_tokens <= first;
+// but only keys from `begin` on, where the call begins. From token to token, each of the four stays or grows.
 struct Visibility {
   int begin;
   int first;
@@ -102,7 +102,7 @@ core::SeenKeys seen_by_queries(const Problem& problem, const Options& options) {
   return {latest.sink_tokens, at_most(earliest.first, latest.end), latest.end};
 }
 
-// Segments of which any token sees something by position, and one if none does: those of sink tokens before the others.
+// The segments in which any token sees a key by position, at least one: segments of sink tokens, then the others.
 struct VisibleSegments {
   int sinks;  // 0 … sinks - 1
   int first;  // first … end - 1
@@ -136,7 +136,7 @@ bool is_shown(const Options& options, ptrdiff_t n) {
   return options.visible_bits ? bit_of(bytes, n) : bytes[n] != 0;
 }
 
-// The bits that are 0 before the first one, of four bytes of a mask, of which one is not 0.
+// How many bits are 0 before the first 1, in four bytes of a mask that are not all 0.
 inline int zeros_before(uint32_t bytes) {
   if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) bytes = __builtin_bswap32(bytes);
   int zeros = 0;
@@ -172,14 +172,14 @@ int hidden_elements(const Options& options, ptrdiff_t n, int count) {
   return i;
 }
 
-// Where a key's number in the table of relative positions is.
+// Where a distance has its number in the table of relative positions.
 inline int relative_index(const core::Options& options, int64_t distance) {
   if (distance < -options.relative_left) distance = -options.relative_left;
   if (distance > options.relative_right) distance = options.relative_right;
   return int(distance) + options.relative_left;
 }
 
-// Whether a mask lets any of some keys through; is_seen is for one of them.
+// Whether a mask lets any of some keys through; is_seen(k) tells it of key k.
 template <class IsSeen>
 bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen) {
   if (mask.data == nullptr) return true;

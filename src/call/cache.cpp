@@ -4,7 +4,7 @@
 namespace attend {
 namespace {
 
-// Where a row goes: its numbers, `stride` of them apart from the first, and its scale.
+// Where a row goes: number i to data[first + i * stride], and its scale.
 struct Place {
   void* data;
   ptrdiff_t first;
@@ -14,7 +14,7 @@ struct Place {
   bool saturates;
 };
 
-// Whether all numbers are within the range of the format (narrow_numbers).
+// Writes a row. Returns whether all numbers are within the range of the format (narrow_numbers).
 template <core::Format format>
 ATTEND_NOINLINE bool put_row(const float* from, int count, const Place& place) {
   float* const scale = format == core::Format::int8 ? place.scales + place.scale : nullptr;
@@ -84,8 +84,8 @@ bool fit(core::Format format, const core::Tensor<const float>& tokens, int count
   return fit;
 }
 
-// Where tokens are refused, those that can be seen stay: free slots may be written before all numbers are known, but not the
-// panel of a ring's oldest tokens, which gives way when the ring begins another one.
+// Where tokens are refused, tokens that can be seen stay: free slots may be written before all numbers are known, but not the
+// panel of a ring's oldest tokens, which the ring overwrites when it begins another panel.
 ATTEND_NOINLINE bool may_overwrite(const core::FormatCache& cache, int position, int count,
                                    const core::Tensor<const float>& key, const core::Tensor<const float>& value) {
   const int last_panel = (position + count - 1) / panel_keys;

@@ -18,7 +18,7 @@ uint32_t word_at(const uint8_t* from) {
   return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
 }
 
-// Of all words but the sum itself.
+// The check sum of all words but the check sum itself.
 uint32_t check_of(const uint8_t* bytes, size_t words) {
   uint32_t sum = saved_magic;
   for (size_t i = 0; i < words; ++i) {
@@ -176,15 +176,15 @@ bool is_reference(bool integers, const uint8_t* at) {
   return is_whole && size < 0x7f800000u;
 }
 
-// What somebody may have made up, with a sum that is right: extents that belong together, and nodes that can be a state's. All
-// is counted without overflow, since head.words is below 2^32.
+// Whether extents belong together, and nodes can be a state's: bytes that somebody made up may have a right sum. Nothing
+// overflows, since head.words is below 2^32.
 bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   constexpr int last_key = INT32_MAX / segment_keys * segment_keys;  // positions never overflow an int
   if (head.batch < 0 || head.queries < 0 || head.query_heads < 1 || head.value_dim < 1 || head.nodes < 0) return false;
   if (head.next_key < 0 || head.next_key > last_key) return false;
   const uint64_t words = head.words, tokens = uint64_t(head.batch) * uint64_t(head.queries);  // both below 2^31
   if (head.arithmetic > 1 || uint64_t(head.nodes) > words) return false;
-  // Whether rows have words: those of states that saw nothing have none, however many they are.
+  // Whether rows have words: rows of states that saw no key have none, however many rows there are.
   const bool integers = head.arithmetic == 1, any = tokens > 0 && (head.nodes > 0 || is_open(head));
   if (any && (tokens > words || tokens * uint64_t(head.query_heads) > words || uint64_t(head.value_dim) > words)) return false;
   const uint64_t of_nodes = uint64_t(head.nodes) * saved_node_words(any ? head.value_dim : 1);

@@ -13,8 +13,8 @@ namespace {
 // Isa::chains computes the first `columns` columns, at most Isa::columns(rows, whether they lie apart), and reads nothing of b
 // beyond these.
 //
-// The numbers of b are floats, or those of another format (numerics/formats.h), which are widened in registers: exactly, so the
-// sums are those over widened numbers. Then columns lie side by side, at most Isa::widened_columns, and b is aligned as its
+// The numbers of b are floats, or numbers of another format (numerics/formats.h), which are widened in registers: exactly, so
+// the sums are the same as over floats. Then columns lie side by side, at most Isa::widened_columns, and b is aligned as its
 // numbers are, not as words. A single row of a is what these loops are made for: with more, each widens the numbers anew.
 template <class Number>
 struct ChainsOf {

@@ -53,7 +53,7 @@ struct HostOperations : CommonOperations<Isa> {
 
   int (*kernel_rows)(int left) = &Isa::kernel_rows;  // rows of the next kernel, of so many that are left of a tile
   int (*tile_vecs)(int rows) = &Isa::tile_vecs;      // vectors of keys or columns in a kernel of so many rows, a power of two
-  int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
+  int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // the same where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
   // The size of the tile of floats that has a loop of its own for whole chains of scores, WholeChains; 0 where there is none.
@@ -62,7 +62,7 @@ struct HostOperations : CommonOperations<Isa> {
   bool ends_chains = Isa::ends_chains;      // whether these loops add their sums to what is there: EndedChains
   // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
-  bool has_weights = Isa::has_weights;          // whether weights of a row are this one's own: PanelWeights
+  bool has_weights = Isa::has_weights;          // whether it has its own weights of a row: PanelWeights
   int lane_factors = Isa::lane_factors;         // how many factors of a row one register holds: 1, or LaneOperations
   bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
   int transposed = Isa::transposed;             // how many rows and columns transpose takes
@@ -84,15 +84,15 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*higher)(Vec a, Vec b) = &Isa::higher;                 // the larger, and a where b is a quiet NaN; a is a number
   Vec (*min)(Vec a, Vec b) = &Isa::min;                       // the smaller, and a where one is NaN
   Vec (*first_of)(Vec a, Vec b, int count) = &Isa::first_of;  // the first lanes of a, the others of b
-  bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above that of b; NaN is not
+  bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above b's lane; NaN is not
   Vec (*where_equal)(Vec a, Vec b, Vec then, Vec otherwise) = &Isa::where_equal;  // then where a == b; NaN equals nothing
-  // a where the lane's byte is not 0, or its bit is 1, from the lowest on; else b. No byte behind those of the lanes is read,
-  // and higher bits may be anything.
+  // a where the lane's byte is not 0, or its bit is 1, from the lowest on; else b. Only bytes of lanes are read, and higher
+  // bits may be anything.
   Vec (*where_bytes)(const uint8_t* bytes, Vec a, Vec b) = &Isa::where_bytes;
   Vec (*where_bits)(unsigned bits, Vec a, Vec b) = &Isa::where_bits;
-  Vec (*minus_reciprocal_guess)(Vec a) = &Isa::minus_reciprocal_guess;  // the float whose bits are 0xfef311c7 less those of a
+  Vec (*minus_reciprocal_guess)(Vec a) = &Isa::minus_reciprocal_guess;  // the float with the bits 0xfef311c7 - (bits of a)
   Vec (*two_to)(Vec n) = &Isa::two_to;  // 2^k for the whole number k in the low bits of n, -126 to 127
-  // a times the float whose bits are those of bias plus those of n moved up by 23, exact; 0 where n < lowest; NaN where a is.
+  // a times the float with the bits (bits of bias) + (bits of n << 23), exact; 0 where n < lowest; NaN where a is.
   Vec (*scale_by_low_bits)(Vec a, Vec n, Vec bias, Vec lowest) = &Isa::scale_by_low_bits;
   float (*sum_lanes)(const float* sums) = &Isa::sum_lanes;  // 16 floats, in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1)
 
@@ -105,7 +105,7 @@ struct HostOperations : CommonOperations<Isa> {
 // The further operations of embedded processors: attention/embedded.h.
 template <class Isa>
 struct EmbeddedOperations : CommonOperations<Isa> {
-  bool has_weights = Isa::has_weights;                   // whether weights_of_scores is this one's own
+  bool has_weights = Isa::has_weights;                   // whether it has its own weights_of_scores
   int widened_columns = Isa::widened_columns;            // how many columns of other formats chains takes at once
   bool widens_apart = Isa::widens_apart;                 // whether their steps may lie side by side, too
   bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
@@ -123,7 +123,7 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   void (*multiply_rows)(float* row, const float* by, int count) = &Isa::multiply_rows;  // row[i] *= by[i]
 };
 
-// And those that flush.
+// The further operations of instruction sets that flush.
 template <class Isa>
 struct FlushingOperations {
   // Whether 2 |a| - 1 < limit for one of the numbers, as integers of 32 bits without a sign: a 0 never is.
@@ -135,7 +135,7 @@ struct EmbeddedFlushing : FlushingOperations<Isa> {
   bool (*scale_row)(const float* from, int count, float factor, uint32_t limit, float* to) = &Isa::scale_row;
 };
 
-// And those that take the factors of a multiply-add from the lanes of a register.
+// The further operations of instruction sets that take the factors of a multiply-add from the lanes of a register.
 template <class Isa>
 struct LaneOperations {
   using Vec = typename Isa::Vec;
@@ -144,7 +144,7 @@ struct LaneOperations {
   // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
   Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
   Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
-  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, likewise
+  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, rounded once
   void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
   // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
   void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;
@@ -161,7 +161,7 @@ struct LaneOperations {
                           Vec (&highest)[Isa::tile_rows]) = &Isa::highest_of_rows;
 };
 
-// And those that transpose weights of projections where they lie in rows.
+// The further operations of instruction sets that transpose weights of projections where they lie in rows.
 template <class Isa>
 struct RowOperations {
   using Vec = typename Isa::Vec;
@@ -176,7 +176,7 @@ struct RowOperations {
   bool are_there = Isa::transposes_rows;
 };
 
-// And those whose loop for the weights of a row is their own.
+// The loop for the weights of a row, of instruction sets that have one of their own.
 template <class Isa>
 struct PanelWeights {
   // Scores, one or more whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power
@@ -186,8 +186,8 @@ struct PanelWeights {
   bool is_own = Isa::has_weights;
 };
 
-// And those that have loops of their own, where compilers would lack registers: has_four_steps is true for tiles of 2 x 4, 1 x
-// 4 and 1 x 8, or for none.
+// Loops over four steps, of instruction sets that have them because compilers would lack registers: has_four_steps is true for
+// tiles of 2 x 4, 1 x 4 and 1 x 8, or for none.
 template <class Isa, class Number>
 struct TileSteps {
   using Vec = typename Isa::Vec;
@@ -201,7 +201,7 @@ struct TileSteps {
   void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 
-// And those that have one for a whole chain of a tile of chain_rows x chain_vecs.
+// The loop over a whole chain of a tile of chain_rows x chain_vecs, of instruction sets that have one.
 template <class Isa>
 struct WholeChains {
   using Vec = typename Isa::Vec;
@@ -214,7 +214,7 @@ struct WholeChains {
                 Sums sums) = &Isa::chain;
 };
 
-// And those whose loops do not leave sums in registers, but add them to what is there, or with `adds` false store them.
+// Loops over chains that add their sums to memory, or with `adds` false store them, instead of leaving them in registers.
 template <class Isa>
 struct EndedChains {
   // to[r][k] += sum over d < chains * chain_dims of query[r][d] * panels[k / 16][d][k % 16], in chains; chains: not 0.

@@ -15,7 +15,7 @@ namespace attend {
 namespace core {
 namespace {  // each source has its own: none of them may lend another one its instructions
 
-// What a target's register holds: `control` are the bits that decide results or traps, `usual` what these are to be.
+// The control register of a target: `control` are the bits that decide results or traps, `usual` their values here.
 #if defined(ATTEND_KEEP_FLOAT_ENVIRONMENT) || ATTEND_SOFT_FLOAT
 #elif ATTEND_X86
 #define ATTEND_FLOAT_CONTROL 1
@@ -112,8 +112,8 @@ ATTEND_ALWAYS_INLINE void end_floats([[maybe_unused]] const CallersFloats& calle
 #endif
 }
 
-// Calls work(arguments…) in between. There is no destructor, because compilers that were not told -fno-exceptions would make
-// code for exceptions of it.
+// Calls work(arguments…) between begin_floats and end_floats. There is no destructor, because compilers that were not told
+// -fno-exceptions would make code for exceptions of it.
 template <class Work, class... Arguments>
 ATTEND_ALWAYS_INLINE void in_float_environment(Work work, const Arguments&... arguments) {
   const CallersFloats callers = begin_floats();

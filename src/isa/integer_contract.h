@@ -13,14 +13,14 @@ struct IntegerOperations {
       Isa::tile_rows >= 1 && Isa::tile_rows <= config::integer_tile_rows,
       "attend: tile_rows: rows of the largest tile, at most config::integer_tile_rows, which work memory has room for");
 
-  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  // Where a row's weight of a key lies in a tile whose scores have become weights.
   int16_t* (*weight)(Tile tile, int row, int key) = &Isa::weight;
   // to[c] = output_of(sums[c], end), clamped to 8 bits, for c < count.
   void (*outputs)(const int32_t* sums, const RowEnd& end, int count, int8_t* to) = &Isa::outputs;
 };
 
-// The further operations of embedded processors, `packs` = false: attention/integer.h, layer/integer_linear.h. Tiles of one row
-// and of two.
+// The further operations of embedded processors, `packs` = false: attention/integer.h, layers/integer_linear.h. Tiles of one
+// row and of two.
 template <class Isa>
 struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   using Query = typename Isa::Query;  // a number of a query as the kernels read it
@@ -30,7 +30,7 @@ struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   static_assert(Isa::tile_rows == 2, "attend: tile_rows: 2 on embedded processors");
 
   bool copies_queries = Isa::copies_queries;  // whether `prepare` writes to the memory, integer_query_bytes of each row
-  // Where the numbers of a query are that the kernels read.
+  // Returns where the kernels read the numbers of a query.
   const Query* (*prepare)(const int8_t* query, int head_dim, const IntegerQueryMemory& memory) = &Isa::prepare;
   // tile[r][k] = sum over d of query[r][d] * keys[k][d], for k < count; what is after them may be written.
   Scores scores_of_row = &Isa::template scores<1>;
@@ -43,7 +43,7 @@ struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   Values values = &Isa::template values<2>;
 };
 
-// The further operations of hosts, `packs` = true: attention/integer_host.h, layer/integer_linear_host.h. Tiles of one row to
+// The further operations of hosts, `packs` = true: attention/integer_host.h, layers/integer_linear_host.h. Tiles of one row to
 // tile_rows.
 template <class Isa, int rows>
 struct HostIntegerTiles {
@@ -91,7 +91,7 @@ struct HostIntegerOperations : IntegerOperations<Isa> {
   void (*eight_words)(const ProjectionEnd& of, int k, int16_t* to, ptrdiff_t to_stride) = &Isa::template eight_outputs<int16_t>;
 };
 
-// And those that read panels where they lie, too.
+// The further operations of hosts that also read panels where they lie.
 template <class Isa>
 struct PanelIntegerOperations {
   using Query = typename Isa::Query;

@@ -7,7 +7,7 @@ namespace {
 // Bytes ahead of their use that packed weights are prefetched into the first-level cache; into the second: far_behind_tile.
 constexpr int near_weights = 2048;
 
-// Vectors of outputs, and groups, whose chains go side by side: some four chains, of which none waits for another. Those of
+// Vectors of outputs, and groups, whose chains go side by side: some four chains, so that none waits for another. Chains of
 // rows, which are gathered meanwhile, take a vector at a time: there are no registers for more.
 template <class Isa>
 constexpr int int4_vecs = Isa::lanes == 8 ? 2 : 1;

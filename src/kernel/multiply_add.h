@@ -151,7 +151,7 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&facto
 // A group of vectors is used for all rows at once. Beside 24 sums and the factors of 6 rows there is room for a group of two
 // in the 32 registers of AArch64. Fewer rows take four, and the next group is loaded before one is used, for processors that
 // start instructions in their order.
-//   factors(r)     a pointer to the factors of row r; of a single row with `apart`, to those of group r
+//   factors(r)     a pointer to the factors of row r; with `apart`, for a single row, to the factors of group r
 //   vectors(i, v)  a pointer to vector v of step i, behind which the others of its group lie
 //   begins         whether sums hold nothing yet, and the first step is a product; its zeros may be negative
 template <class Isa, int steps, bool apart = false, bool begins = false, int rows, int vecs, class Factors, class Vectors>

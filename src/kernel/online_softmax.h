@@ -40,7 +40,7 @@ ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, 
   scale = softmax_state_of(max);
 }
 
-// Raises a row's maximum to that of its scores.
+// Raises a row's maximum to its highest score.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void raise_max(float highest_score, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (!sums.begun && magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so

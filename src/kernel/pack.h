@@ -39,7 +39,7 @@ inline float base2_scale(float scale) {
 }
 
 // Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d]. Lanes past key_count get the last key, so that
-// nothing beyond it is read; what they score is not looked at.
+// nothing beyond it is read; their scores are not read.
 template <class Isa>
 ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
   if constexpr (panel_keys == Isa::lanes && Isa::transposes_rows) {

@@ -1,8 +1,8 @@
 // Queries that vectors which flush must not multiply.
 //
-// Vectors of 32-bit NEON and of Helium take subnormal numbers for 0, whatever the processor is told. Of what is added up, less
-// than 2^-126 is lost so, each time. But a subnormal factor may meet a key of 10^38, and a subnormal sum the scale of a key of
-// int8. Single floats of the same processors do not flush: they compute the scores of such queries.
+// Vectors of 32-bit NEON and of Helium take subnormal numbers for 0, whatever the processor is told. Each addition loses less
+// than 2^-126 by that. But a subnormal factor may meet a key of 10^38, and a subnormal sum the scale of a key of int8. Single
+// floats of the same processors do not flush: they compute the scores of such queries.
 
 namespace attend::ATTEND_ISA {
 namespace {

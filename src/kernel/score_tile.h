@@ -3,8 +3,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// One chain at most by steps, of instruction sets that have a loop of their own for whole ones: what is less, or what that loop
-// leaves.
+// At most one chain, by steps, for instruction sets that have a loop of their own for whole chains: shorter chains, or chains
+// that this loop leaves.
 template <class Isa, int rows, int vecs>
 ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& operands) {
   score_chains_by_steps<Isa, float, rows, vecs>(operands);
@@ -81,8 +81,8 @@ constexpr int score_vecs(int rows) {
   return widens<Number> ? at_most(64 / Isa::lanes, Isa::widening_vecs(rows)) : Isa::tile_vecs(rows);
 }
 
-// Scores of `rows` rows against panels of key_count keys: wide tiles, then narrower ones. What is less than a tile of other
-// formats goes a row at a time, as with values.
+// Scores of `rows` rows against panels of key_count keys: wide tiles, then narrower ones. Fewer keys than a tile of another
+// format go a row at a time, as with values.
 template <class Isa, class Number, int rows, int vecs = score_vecs<Isa, Number>(rows)>
 void score_rows(const float* query, const Number* panels, int head_dim, const float* scales, int key_count, float* scores) {
   constexpr int wide = vecs * Isa::lanes;

@@ -9,7 +9,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Whether numbers are no floats. Those of one or two bytes are widened in registers.
+// Whether numbers must be widened to floats. Numbers of one or two bytes are widened in registers.
 template <class Number>
 constexpr bool widens = sizeof(Number) != sizeof(float);
 
@@ -44,7 +44,7 @@ struct FloatKernels {
   static constexpr bool exist(int rows) { return kernel_rows<Isa, Number>(rows) == rows; }
 };
 
-// The same of kernels that there are for every number.
+// The same where there is a kernel for every number.
 struct AnyNumber {
   static constexpr bool exist(int /*number*/) { return true; }
 };
@@ -103,7 +103,7 @@ struct Sums {
 struct SoftmaxState {
   float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
   float lowest;  // scores below have weight 0: see scale_by_low_bits
-  float bias;    // likewise
+  float bias;    // see scale_by_low_bits
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
-// many keys, and so many columns of a chain's values.
+// Where the rows of a tile take several kernels, they share so many keys, and so many columns of a chain's values, in the
+// first-level cache: a kernel reads there what the kernel before it has read.
 constexpr int shared_keys = 64, shared_columns = 64;
 
 template <class Isa, class Number>
@@ -91,9 +91,9 @@ void value_chain_of(int rows, const float* weights, const Values& values, const 
   }
 }
 
-// Whether one pass over a tile's values goes through all chains: the kernel takes all rows and columns and, as those of floats
-// for several rows end with a chain, knows how. By the next pass, over other columns, the first-level cache would have lost
-// many.
+// Whether one pass over a tile's values goes through all chains: the kernel takes all rows and columns, and can go on after a
+// chain, where kernels of floats for several rows end. By the next pass, over other columns, the first-level cache would have
+// lost many.
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
   return (rows == 1 || widens<Number>)&&kernel_rows<Isa, Number>(rows) == rows &&

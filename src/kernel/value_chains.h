@@ -4,8 +4,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Not where vectors have four lanes: values are that narrow seldom. Of one row, processors run ahead into the next chain by
-// themselves.
+// Vectors of four lanes have no such tiles: values are seldom so narrow. With one row, processors run ahead into the next chain
+// by themselves.
 template <class Isa>
 constexpr bool has_narrow_tiles = Isa::lanes > 4;
 constexpr int narrow_rows = 2;

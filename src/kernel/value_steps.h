@@ -11,7 +11,7 @@ struct ValueRows {
   int first_chain;  // keys until the first chain ends
 };
 
-// The sums of row r and those after it.
+// The sums of row r and of the rows after it.
 inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun}; }
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_steps.h
@@ -82,7 +82,7 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
   multiply_by_factors<Isa, Number, false>(weight, load, chain, first);
 }
 
-// The distance between values of consecutive keys, and the distance at which those that are widened are prefetched.
+// The distance between values of consecutive keys, and the distance at which values that are widened are prefetched.
 struct ValueDistances {
   ptrdiff_t stride, near, far;
 };
@@ -121,7 +121,7 @@ ATTEND_ALWAYS_INLINE const Number* value_four_steps(const float* weights, const 
   return opaque(value + 4 * by.stride);
 }
 
-// All steps of a chain of `keys` keys that all rows see, likewise.
+// All steps of a chain of `keys` keys that all rows see. Returns where the values after them lie.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {

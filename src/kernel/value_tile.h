@@ -6,8 +6,8 @@ namespace {
 // Weighted values, sums[r] += sum over k < visible[r] of weights[r][k] * values[k], k ascending, for `rows` rows and `vecs`
 // vectors of columns: a chain of the first first_chain keys, then one of each chain_keys.
 //
-// The chains stay in registers through the loop over keys. First come the keys that all rows see, then, in the same chain,
-// those that only the later rows do, so that a masked value is never touched. A single vector may be the row's last, of fewer
+// The chains stay in registers through the loop over keys. First come the keys that all rows see, then, in the same chain, the
+// keys that only later rows see, so that a masked value is never touched. A single vector may be the row's last, of fewer
 // columns than lanes; nothing beyond them is read or written.
 //   weights  [rows][score_keys]
 //   visible  [rows], never falling; the same for all rows if numbers are widened. What only some see is of one chain
@@ -107,7 +107,7 @@ constexpr int value_vecs(int rows) {
 }
 
 // The same for columns from `column` to `end`, the last of a row or a whole number of vectors: wide tiles, then narrower ones.
-// What is less than a tile of other formats is seldom, and goes a row at a time.
+// Fewer columns than a tile of another format are seldom, and go a row at a time.
 template <class Isa, class Number, int rows, int vecs = value_vecs<Isa, Number>(rows)>
 void value_columns(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column, int end) {
   constexpr int wide = vecs * Isa::lanes;

@@ -5,7 +5,7 @@ namespace {
 
 // A vector of scales, and what is added to a product by one of them.
 //
-// (number - 8) * scale = (2^p + number) * scale - (2^p + 8) * scale, of which all products are exact: 2^p + 8 has at most 13
+// (number - 8) * scale = (2^p + number) * scale - (2^p + 8) * scale, where all products are exact: 2^p + 8 has at most 13
 // digits for p = 15, 11 and 7, and a scale has 11. So four bits become a float by the bits of 2^p around them, at any of three
 // places of the mantissa, and one multiply-add: eight weights in 32 bits are moved twice.
 template <class Isa>

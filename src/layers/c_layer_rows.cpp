@@ -1,4 +1,4 @@
-// What stands around attention in the C surface: normalisation, residual addition, activations, rotary positions, additive
+// The C surface's functions around attention: normalisation, residual addition, activations, rotary positions, additive
 // attention.
 #include "layer_surface.h"
 
@@ -57,7 +57,7 @@ void check_left_to_additive(Check& check, const attend_problem& problem) {
   check.left_out(has_no_lists(problem), ATTEND_ARG_RANGES);
 }
 
-// Where the work memory has what beside that of attention, in floats: scores [queries][keys], then sums of some keys.
+// The layout of the work memory, in floats: attention's own first, then scores [queries][keys], then sums of some keys.
 struct AdditiveMemory {
   uint64_t scores, sums, floats;
 };

@@ -112,7 +112,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   use.require(cache == nullptr || is_of_shape(*cache, *problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
   use.problem = *problem;
   use.problem.cache = cache;
-  if (cache == nullptr) {  // keys are those of the tokens
+  if (cache == nullptr) {  // the keys of the tokens alone
     if (problem->keys == ATTEND_ALL_KEYS) use.problem.keys = problem->queries;
     use.within(use.problem.keys, 0, problem->queries, ATTEND_ARG_KEYS);
   }
@@ -133,7 +133,7 @@ detail::LayerMemory memory_of(LayerUse& use) {
   return memory;
 }
 
-// Where the tokens of cross-attention are, for rotary: where the options use no positions, the offset is for that alone.
+// Takes the position of cross-attention's tokens for rotary: where options use no positions, the offset serves rotary alone.
 void take_position(LayerUse& use) {
   ptrdiff_t& offset = use.problem.offset;
   if (!uses_positions(use.layer) || is_positioned(use.problem) || offset == ATTEND_DEFAULT_OFFSET) return;
@@ -175,7 +175,7 @@ void check_places(LayerUse& use, const LayerArguments& given) {
   const Range from = check_vectors(use, given.x, tokens, inputs, ATTEND_ARG_X);
   const Range to = check_vectors(use, given.y, tokens, outputs, ATTEND_ARG_Y);
   use.write(to, ATTEND_ARG_Y);
-  // Where the layer is wrong, that is why the work memory has another size, and so comes first.
+  // A wrong layer asks for a wrong size of work memory, so errors of the layer come first.
   Check memory;
   const Range work = memory.memory(given.workspace, given.workspace_size, use.bytes, ATTEND_ARG_WORKSPACE);
   use.write(work, ATTEND_ARG_WORKSPACE);

@@ -64,7 +64,7 @@ template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec size_of(typename Isa::Vec a) {
   return Isa::max(a, Isa::sub(Isa::zero(), a));
 }
-// `then` where a >= b, which is no NaN; `otherwise` where a is below or NaN.
+// `then` where a >= b, `otherwise` where a < b or a is NaN. b is a number.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec where_at_least(typename Isa::Vec a, typename Isa::Vec b, typename Isa::Vec then,
                                                       typename Isa::Vec otherwise) {

@@ -67,7 +67,7 @@ class IntegerProjection {
  private:
   static_assert(Isa::tile_rows >= 2, "a token and zero points go through one tile");
 
-  // Half of what a tile has room for. In the other half are the sums so far, so that the stack holds one tile.
+  // Half of a tile's numbers. The other half of the tile has the sums so far, so that the stack holds one tile.
   static constexpr int most_outputs = integer_chunk / 2;
 
   // Inputs at a time, where kernels want queries in an order of their own, or zero points are a row.

@@ -7,7 +7,7 @@
 //         sums += tokens . weights
 //     outputs = clamped(round((bias - zero point * sums of weights + sums) * factor / 2^shift) + output_zero)
 //
-// Packed weights have their sums with them; those of rows are products with a token of ones.
+// Packed weights have their sums with them; sums of weights in rows are products with a token of ones.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -127,7 +127,7 @@ class HostIntegerLinear {
   // Writes the outputs of a chunk.
   ATTEND_NOINLINE void end(int t, int tokens, int chunk) {
     const Tile sums = sums_ + chunk * tokens;
-    // Those of rows that nothing is a multiple of have not been computed.
+    // Sums of weights in rows are not computed where their factor, input_zero, is 0.
     const void* const weight_sums = panels_                   ? static_cast<const void*>(panel(chunk) - sizeof *sums)
                                     : linear_.input_zero != 0 ? sums_[most_sums]
                                                               : sums[0];
@@ -141,12 +141,12 @@ class HostIntegerLinear {
   int step_ = 0;    // inputs at a time
   int output_ = 0;  // the first of the outputs that are computed, and how many there are
   int count_ = 0;
-  // Behind them, those of weights in rows.
+  // Sums of outputs; behind them, sums of weights in rows.
   int32_t sums_[most_sums + 1][integer_chunk], tile_[config::integer_tile_rows][integer_chunk];
   alignas(64) int8_t memory_[memory_bytes];  // packed rows, then prepared tokens
 };
 
-// Kernels that do not pack are those of embedded processors, which read rows.
+// Kernels that do not pack, which embedded processors have, read rows.
 template <class Isa, bool panels>
 void project_by_rows(const core::IntegerLinear& linear, int output_bytes) {
   if (output_bytes == 1) return IntegerProjection<Isa, int8_t, panels>(linear).run();

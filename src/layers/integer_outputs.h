@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// The outputs of a chunk, or of those of it that there are, of some tokens.
+// The outputs of a chunk, as far as it has outputs, for some tokens.
 struct OutputBlock {
   int first;
   int token;
@@ -33,8 +33,7 @@ ATTEND_NOINLINE void write_outputs_as(const core::IntegerLinear& linear, const O
   }
 }
 
-// Ends a block, of which these are sums of the products of its tokens with a chunk's rows of weights, and of the weights
-// themselves.
+// Ends a block. `sums` are the products of its tokens with a chunk's rows of weights, `weight_sums` the sums of these weights.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void write_outputs(const core::IntegerLinear& linear, int bytes, const OutputBlock& block,
                                         const int32_t (*sums)[integer_chunk], const void* weight_sums) {

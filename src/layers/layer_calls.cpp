@@ -131,7 +131,7 @@ template void pack_weights<Format::int8>(const void*, ptrdiff_t, int, int, void*
 
 namespace {
 
-// Whether no weight is too large.
+// Whether all weights fit a format that ends at `end`.
 bool rows_fit(const float* rows, int outputs, int inputs, uint32_t end) {
   bool fit = true;
   for (int output = 0; output < outputs && fit; ++output) fit = all_fit(rows + ptrdiff_t(output) * inputs, inputs, end);

@@ -42,7 +42,7 @@ inline void check_one_sequence(Check& check, const attend_problem& problem) {
   check.left_out(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
 }
 
-// Weights, all of which are compared with what is written; and those of floats.
+// Checks weights, which are all compared with what is written; the second takes weights of floats only.
 void check_weights(Memory& check, const attend_weights& weights);
 constexpr bool is_integer(const attend_weights& weights) { return weights.layout >= ATTEND_INTEGER_ROWS; }
 inline void check_float_weights(Memory& check, const attend_weights& weights) {
@@ -62,7 +62,7 @@ void check_rotary(Memory& check, const attend_rotary* rotary, ptrdiff_t head_dim
 core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride);
 inline core::Turns turns_of(const attend_rotary& rotary) { return {rotary.turns, rotary.factor}; }
 
-// ---- The loop of an attend_layer over its tokens: that of include/attend/layers/layer_blocks.h, which typed calls share.
+// ---- The loop of an attend_layer over its tokens: include/attend/layers/layer_blocks.h, which typed calls share.
 
 // The matrix of a layer as a LayerCall requires it.
 struct LayerMatrix {
@@ -133,7 +133,7 @@ struct Kept {
            {values, arrays.values.token_stride, arrays.values.head_stride});
   }
   bool holds(int tokens) const { return cache == nullptr || cache->tokens == tokens; }
-  // A ring has overwritten other tokens by those of the blocks before, and keeps these.
+  // In a ring, tokens of the blocks before have overwritten others, and stay.
   void take_back(int tokens) const {
     if (cache->ring_panels == 0) set_tokens(*cache, tokens);
   }

@@ -179,7 +179,7 @@ class LinearBlocks {
     }
   }
 
-  // Likewise, of groups of int4.
+  // The same of groups of int4.
   ATTEND_NOINLINE void widen_groups(const Block& block, int output, int lanes, float* panel) const {
     const int groups = linear_.inputs / core::int4_group, first = block.input / core::int4_group;
     const auto* packed = numbers_of<core::Int4Panel>(weights_) + ptrdiff_t(output / panel_keys) * groups + first;

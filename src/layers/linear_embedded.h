@@ -6,7 +6,7 @@
 //     scale and bias
 //
 // Weights of other formats are widened in registers for a single token. For several tokens, and where they lie in rows and the
-// instruction set wants columns side by side, those of a chain are widened to memory first.
+// instruction set wants columns side by side, the weights of a chain are widened to memory first.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -150,14 +150,14 @@ class EmbeddedLinear {
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
   }
 
-  // That of an output and input 0.
+  // The weight of an output and input 0.
   const Number* first_weight(int output) const {
     if (!panels()) return weights_ + output * linear_.weight_stride;
     const int lane = output % panel_keys;
     return weights_ + (output - lane) * ptrdiff_t(linear_.inputs) + lane;
   }
 
-  // Of some outputs at a time, each chain is widened to memory, and all tokens add it to their sums.
+  // For some outputs at a time, each chain is widened to memory, and all tokens add it to their sums.
   template <int column_limit>
   ATTEND_NOINLINE void widen_chains(float* wide) const {
     for (int output = 0; output < linear_.outputs; output += column_limit) {

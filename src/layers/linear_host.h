@@ -1,8 +1,8 @@
 // Projections on hosts.
 //
-//   one token:   weights that a cache holds: for each panel or 16 rows of outputs, chains side by side (kernel/output_panel.h,
+//   one token:   weights that a cache holds: for each panel or 16 rows of outputs, chains side by side (output_panel.h,
 //                output_rows.h); others: panels side by side (linear_blocks.h)
-//   a few:       16 rows of outputs likewise; over panels, blocks
+//   a few:       16 rows of outputs, chains side by side; over panels, blocks
 //   several:     blocks (linear_blocks.h)
 
 namespace attend::ATTEND_ISA {
@@ -45,8 +45,8 @@ class HostLinear {
   static constexpr int second_cache = 1 << 20;  // bytes that the second-level cache holds nearly everywhere
   static constexpr int third_cache = 1 << 24;   // and that the third may hold
 
-  // Whether a tile of one row takes four panels or more. They are as many streams, each of which is read from its beginning to
-  // its end, as processors prefetch best; chains of one panel are streams that end after 16 steps.
+  // Whether a tile of one row takes four panels or more. They are as many streams, each read from its beginning to its end,
+  // which processors prefetch best; chains of one panel are streams that end after 16 steps.
   static constexpr bool side_by_side =
       !in_groups<Number> && Isa::lane_factors == 1 && Isa::tile_vecs(1) * Isa::lanes >= 4 * panel_keys;
   // Bytes of weights up to which chains of one panel are faster all the same. They hide the conversion of other formats better,
@@ -92,8 +92,8 @@ class HostLinear {
     return ptrdiff_t(sizeof(Number)) * linear_.outputs * (linear_.inputs / group_inputs<Number>);
   }
 
-  // Whether rows are prefetched: not short ones, above all where they lie apart; and not those that a cache holds, in which
-  // more than two tokens of floats would wait for the instructions. Weights of 4 bits take as long with prefetches as without.
+  // Whether rows are prefetched: long rows, above all adjacent ones, of weights that do not fit the second-level cache; or the
+  // third, where more than two tokens of floats would wait for the instructions. Numbers of 4 bits gain nothing.
   static constexpr bool may_prefetch = is_x86 && !in_groups<Number>;
   bool prefetches_rows() const {
     const ptrdiff_t cached = !widens<Number> && linear_.tokens > 2 ? third_cache : second_cache;
@@ -128,8 +128,8 @@ class HostLinear {
     }
   };
 
-  // Calls with 16 rows and their outputs at a time, and ends these. The last 16 may have some of those before them, which come
-  // out as they did then.
+  // Calls with 16 rows and their outputs at a time, and ends the outputs. The last 16 may repeat rows of the 16 before, with
+  // the same outputs.
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_16(const OverRows& of, Call call) const {
     for (int o = 0; o < linear_.outputs; o += panel_keys) {

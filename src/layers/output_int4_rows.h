@@ -22,7 +22,7 @@ ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t st
   }
 }
 
-// The groups of rows. Some are gathered while those before them are computed: a load of scales waits for all of their stores.
+// The groups of rows. Some are gathered while earlier ones are computed: a load of scales waits for all of their stores.
 template <class Isa, int groups>
 struct GatheredGroups {
   const core::Int4Group* rows;  // of the group that is gathered next

@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Where the loop over a panel is.
+// How far the loop over a panel is.
 template <class Number>
 struct PanelInputs {
   const float* input;

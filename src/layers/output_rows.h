@@ -40,7 +40,7 @@ ATTEND_ALWAYS_INLINE void prefetch_rows(const Number* rows, ptrdiff_t stride) {
   }
 }
 
-// sums += columns c to 3 of as many rows as a vector has lanes, times the inputs of `count` tokens, but for those before column
+// sums += columns c to 3 of as many rows as a vector has lanes, times the inputs of `count` tokens, except columns before
 // `begin`, which were added already.
 template <class Isa, int vector, int count, int c = 0, int vecs>
 ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], const float* input, ptrdiff_t input_stride,
@@ -83,14 +83,13 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
 //   rows    [16][inputs]
 //   output  [tokens][16]
 //
-// Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
-// read.
+// Floats. The last four columns of a chain that is not whole overlap the four before, so that nothing behind a row is read.
 template <class Isa, int tokens>
 ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* output) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
   const float* input = of.input;
   const ptrdiff_t input_stride = of.input_stride, row_stride = of.row_stride;
-  typename Isa::Vec total[vecs];  // of a single token; those of several are where the outputs will be
+  typename Isa::Vec total[vecs];  // of a single token; totals of several are where the outputs will be
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) total[v] = Isa::broadcast(-0.0f);  // to which adding a chain changes not even a zero's sign
   for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {

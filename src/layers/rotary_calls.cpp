@@ -8,7 +8,7 @@ namespace {
 ATTEND_OPERATION(RotaryAngles, rotary_angles)
 ATTEND_OPERATION(Rotate, rotate)
 
-// Pairs whose angles are computed at a time: those of a token up to angles.end(pair, end), at angles.position(token, pair).
+// Turns tokens. Angles are computed for pairs up to angles.end(pair, most) at a time, at position angles.position(token, pair).
 template <class Angles>
 ATTEND_ALWAYS_INLINE void rotate_tokens(const Rotation& rotation, const Turns& turns, int tokens, ptrdiff_t token_stride,
                                         const Angles& angles) {
@@ -133,7 +133,7 @@ bool is_axis_positions(const AxisPositions& positions, int pairs) {
   for (int axis = 0; axis < positions.axes; ++axis) {
     const int of_axis = positions.pairs[axis];
     if (of_axis < 0 || of_axis > left) return false;
-    // In turns, the last pair of an axis is one of those that there are. The first axis has what is left.
+    // Where axes take turns, the last pair of an axis must exist. The first axis has the pairs that are left.
     if (positions.interleaved && axis > 0 && of_axis > 0 && (of_axis - 1) * positions.axes + axis >= pairs) return false;
     left -= of_axis;
   }

@@ -1,5 +1,5 @@
-// Rotary positions beyond those that a model was trained on: how its published parameters change the turns of pairs, and what
-// cosines and sines are multiplied by. In whole numbers throughout, so that angles have the same bits on every target.
+// Rotary positions beyond the positions that a model was trained on: how its published parameters change the turns of pairs,
+// and what cosines and sines are multiplied by. In whole numbers throughout, so that angles have the same bits on every target.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -62,7 +62,7 @@ inline int64_t pair_that_turns(float rotations, const core::RotaryScaling& scali
   return pair < last ? pair : last;
 }
 
-// As llama3, but interpolated by the number of the pair, between those that turn `fast` and `slow` times (Peng et al., YaRN,
+// As llama3, but interpolated by the number of the pair, between pairs that turn `fast` and `slow` times (Peng et al., YaRN,
 // 2023).
 inline void scale_as_yarn(const core::RotaryScaling& scaling, float base, int pairs, uint64_t* turns) {
   constexpr int64_t whole = int64_t(1) << ramp_bits;

@@ -18,9 +18,9 @@ inline bool is_finite(float a) { return magnitude(a) < 0x7f800000u; }
 
 constexpr uint32_t minus_infinity = 0xff800000u;
 
-// The same pointer or number, of which the compiler knows nothing: what is read through it is read where it is used, what was
-// added to it is not computed in advance, and a loop that runs so often is not unrolled. Otherwise GCC fills the stack with
-// constants and addresses of unrolled loops.
+// The same pointer or number, hidden from the compiler: what is read through it is read where it is used, what was added to it
+// is not computed in advance, and a loop that runs so often is not unrolled. Otherwise GCC fills the stack with constants and
+// addresses of unrolled loops.
 template <class T>
 T opaque(T value) {
   __asm__("" : "+r"(value));

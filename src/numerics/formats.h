@@ -63,7 +63,7 @@ inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
 }
 
 // Where four bits of a word, from bit `at` on, may stand in a mantissa with few moves: 2^(23 - place) + the number in them is
-// the float whose bits are theirs and those of the power, and (2^(23 - place) + 8) * a float16 is exact.
+// the float that has their bits and the bits of the power, and (2^(23 - place) + 8) * a float16 is exact.
 constexpr int place_of_bits(int at) { return at == 0 || at == 8 || at == 20 ? 8 : at == 16 || at == 28 ? 16 : 12; }
 
 inline float widen(float number) { return number; }
@@ -98,10 +98,10 @@ constexpr uint32_t too_large<Half> = 0x477ff000u;  // 65520
 template <>
 constexpr uint32_t too_large<Bfloat> = 0x7f7f8000u;
 
-// Whether a float is, for a format that ends there.
+// Whether a float is finite but too large for a format that ends at `end`.
 inline bool is_too_large(float number, uint32_t end) { return magnitude(number) >= end && is_finite(number); }
 
-// Whether none of so many floats is. Most have none that is infinite or NaN either, which takes few steps to see.
+// Whether no float is too large. Mostly no float is infinite or NaN either, which takes few steps to see.
 ATTEND_NOINLINE inline bool all_fit(const float* from, int count, uint32_t end) {
   const uint32_t up = 0x80000000u - end;
   uint32_t sums = 0;
@@ -116,7 +116,7 @@ ATTEND_NOINLINE inline bool all_fit(const float* from, int count, uint32_t end) 
   return fit;
 }
 
-// The nearest number there is, ties to even; infinity of those that are too large. NaN becomes a quiet one.
+// The nearest number there is, ties to even; infinity where the float is too large. NaN becomes a quiet one.
 ATTEND_ALWAYS_INLINE Half to_half(float number) {
   const uint32_t bits = bits_to<uint32_t>(number), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
   constexpr uint32_t one = 1u << 23;
@@ -143,8 +143,8 @@ ATTEND_ALWAYS_INLINE void narrow(float number, float* to) { *to = number; }
 ATTEND_ALWAYS_INLINE void narrow(float number, Half* to) { *to = to_half(number); }
 ATTEND_ALWAYS_INLINE void narrow(float number, Bfloat* to) { *to = to_bfloat(number); }
 
-// Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers, and what is not finite
-// never gets to be converted: such a row's scale is NaN.
+// Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers. A row with a number that
+// is not finite is not converted: its scale is NaN.
 inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t stride) {
   using F = FloatArithmetic;
   constexpr uint32_t infinity = 0x7f800000u;
@@ -157,7 +157,7 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
     for (int i = 0; i < count; ++i) to[i * stride] = 0;
     return largest == 0 ? 0.0f : bits_to<float>(0x7fc00000u);
   }
-  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first; those whose reciprocal is
+  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first; numbers whose reciprocal is
   // subnormal, smaller. 2^-64, 2^64 and 2^126
   const float up = largest < magnitude(5.421011e-20f)     ? 1.8446744e+19f
                    : largest >= magnitude(8.5070592e+37f) ? 5.421011e-20f
@@ -178,7 +178,7 @@ constexpr uint16_t largest_bits = 0x7bff;
 template <>
 constexpr uint16_t largest_bits<Bfloat> = 0x7f7f;
 
-// One that is not below too_large. (Apart, so that the loop has one comparison for it.)
+// Narrows a number that is not below too_large. (Apart, so that the loop has one comparison for it.)
 template <class Number>
 ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
   if (magnitude(number) < too_large<Number>) __builtin_unreachable();
@@ -188,9 +188,8 @@ ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
   return saturates;
 }
 
-// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale. Those that are too large become the largest
-// number where it saturates, which costs bfloat16 half a step and so is what it always does; otherwise an infinity, and the
-// result is false.
+// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale. Floats that are too large become the largest
+// number if it saturates, as bfloat16 always does, which costs it half a step; otherwise an infinity, and the result is false.
 template <class Number>
 bool narrow_numbers(const float* from, int count, Number* to, ptrdiff_t stride, bool saturates) {
   bool fits = true;

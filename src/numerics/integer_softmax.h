@@ -19,8 +19,8 @@ constexpr int32_t weight_end = 15 << weight_octave_bits;
 
 constexpr int32_t lowest_exponent = -(1 << 29);  // of a row that has seen nothing
 
-// Of a chunk of which a row sees nothing: whatever weights it has, they add nothing to the row's sums. They are too far below
-// what has seen nothing, even.
+// The exponent of a chunk in which a row sees no key: its weights add nothing to the row's sums, because it is too far below
+// theirs, even below lowest_exponent.
 constexpr int32_t exponent_of_nothing = lowest_exponent - 32;
 
 // Whether code is to be small rather than fast.
@@ -78,8 +78,8 @@ struct Merge {
   int32_t half;
 };
 
-// Adds a chunk's denominator to a state, and returns how its value sums are added. `scaled` is by how many bits more the value
-// sums of what is added are shifted: 8 of a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
+// Adds a chunk's denominator to a state, and returns how its value sums are added. The added value sums are shifted by `scaled`
+// bits more: by 8 for a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
 ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled) {
   const int32_t common = larger_of(state.exponent, exponent);
   const int32_t old = smaller_of_numbers(common - state.exponent, 31);

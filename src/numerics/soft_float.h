@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t soft_infinity = 0x7f800000u;
 constexpr uint32_t soft_nan = 0x7fc00000u;
 
-// What is cut off leaves this in the last bit.
+// The last bit of a number after `lost` was cut off from it: 1 unless `lost` is 0.
 inline uint32_t trace(uint32_t lost) { return lost != 0 ? 1 : 0; }
 
 #if !ATTEND_SOFT_SUM_THUMB
@@ -59,8 +59,8 @@ ATTEND_ALWAYS_INLINE void add_signed(Words& sum, const Words& other, int& expone
 
 #endif
 
-// a * b + c where one of them is infinite or NaN, or the product is 0; by their bits, of which the caller would otherwise keep
-// a copy beside the floats.
+// a * b + c where one of them is infinite or NaN, or the product is 0. Takes bits: if it took floats, the caller would keep a
+// copy of the bits beside them.
 ATTEND_NOINLINE inline float soft_special(uint32_t a, uint32_t b, uint32_t c) {
   const uint32_t infinity = soft_infinity, product_sign = (a ^ b) & 0x80000000u;
   const uint32_t a_size = a & 0x7fffffffu, b_size = b & 0x7fffffffu, c_size = c & 0x7fffffffu;
@@ -196,8 +196,8 @@ inline int32_t soft_truncated(float a) {
   return int32_t(bits) < 0 ? -whole : whole;
 }
 
-// What conversions do, for processors that have none: the highest digit moves up to where it is implied, the lowest bit of the
-// exponent, and raises that by one.
+// The float of a whole number, for processors without such an instruction: the highest digit moves up to where it is implied,
+// the lowest bit of the exponent, and raises that by one.
 inline float soft_widen(int number) {
   const int sign = number >> 31;  // 0 or -1
   uint32_t digits = uint32_t((number ^ sign) - sign) << 25;

@@ -20,8 +20,8 @@ struct Tensor {
   ptrdiff_t head_stride;
 };
 
-// The memory of a key/value cache. No alignment is needed; that of config::alignment is fastest. Places that hold no token are
-// read as part of their panel, but what they hold never matters: they need not be initialised.
+// The memory of a key/value cache. No alignment is needed; config::alignment is fastest. Places without a token are read with
+// their panel, but their contents never matter: they need not be initialised.
 //   keys   [kv_heads][panels][head_dim][panel_keys], panels = ceil(capacity / panel_keys): lanes run across keys
 //   values [kv_heads][capacity][value_dim]
 struct Cache {
@@ -93,8 +93,8 @@ constexpr int offset_after(int offset, int tokens) { return offset > 0x7fffffff 
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Floats of scratch for Problem::row_block = row_block. On embedded processors nothing is copied, and sums beside those in the
-// output exist only where keys can pass one segment.
+// Floats of scratch for Problem::row_block = row_block. On embedded processors nothing is copied, and sums outside the output
+// exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
   return size_t(
       config::embedded
@@ -119,14 +119,14 @@ void run_part(const Problem& problem, int part, int parts);
 constexpr int segment_count(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
 
 // Floats for the sums of a problem's segments: [kv_heads][segments][queries][group][value_dim + 2], for each row its weighted
-// values, then the denominator and the maximum. Segments are those that some token sees, at least one. No alignment is needed,
-// and contents before do not matter.
+// values, then the denominator and the maximum. Only segments that some token sees count, but at least one. No alignment is
+// needed, and contents before do not matter.
 constexpr size_t partial_floats(int query_heads, int queries, int value_dim, int keys) {
   return size_t(query_heads) * size_t(queries) * size_t(segment_count(keys)) * (size_t(value_dim) + 2);
 }
 
-// The work of run_key_part is counted in units, (key/value head, segment) pairs of which some token sees something, in the
-// order of the partials: those of a part.
+// The units of work of one part of run_key_part: first ... end - 1. A unit is a (key/value head, segment) pair in which some
+// token sees a key; units are numbered in the order of the partials.
 struct KeyUnits {
   int first;
   int end;

@@ -201,8 +201,8 @@ inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) ==
 // the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
 // part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
 // takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
-// (core/linear.h); on hosts they pack rows of weights on the stack where there is no work memory. integer_linear_stack_bytes is
-// the most that those in integers take on hosts. layer_stack_bytes is the most that the functions of core/layer.h take.
+// (layers/core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory.
+// integer_linear_stack_bytes is the most of projections in integers on hosts, layer_stack_bytes of layers/core_layer.h.
 
 }  // namespace config
 

@@ -19,9 +19,9 @@ enum class Format : uint8_t { float32, float16, bfloat16, int8, int4 = 5 };
 constexpr bool has_end(Format format) { return format == Format::float16 || format == Format::int4; }
 
 // Numbers of 4 bits. A group of 32 neighbours, of a key, a value or an output's weights, shares a scale and has 18 bytes: the
-// scale, a float16 with its low byte first, and 16 bytes, of which byte i has number i in its low half and number i + 16 in its
-// high half. A number stands for (number - 8) * scale, which a float holds exactly, or for NaN where the scale is not finite.
-// GGUF calls such a group Q4_0.
+// scale, a float16 with its low byte first, and 16 bytes: byte i has number i in its low half and number i + 16 in its high
+// half. A number stands for (number - 8) * scale, which a float holds exactly, or for NaN where the scale is not finite. GGUF
+// calls such a group Q4_0.
 constexpr int int4_group = 32;
 struct Int4Group {
   uint8_t scale[2];

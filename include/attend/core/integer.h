@@ -113,7 +113,7 @@ struct IntegerProblem {
   bool panels;                     // keys and values lie in panels (IntegerPanels) rather than in rows; hosts only
   const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
   int score_scale_stride;
-  const OutputScale* output_scales;  // of query head h likewise
+  const OutputScale* output_scales;  // of query head h: output_scales[h * output_scale_stride]
   int output_scale_stride;
   int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves;
                   // on embedded processors at most config::integer_tile_rows are used
@@ -167,7 +167,7 @@ struct IntegerMemory {
   }
 };
 
-// levels as of option_scratch_floats in core/options.h.
+// levels: as option_scratch_floats takes them (core/options.h).
 constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim, int levels = most_levels) {
   return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim).end(value_dim, levels));
 }
@@ -186,23 +186,23 @@ struct IntegerOptions {
 
   int query_zero = 0;  // zero point of the queries, -128 … 127
 
-  // Scales of single keys and values, in 2^-15 of those of their head, at most 2^15: [kv_heads][slot]; null: none. Beside them
-  // the zero point of the keys, or that of the values in output_scale, is 0.
+  // Scales of single keys and values, in 2^-15 of the scale of their head, at most 2^15: [kv_heads][slot]; null: none. Keys
+  // that have them have zero point 0, and values OutputScale::value_zero = 0.
   const uint16_t* key_scales = nullptr;
   const uint16_t* value_scales = nullptr;
   ptrdiff_t key_scale_stride = 0;  // from head to head
   ptrdiff_t value_scale_stride = 0;
 
-  // Of the output, whose pointer points to such numbers. float32: what the output scales give is not rounded to a whole number,
-  // but to 24 bits toward zero, and multiplied by float_scale: the output scale, as a number. Their own zero is not added.
+  // The format of the output's numbers. float32: what the output scales give is rounded to 24 bits toward zero instead of a
+  // whole number, and multiplied by float_scale: the output scale, as a number. The output scales' own zero is not added.
   IntegerFormat output_format = IntegerFormat::int8;
   float float_scale = 1.0f;
 
   Paging paging = {};  // its panels are chunks of integer_chunk keys
 
   // Arrays: position of the key that data points to, a multiple of integer_chunk, and without states of segment_keys. Keys
-  // before it do not exist: a call begins with key `origin` where first_key is less. With states, new ones then begin at
-  // origin; those that go on require origin <= first_key.
+  // before it do not exist: a call begins with key `origin` where first_key is less. New states then begin at origin; states
+  // that go on require origin <= first_key.
   int origin = 0;
 
   // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t* whose strides
@@ -306,7 +306,7 @@ void store(const IntegerPanels& panels, int place, int count, const Tensor<const
   }
 }
 
-// A factor above 0 as an integer and a shift: factor / 2^shift. Those of the C surface are read as such where they lie.
+// A factor above 0 as an integer and a shift: factor / 2^shift. Multipliers of the C surface are read as such where they lie.
 struct __attribute__((may_alias)) IntegerMultiplier {
   int32_t factor;  // 2^30 … 2^31 - 1, or 0
   int32_t shift;   // 1 … 62

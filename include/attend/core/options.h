@@ -26,28 +26,28 @@ struct Mask {
 // What the scores output shows; in natural-log units, before the softmax.
 enum class Scores : uint8_t {
   raw,     // scale * dot(query, key) of all keys that exist, masked or not
-  capped,  // after the soft cap, likewise
+  capped,  // after the soft cap, of all keys too
   biased,  // after biases; -inf where a key is masked
   weights  // after the softmax; 0 where a key is masked, and for weights of at most 2^-123. Not with states
 };
 
-// Keys lie in panels of 16, at multiples of 16 of their positions; those of integer calls in chunks of 32, which are called
-// panels here. Panel g of a sequence lies where panel `slot` of one long array or cache would: slot = g, or what a table of
-// pages or a ring makes of it.
+// Keys lie in panels of 16, which begin at positions that are multiples of 16; keys of integer calls lie in chunks of 32, which
+// are called panels here. Panel g of a sequence lies where panel `slot` of one long array or cache would: slot = g, or what a
+// table of pages or a ring makes of it.
 struct Paging {
   // A table of pages of page_panels panels each: slot = pages[g / page_panels] * page_panels + g % page_panels. Null: none.
   const int32_t* pages = nullptr;
   int page_panels = 0;
 
-  // A ring: slot = sink_panels + g % ring_panels for the last ring_panels panels of the keys that exist. For others slot = g,
-  // of which only g < sink_panels are ever read. 0: none.
+  // A ring: the last ring_panels panels of the keys that exist have slot = sink_panels + g % ring_panels. Panels before them
+  // have slot = g, and are read only where g < sink_panels. 0: none.
   int ring_panels = 0;
   int sink_panels = 0;
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
-// Of the panels, of `group` keys, that the first `keys` keys of a sequence fill, the first that is still in a ring; may be
-// negative.
+// The first panel that is still in a ring that has taken the first `keys` keys of a sequence; may be negative. Panels have
+// `group` keys.
 // (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
 __attribute__((always_inline)) constexpr int first_ring_panel(const Paging& paging, int keys, int group = panel_keys) {
   return (keys - 1) / group - paging.ring_panels + 1;
@@ -86,7 +86,7 @@ struct Options {
   bool lse_base2 = false;  // log2 of the sum of 2^(score in base 2) in its place: the natural one divided by ln 2
 
   // [queries][query_heads][score_keys]; null: none. With states, columns first_key ... problem.keys - 1 are written, by
-  // run_key_part those before problem.keys, otherwise all. Keys at or after problem.keys count as masked.
+  // run_key_part columns before problem.keys, otherwise all. Keys at or after problem.keys count as masked.
   Tensor<float> scores = {};
   int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
@@ -95,10 +95,10 @@ struct Options {
   Format query_format = Format::float32;  // no int8, no int4
   Format key_format = Format::float32;
   Format value_format = Format::float32;
-  Format output_format = Format::float32;  // likewise
+  Format output_format = Format::float32;  // no int8, no int4
 
-  // int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score; and that of a value, which
-  // multiplies its weight.
+  // int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score; and the factor of value j,
+  // which multiplies its weight.
   const float* key_scales = nullptr;
   const float* value_scales = nullptr;
   ptrdiff_t key_scale_stride = 0;  // from head to head
@@ -194,19 +194,19 @@ void leave(const Problem& problem, const Options& options, int from, int to);
 void finish(const Problem& problem, const Options& options);
 
 // Adds other states, of other segments, to states: [rows] of state_floats(value_dim, nodes) each, which have room for both
-// together. The order does not matter: it has the bits of states that went through all keys. takes_open: the open segment is
-// that of the others.
+// together. The order does not matter: it has the bits of states that went through all keys. takes_open: the states get the
+// open segment of the others.
 void merge(float* states, const float* others, bool takes_open, int rows, int value_dim, int nodes);
 
-// The segments of which a state has nodes.
+// The segments whose sums are in the nodes of a state.
 inline SegmentSet segments_of(const float* state, int value_dim) {
   int32_t count;
   __builtin_memcpy(&count, state, sizeof count);
   return {count, state + state_floats(value_dim, 1) - 1, value_dim + 3};
 }
 
-// The memory of a key/value cache in other formats, or with slots: as Cache, in panels of 16 tokens. No alignment is needed
-// beyond that of its numbers.
+// The memory of a key/value cache in other formats, or with slots: as Cache, in panels of 16 tokens. It is aligned as its
+// numbers are.
 //   keys    [kv_heads][panels][head_dim][16] numbers of key_format, panels = panel_count(capacity)
 //   values  [kv_heads][panels * 16][value_dim] numbers of value_format
 //   key_scales, value_scales  [kv_heads][panels * 16] floats, where the format is int8
@@ -241,17 +241,17 @@ constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value
   return format_bytes(format, format_cache_scale_floats(kv_heads, capacity) * size_t(value_dim));
 }
 
-// Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
-// ring, tokens that are no longer in its panels are overwritten; those of sink tokens are kept. Returns false where a finite
+// Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. A
+// ring overwrites tokens that are no longer in its panels, and keeps the panels of sink tokens. Returns false where a finite
 // number is too large for its format, which would make it infinite (float16: from 65520 on; int4: from 524160 on), and the
 // cache does not saturate. What tokens before position can be seen is as it was then. Infinity and NaN are taken.
 //
 // bfloat16: the nearest finite number.
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
-// 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
-// int4: each 32 neighbours of a key or value have one, and are rounded as convert_weights rounds (linear.h). Scores and outputs
-// are those of floats that hold (number - 8) * scale.
+// 127: x * (127 / max|x|), rounded to nearest, ties to even. A row of zeros has scale 0, a row that holds infinity or NaN has
+// NaN. int4: each 32 neighbours of a key or value have a scale, and are rounded as convert_weights rounds (linear.h). Scores
+// and outputs are the same as with floats that hold (number - 8) * scale.
 bool store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 // The same where keys and values have this format, without the code of others. With a head_dim of 0 it stores values alone;

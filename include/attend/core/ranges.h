@@ -14,14 +14,14 @@ struct Ranges {
   const int32_t* first = nullptr;
   const int32_t* end = nullptr;
 
-  // Documents side by side, each with as many queries as keys: document d has those from boundaries[d] to boundaries[d + 1] -
-  // 1, and sees its own keys only. Positions count from its beginning, so that it has the bits that it has alone. Columns of
+  // Documents side by side, each with as many queries as keys: document d has tokens boundaries[d] to boundaries[d + 1] - 1,
+  // and sees its own keys only. Positions count from its beginning, so that it has the bits that it has alone. Columns of
   // masks, biases and scores are keys of the arrays, and so are ranges. [documents + 1], not falling from 0 on, and the last is
   // at least token + queries. Over arrays only, whose origin is 0. Null: none.
   const int32_t* boundaries = nullptr;
   int documents = 0;
 
-  int token = 0;  // of both lists, that of query 0
+  int token = 0;  // the index of query 0 in both lists
 };
 
 // Not with states, nor with partial.
@@ -40,8 +40,8 @@ inline void move_queries(RangedOptions& options, int tokens, int heads) {
 }
 
 // As run and run_part of core/options.h and core/integer.h. Queries whose ranges begin, and end, at the same key or one key
-// further from query to query are computed together, those of each document apart; where options ask for positions, a range
-// that moves must hold the query's own key for that.
+// further from query to query are computed together, each document by itself; where options ask for positions, a range that
+// moves must hold the query's own key for that.
 void run(const Problem& problem, const RangedOptions& options);
 void run_part(const Problem& problem, const RangedOptions& options, int part, int parts);
 void run(const IntegerProblem& problem, const RangedIntegerOptions& options);

@@ -3,11 +3,11 @@
 // are promised at all; where they are not (src/guide/arithmetic.md, "What may differ"), bytes may differ too.
 //
 // All words have 32 bits, the lowest byte first: SavedHead; the numbers of the nodes (segments.h), ascending; then for each row
-// its nodes, and what is open if a segment is. Of floats, a node has [value_dim] sums, the denominator and the maximum that
-// they are relative to; what is open 16 partial denominators, [value_dim] sums, [value_dim] of the open chain, and their
-// maximum. Of integers, both have [value_dim] sums, exponent and denominator.
+// its nodes, and the open segment if there is one. In floats, a node has [value_dim] sums, the denominator and the maximum that
+// they are relative to; the open segment 16 partial denominators, [value_dim] sums, [value_dim] of the open chain, and their
+// maximum. In integers, both have [value_dim] sums, exponent and denominator.
 //
-// Numbers are those of the state, so finish() gives the same bits before and after: in a state the maximum of a segment is its
+// Numbers are as in the state, so finish() gives the same bits before and after: in a state the maximum of a segment is its
 // highest score, rounded up, on every backend. But zeros are positive, and there is one NaN, 0x7fc00000; where a denominator is
 // NaN, all numbers are, and the maximum is the lowest one.
 #pragma once
@@ -24,13 +24,13 @@ struct SavedHead {
   uint32_t words;         // of everything
   uint32_t arithmetic;    // 0: floats, 1: integers
   int32_t batch, queries, query_heads, value_dim;
-  int32_t next_key;      // where the states stopped: a segment is open if it is no multiple of segment_keys
+  int32_t next_key;      // where the states stopped: inside an open segment unless it is a multiple of segment_keys
   int32_t nodes;         // of finished segments
   uint32_t settings[9];  // of the calls that they were taken with; zeros where the surface leaves those to the caller
 };
 inline constexpr uint32_t saved_magic = 0x74537441;  // "AtSt"
 
-// Words of a row's node, of what is open in it, and of everything.
+// Words of a row's node, of its open segment, and of everything.
 constexpr size_t saved_node_words(int value_dim) { return size_t(value_dim) + 2; }
 constexpr size_t saved_open_words(bool integers, int value_dim) {
   return integers ? saved_node_words(value_dim) : 2 * size_t(value_dim) + size_t(panel_keys) + 1;

@@ -41,8 +41,8 @@ namespace core {
 // Positions below 2^31 have at most 2^22 segments, which is 22 levels above them.
 inline constexpr int most_levels = 24;
 
-// Complete nodes that make up the segments first ... end - 1: the fewest there are, ascending. Node (l, i) is that of `size`
-// segments, 2^l, from `first` on.
+// Complete nodes that make up the segments first ... end - 1: the fewest there are, ascending. Node (l, i) has size = 2^l
+// segments, from `first` on.
 struct SegmentNode {
   int first;
   int size;
@@ -58,20 +58,20 @@ struct SegmentNode {
   return count;
 }
 
-// The most nodes that segments side by side make up, anywhere among the first so many; and those of a state of keys side by
-// side.
+// The most nodes that adjacent segments make up, anywhere among the first `segments`; and the most that a state of adjacent
+// keys has.
 [[gnu::always_inline]] constexpr int nodes_among(int segments) {
   return segments < 2 ? segments : floor_log2(uint32_t(segments + 1)) + floor_log2(uint32_t(segments + 1) * 2 / 3) - 1;
 }
 [[gnu::always_inline]] constexpr int state_nodes(int keys) { return nodes_among(keys / segment_keys); }
 
-// A node's number, which tells it from all others: those of segments are odd, and that of two joined nodes lies between theirs.
+// A node's number, which no other node has: segments have odd numbers, and two joined nodes have the number between theirs.
 [[gnu::always_inline]] constexpr int number_of(const SegmentNode& node) { return 2 * node.first + node.size; }
 [[gnu::always_inline]] constexpr int size_of(int number) { return number & -number; }
 [[gnu::always_inline]] constexpr SegmentNode node_of(int number) {
   return SegmentNode{(number - size_of(number)) / 2, size_of(number)};
 }
-// The node that it is joined with, whether that comes before it, and what both become.
+// The node that a node is joined with, whether the node is the second of both, and the node that they become.
 [[gnu::always_inline]] constexpr int partner_of(int number) { return number ^ 2 * size_of(number); }
 [[gnu::always_inline]] constexpr bool is_second(int number) { return (number & 2 * size_of(number)) != 0; }
 [[gnu::always_inline]] constexpr int joined(int number) { return (number - size_of(number)) | 2 * size_of(number); }
@@ -83,12 +83,12 @@ struct SeenKeys {
   int first;
   int end;  // first or more
 
-  // The key to go on with from `key`, of `keys` that there are: this one, or where the window begins, in whole chains.
+  // The next of `keys` keys to take, from `key` on: `key` itself, or the first of the window's first chain.
   int next(int key, int keys) const {
     if (key >= sinks && key < first) key = detail::larger(key, first & -chain_keys);
     return key < sinks || (key < end && first < end) ? detail::smaller(key, keys) : keys;
   }
-  // Where the keys end, in whole chains, that lie side by side with a key from next().
+  // The end, in whole chains, of the adjacent keys that begin with a key from next().
   int end_from(int key) const {
     const int sinks_end = whole_chains(sinks);
     return key < sinks && (first == end || sinks_end < (first & -chain_keys)) ? sinks_end : whole_chains(end);

@@ -9,7 +9,7 @@
 #ifndef ATTEND_VERSION_H
 #define ATTEND_VERSION_H
 
-/* The version, and that of the bits. */
+/* The version of the library, and of its bits. */
 #define ATTEND_VERSION_MAJOR 1
 #define ATTEND_VERSION_MINOR 0
 #define ATTEND_VERSION_PATCH 0

@@ -27,8 +27,8 @@ __attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, b
 //   scores   [rows][chain_keys]
 //   sums     [rows]: 16 partial sums of the denominator, and the maximum
 //   queries  [rows][head_dim], scaled, if they are scaled in advance
-//   nodes    [levels][rows], where there are many segments: denominator and maximum of a node of finished ones (segments.h),
-//            then [value_dim] sums of the next node or of the open segment. Those of the first are in the output
+//   nodes    [levels][rows], where there are many segments: denominator and maximum of a node (segments.h),
+//            then [value_dim] sums of the next node or of the open segment. The first node's sums are in the output
 struct EmbeddedMemory {
   static constexpr int row_sums = panel_keys + 1;
   int rows;

@@ -8,9 +8,9 @@
 
 namespace attend {
 
-// Formats of the numbers in a cache, as parameters of its type; float is one too. What is appended is rounded to the nearest
-// number, ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied. int4
-// keeps a float16 for each 32 neighbours, and rounds as GGUF's Q4_0 does: to -8 to 7 steps of it, core::convert_weights.
+// Formats of the numbers in a cache, as parameters of its type; float is one too. Appended numbers are rounded to the nearest,
+// ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied. int4 keeps a
+// float16 for each 32 neighbours, and rounds as GGUF's Q4_0 does: to -8 to 7 steps of it, core::convert_weights.
 struct float16 {
   uint16_t bits;  // IEEE 754 binary16
 };
@@ -84,18 +84,18 @@ struct CoreCall {
 using OptionCall = CoreCall<core::Problem, core::Options>;
 using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
 
-// What a ring keeps, as a parameter of its memory.
+// Stands for the sizes of a ring in memory that is no ring.
 struct NoRing {
   using Sizes = NoRing;
   static constexpr int window = 0, sink_tokens = 0, tokens_at_once = 1, ring_groups = 0, sink_groups = 0;
 };
 
-// The tokens of a group, of which rings are made.
+// The tokens of a group. Rings are made of whole groups.
 template <class Shape>
 constexpr int group_keys = is_integer<Shape> ? integer_chunk : panel_keys;
 
 // Arrays of keys and values by their first elements, [token][kv_head][width], as calls read them and caches take them.
-//   value_width  from one head's values to the next head's: that of keys, where values are in them
+//   value_width  from one head's values to the next head's: head_dim where values are in keys
 template <class Shape, int value_width = Checked<Shape>::value_dim>
 class ArrayRows {
   using Dims = Checked<Shape>;
@@ -250,7 +250,7 @@ class FormatCacheRows {
   FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
 };
 
-// The pages of a sequence, in the memory of a pool: that of a cache of the same shape.
+// The pages of a sequence. They lie in a pool, whose memory is laid out as in a cache of the same shape.
 template <class Shape, class Pool, int page_tokens, int pages>
 class PagedRows {
  public:

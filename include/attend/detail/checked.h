@@ -6,8 +6,8 @@
 
 #ifdef ATTEND_CHECKED
 #ifndef ATTEND_MISUSE
-// What becomes of a sentence, a string literal. Programs that define it themselves must not return from it; attend/hosted/checked.h,
-// for those that have a C library, prints it.
+// What a misuse does, with a sentence about it, a string literal. A program's own definition must not return; hosted/checked.h
+// prints the sentence.
 #define ATTEND_MISUSE(sentence) __builtin_trap()
 #endif
 #endif

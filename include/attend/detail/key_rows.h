@@ -5,7 +5,7 @@
 
 namespace attend {
 
-// In the place of a cache's ValueFormat: values are the first value_dim numbers of their keys, and in memory once.
+// A ValueFormat of caches: values are the first value_dim numbers of their keys, and in memory once.
 struct in_keys {};
 
 namespace detail {
@@ -25,7 +25,7 @@ class KeyRows {
   using RingType = NoRing;
   static constexpr bool plain = false, cached = true;
 
-  // As values as wide as keys, beside keys of no numbers, whose scales are overwritten by those of the values.
+  // Stores tokens as values that are as wide as keys, beside keys of 0 numbers, whose scales the scales of values overwrite.
   bool store(int position, int count, const ArrayRows<Shape>& tokens) {
     return core::store_cache<format>({rows_.numbers, rows_.numbers, rows_.scales(), rows_.scales(), format, format,
                                       Dims::kv_heads, 0, Dims::head_dim, capacity, core::Paging(), false, saturates<Format>},

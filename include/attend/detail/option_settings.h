@@ -15,7 +15,7 @@ struct Extents {
   static constexpr ArrayKind kind = array_kind;
   static constexpr int queries = query_count, heads = head_count, keys = key_count;
   static constexpr int row = row_numbers;  // from one row of keys to the next
-  // Where a query of the array, or one head for all, is shared, the stride is 0.
+  // Where all queries, or all heads, share one row, the stride is 0.
   static constexpr ptrdiff_t head_stride = heads == 1 ? 0 : row;
   static constexpr ptrdiff_t token_stride = queries == 1 ? 0 : ptrdiff_t(row) * heads;
 };

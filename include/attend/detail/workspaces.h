@@ -50,8 +50,8 @@ struct Plan {
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
 
-// The nodes of finished segments that a call has room for (core/segments.h): over arrays of so many keys, or over a cache. Of
-// shapes without max_tokens that is a ring: of config::ring_keys at most, unless it is named.
+// The nodes of finished segments that a call has room for (core/segments.h): over arrays of so many keys, or over a cache. For
+// shapes without max_tokens the cache is a ring, of at most config::ring_keys unless its sizes are named.
 template <class Shape, int keys>
 constexpr int levels_of() {
   if (keys != over_cache) return keys < 0 ? over_cache - 1 - keys : core::segment_levels(keys);
@@ -59,7 +59,7 @@ constexpr int levels_of() {
                                  : core::window_levels(config::ring_keys, 1);
 }
 
-// The same in integers, over a cache of keys as of a workspace.
+// The same in integers. Over a cache, `keys` is a Workspace's: over_cache or attend::over_ring.
 template <class Shape, int queries, int keys, bool key_panels>
 struct Plan<Shape, queries, keys, key_panels, integer> {
   using Dims = Checked<Shape>;
@@ -87,7 +87,7 @@ struct DecodePlan {
   static constexpr size_t floats = core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
 };
 
-// The same for calls with ScoreOptions, and over caches that are not plain; keys as of a workspace, none into a state.
+// The same for calls with ScoreOptions, and over caches that are not plain. `keys` is an OptionWorkspace's.
 template <class Shape, int queries, int keys, class = typename ArithmeticOf<Shape>::Type>
 struct OptionPlan {
   using Dims = Checked<Shape>;
@@ -120,16 +120,15 @@ struct WorkPlan<Shape, queries, keys, true> : Plan<Shape, queries, WorkspaceCapa
 
 // Work memory for attention() over arrays of so many tokens and, with keys left out, for prefill() with a query array of so
 // many tokens over a KvCache of floats, or for any call over a cache of an integer shape. Contents do not matter before or
-// after; one per concurrent call. A larger one does as well. That of additive attention is a Workspace<AdditiveShape<hidden,
-// width>, tokens, keys>, that of projections a Workspace<Projections>.
+// after; one per concurrent call. A larger one does as well. Additive attention takes a Workspace<AdditiveShape<hidden, width>,
+// tokens, keys>, projections take a Workspace<Projections>.
 template <class Shape, int queries = 1, int keys = over_cache>
 struct Workspace : detail::WorkFloats<detail::WorkPlan<Shape, queries, keys>::floats> {};
 
 // The same for calls with ScoreOptions, or over a RingCache or a cache of another format, decode too. It is a type of its own
 // because it is larger: a processor with 64 KB of memory should not pay for options that it does not use. Each doubling of the
-// keys beyond 512 takes a row of sums more. Left out, keys are as many as a cache of the shape may have; where it has no
-// max_tokens, those of rings up to config::ring_keys. For other rings, and in Workspace likewise, they are
-// attend::over_ring<Sizes>.
+// keys beyond 512 takes a row of sums more. Without `keys` it serves caches of the shape; where the shape has no max_tokens,
+// rings of up to config::ring_keys keys. For other rings, and in a Workspace too, `keys` is attend::over_ring<Sizes>.
 template <class Shape, int queries = 1, int keys = over_cache>
 struct OptionWorkspace : detail::WorkFloats<detail::OptionPlan<Shape, queries, keys>::floats> {};
 

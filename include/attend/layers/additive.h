@@ -38,9 +38,9 @@ struct WorkPlan<AdditiveShape<hidden, width>, tokens, keys, false> {
 
 }  // namespace detail
 
-// Every key is visible by default. Of ScoreOptions, scale, bias and soft_cap are refused with no_effect: the
-// call has its own scores, which lse, `biased` scores and weights show; raw and capped ones are refused likewise.
-//   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the bias of the sum
+// Every key is visible by default. scale, bias, soft_cap and the score stages raw and capped are refused with no_effect: the
+// call has its own scores, which lse, `biased` scores and weights show.
+//   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the sum's bias
 //   v        float[hidden]                          values  Vectors<keys, width>
 //   context  Vectors<tokens, width>                 work    Workspace<AdditiveShape<hidden, width>, tokens, keys>
 //   options  Options or ScoreOptions<AdditiveShape<hidden, width>>, or none

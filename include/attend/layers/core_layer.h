@@ -64,9 +64,9 @@ template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to);
 
 // Multiplies each row by the Hadamard matrix of the largest power of two n that divides the width, block by block, over the
-// square root of n. But for rounding products of rows stay what they are, and it is its own inverse, while sums of magnitudes of
-// a block do not overflow. Sums and differences of numbers 1, 2, 4, … apart, in this order, then one multiplication
-// (Walsh-Hadamard; for caches of few bits: Ashkboos et al., QuaRot, 2024). `to` may be `from`.
+// square root of n. Except for rounding, it keeps products of rows and is its own inverse, while sums of magnitudes of a block
+// do not overflow. Sums and differences of numbers 1, 2, 4, … apart, in this order, then one multiplication (Walsh-Hadamard;
+// for caches of few bits: Ashkboos et al., QuaRot, 2024). `to` may be `from`.
 void hadamard(const float* from, int rows, int width, float* to);
 
 // y[i] += x[i] * factor, rounded once.
@@ -75,7 +75,7 @@ void add(const float* x, float factor, int count, float* y);
 // numbers[i] *= factor
 void scale(float factor, int count, float* numbers);
 
-// Factors of queries by their positions: that of position p is number (p + shift) / period of a table, or its last one.
+// Factors of queries by their positions: position p has number (p + shift) / period of a table, or the last number.
 struct PositionFactors {
   const float* factors;  // [count]
   int count;             // at least 1
@@ -98,8 +98,8 @@ void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns);
 // How the turns of pairs change where there are more positions than a model was trained on, by its published parameters.
 enum class RotaryKind {
   linear,     // every pair turns `factor` times more slowly
-  llama3,     // those do that turn less than `slow` times in the original positions, those that turn more than `fast` times do
-              // not, and in between it is interpolated by how often they turn
+  llama3,     // pairs that turn less than `slow` times in the original positions do so, pairs that turn more than `fast` times
+              // do not, and in between it is interpolated by how often they turn
   yarn,       // the same, interpolated by the number of the pair
   long_rope,  // each pair has a factor of its own
   proportional  // only the first pairs turn
@@ -122,7 +122,7 @@ inline bool is_attention_factor(float factor) { return is_within(factor, 1.0f / 
 // Scales the turns of rotary_turns(base, 1, pairs, turns). Returns what cosines and sines are to be multiplied by.
 float scale_turns(const RotaryScaling& scaling, float base, int pairs, uint64_t* turns);
 
-// The turns of angles in radians, 0 to below 4, the first at least 2^-61. Whether they are; if not, nothing is written.
+// Converts angles in radians to turns. Returns false and writes nothing unless all are in [0, 4) and the first is >= 2^-61.
 bool turns_of_angles(const double* radians, int pairs, uint64_t* turns);
 
 // The angles of all pairs: what they turn by from one position to the next, and what cosines and sines are multiplied by.
@@ -134,8 +134,8 @@ struct Turns {
 // Cosines and sines of the angles of a position, [pairs] each, times the factor.
 void rotary_angles(const Turns& turns, int pairs, int position, float* cosines, float* sines);
 
-// Some pairs of all heads of a token, to be turned in place: the numbers first[h * head_stride + i] and those `partner` further
-// on, i < pairs; or, where partner is 1, neighbours: first[h * head_stride + 2 i] and the number after it.
+// Some pairs of all heads of a token, to be turned in place: pair i < pairs of head h is number first[h * head_stride + i] and
+// the number `partner` behind it; or, where partner is 1, first[h * head_stride + 2 i] and the number behind it.
 struct Rotation {
   float* first;
   ptrdiff_t head_stride;
@@ -147,7 +147,7 @@ struct Rotation {
 };
 void rotate(const Rotation& rotation);
 
-// The same for tokens at positions position, position + 1, …, with cosines and sines computed on the way; those of the rotation
+// The same for tokens at positions position, position + 1, …, with cosines and sines computed on the way; the rotation's own
 // are not read.
 void rotate_at(const Rotation& rotation, const Turns& turns, int position, int tokens, ptrdiff_t token_stride);
 

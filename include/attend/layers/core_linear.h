@@ -13,8 +13,8 @@
 namespace attend {
 namespace core {
 
-// Packs a group of up to 16 outputs from `first` on, of rows[output][group]; those of the others become zeros. Rows: an array,
-// or a type with such an operator[].
+// Packs rows[output][group] of 16 outputs from `first` on; where only `outputs` of them exist, the others become zeros. Rows:
+// an array, or a type with such an operator[].
 // (Inlined always, as put_int4_group.)
 template <class Rows>
 __attribute__((always_inline)) ATTEND_CONSTEXPR_14 void pack_int4_group(const Rows& rows, int first, int outputs, int group,
@@ -47,7 +47,7 @@ struct Linear {
   const float* scales;      // [outputs] of int8 weights; null for other formats
   const float* bias;        // [outputs], or null
   ptrdiff_t input_stride;   // from token to token
-  ptrdiff_t output_stride;  // likewise
+  ptrdiff_t output_stride;  // from token to token
   ptrdiff_t weight_stride;  // from output to output, in numbers; panels have none
   int inputs;               // >= 1; of int4 a multiple of 32, and so is weight_stride
   int outputs;              // >= 1
@@ -136,7 +136,7 @@ struct IntegerLinear {
   const IntegerMultiplier* multipliers;  // of output o: multipliers[o * multiplier_stride]; unused by outputs of 32 bits
   int multiplier_stride;                 // 0 or 1
   ptrdiff_t input_stride;                // from token to token
-  ptrdiff_t output_stride;               // likewise
+  ptrdiff_t output_stride;               // from token to token
   ptrdiff_t weight_stride;               // from output to output
   int inputs;                            // 0 … integer_linear_inputs
   int outputs;                           // >= 0
@@ -146,7 +146,7 @@ struct IntegerLinear {
 };
 
 // Computes the projection. Output: int8_t, int16_t, or int32_t for the sums themselves, without multiplier and zero point. A
-// program holds the code of those that it names. The number of instructions depends on the extents alone.
+// program holds the code for the types that it names. The number of instructions depends on the extents alone.
 template <class Output>
 void run_integer_linear(const IntegerLinear& linear);
 
@@ -209,10 +209,10 @@ struct IntegerSum {
   int count;     // >= 0
   IntegerSumFactors by;
   int a_zero, b_zero, zero;  // -128 … 127
-  int lowest;                // the smallest output: that of the type, or zero, which is a rectified sum
+  int lowest;                // the smallest output: the type's smallest number, or the zero point for a rectified sum
 };
 
-// The factors of two multipliers, of which one may be {0, 62}.
+// The factors of two multipliers; one of them may be {0, 62}.
 namespace integer_detail {
 ATTEND_CONSTEXPR_14 int32_t shifted_factor(const IntegerMultiplier& by, int shift) {
   const int places = by.shift - shift;  // at least 10

@@ -73,8 +73,8 @@ constexpr auto* first_number(Type& array) {
   }
 }
 
-// An array as numbers of tokens: those of its first extent, or one token where there is one extent. No tokens for any other
-// type.
+// An array as numbers of tokens. Its first extent is the number of tokens; an array of one extent is one token. Any other type
+// has no tokens.
 template <class Type, bool are_numbers = ArrayOf<Type>::is_floats>
 struct VectorsOf {
   using Array = ArrayOf<Type>;
@@ -105,7 +105,7 @@ constexpr bool is_row = ArrayOf<typename Bare<Array>::Name>::is_floats&& ArrayOf
 template <class... Arrays>
 constexpr bool are_floats = (ArrayOf<Arrays>::is_floats && ...);
 
-// Whether all have as many floats; of what is no array of floats that is not asked.
+// Whether all have as many floats; true where one is no array of floats.
 template <class First, class... Others>
 constexpr bool are_as_many = !are_floats<First, Others...> || ((ArrayOf<First>::count == ArrayOf<Others>::count) && ...);
 
@@ -116,7 +116,7 @@ bool overlap(const Array& a, const Other& b) {
   return first < second + sizeof b && second < first + sizeof a;
 }
 
-// Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
+// Whether y shares memory with x but is another array: then a block would write what a later block reads.
 template <class X, class Y>
 bool overlaps_partly(const X& x, const Y& y) {
   return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);

@@ -28,7 +28,7 @@ namespace attend {
 
 // The weights of such a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its
 // sum, in steps of input scale * weight scale. It is at most core::most_integer_bias(inputs) = 2^31 - 1 - 32,640 * inputs in
-// size, so that no sum leaves 32 bits. These are weights and bias of TFLite's fully connected layer.
+// size, so that no sum leaves 32 bits. TFLite's fully connected layer has the same weights and bias.
 template <int outputs, int inputs>
 struct Weights<outputs, inputs, integer> {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
@@ -41,13 +41,13 @@ struct Weights<outputs, inputs, integer> {
 };
 
 // The same as the fastest loops read them, made by pack(): on hosts panels of 32 outputs with the sums of their weights
-// (core/linear.h), on embedded processors, whose loops read rows, the same rows.
+// (core_linear.h), on embedded processors, whose loops read rows, the same rows.
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, integer> {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
                 "attend: PackedWeights of attend::integer have at least 1 output, and 1 to 65536 inputs");
   int8_t data[core::packed_integer_weight_bytes(outputs, inputs)];
-  int32_t bias[size_t(outputs)];  // that of the weights
+  int32_t bias[size_t(outputs)];  // as in the weights
 };
 
 // packed: the same weights and bias.
@@ -269,7 +269,7 @@ Status add(const A&, const B&, Vectors<tokens, size, Number>&) {
   return Status::ok;
 }
 
-// y = x in other steps, likewise.
+// y = x in other steps, rounded and clamped as in add. y may be x.
 template <class X, class Y>
 Status requantise(const X& x, const SumScales<1>& scales, Y& y) {
   return detail::add_integers(x, x, scales, y);

@@ -1,4 +1,4 @@
-// The loop of a multi-head layer over blocks of its tokens, and its work memory: for typed layers and those of the C surface.
+// The loop of a multi-head layer over blocks of its tokens, and its work memory: for typed layers and layers of the C surface.
 #pragma once
 
 #include "core_layer.h"
@@ -7,9 +7,9 @@
 namespace attend {
 namespace detail {
 
-// The layout of a layer's work memory, in floats, for a block of its tokens: first that of projections or attention, then
-// queries where their keys were before, outputs where values were, and keys and values that no cache keeps. Extents of C may
-// make more of it than can be addressed.
+// The layout of a layer's work memory, in floats, for a block of its tokens: first the work memory of projections or attention,
+// then queries in the place of the block's keys, outputs of attention in the place of its values, and keys and values that no
+// cache keeps. Extents from C may make it larger than can be addressed.
 struct LayerMemory {
   int block;
   uint64_t projecting, own, first, second, keys, values, floats;
@@ -26,7 +26,7 @@ struct LayerMemory {
         values(keys + aligned(uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.head_dim))),
         floats(values + uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.value_dim)) {}
 
-  // Each thread has `own` floats for its projections and attention, those after the first one behind all the rest.
+  // Each thread has `own` floats for its projections and attention: the first at the beginning, the others behind the rest.
   constexpr uint64_t own_at(int part) const { return part == 0 ? 0 : aligned(floats) + own * unsigned(part - 1); }
   constexpr uint64_t floats_of(int threads) const { return threads == 1 ? floats : own_at(threads); }
 
@@ -55,7 +55,7 @@ struct LayerTeam {
     if (parts > 1) barrier(context);
   }
 };
-// Of so many tokens, those before the share of the thread that comes `next` after this one.
+// How many of `tokens` tokens lie before the share of the thread that comes `next` after this one.
 template <class Team>
 int share_before(const Team& team, int tokens, int next) {
   const int part = team.part + next;
@@ -69,9 +69,9 @@ int share_before(const Team& team, int tokens, int next) {
 //   for each block of tokens:  queries = projection; steps; attention; gate; output = projection;
 //
 // `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
-// LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
-// a block's keys and values are projected to, and what becomes of them then: whether it holds so many tokens, those of the
-// block among them, and otherwise takes back those of the call.
+// LayerMemory; it is a base because the LayerMemory of a shape is a constant, which takes no room. `Store` has the keys and
+// values to attend to: keys_at and values_at say where a block's are projected to, store keeps them, holds tells whether that
+// worked, and if not, take_back removes all tokens of the call.
 template <class Layer, class Places, class Store, class Team = OneThread>
 struct LayerCall : Places, LayerTokens, Team {
   LayerCall(const Places& places, const Layer& layer_, const Store& kept_, const LayerTokens& tokens, const Team& team = Team())
@@ -173,7 +173,7 @@ bool run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
   return true;
 }
 
-// Runner::run computes a problem with options. Both become those of the last block.
+// Runner::run computes a problem with options. Afterwards both describe the last block.
 template <class Runner, class CoreOptions, class... Types>
 bool run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;

@@ -16,7 +16,7 @@ struct LayerPlaces {
   static constexpr bool one_token = tokens == 1;
 };
 
-// The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.
+// The blocks of attention itself: over arrays of so many keys, or over a cache, where a single token takes decode's blocks.
 //   plain  whether its calls have no ScoreOptions, and no other cache than a KvCache of floats
 template <bool plain, class Shape, int tokens, int keys>
 using BlockPlan = typename Choice<
@@ -39,7 +39,7 @@ struct LayerPlan {
                           floats = size_t(Places::memory.floats_of(threads));
 };
 
-// The threads of a call; their part of what it is made of. Whole, or what the call's requirements refuse, is one thread.
+// The threads of a call, and a thread's part of the calls in it. Whole, or a type that the call refuses, is one thread.
 template <class Other>
 constexpr OneThread team_of(const Other&) {
   return {};
@@ -145,7 +145,7 @@ struct MultiHead : Steps... {
     (void)(((status = static_cast<const Steps&>(*this).check(position, count)) == Status::ok) && ...);
     return status;
   }
-  // The steps, for tokens begin … end - 1 of those that lie side by side; position: of token 0.
+  // The steps, for tokens begin … end - 1 of tokens that lie side by side; position: of token 0.
   void prepare_queries([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int begin,
                        [[maybe_unused]] int end) const {
     if constexpr (has_steps) {
@@ -222,7 +222,7 @@ struct AppendedCache {
     if (status == Status::ok) CacheAccess::count_all(cache);
   }
   bool holds(int tokens) const { return CacheTraits<Cache>::plain || cache.length() == tokens; }
-  // A ring has overwritten other tokens by those of the blocks before, and keeps these.
+  // In a ring, tokens of the blocks before have overwritten others, and stay.
   void take_back([[maybe_unused]] int tokens) const {
     if constexpr (!CacheTraits<Cache>::is_ring) (void)cache.truncate(tokens);
   }
@@ -273,7 +273,7 @@ struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shap
   static_assert(enough || !plain, "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
 };
 
-// Attention of a layer's tokens to `held` keys of arrays or of a cache, some of which the call itself may append.
+// Attention of a layer's tokens to `held` keys of arrays or of a cache; the call itself may append some of them.
 template <class Memory, int tokens, class Layer, class Kept, class Rows, class Work, class AnyOptions, class AnyPart>
 Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, Work& work, const LayerTokens& of_call,
                  const AnyOptions& options, const AnyPart& part) {

@@ -6,8 +6,8 @@
 //                                                attend::rotated<attend::RotaryPairs::halves>(rotary));
 //
 // Any type with these members is a step: check(position, count), which refuses positions before anything is touched, and
-// prepare_query(Query<Shape>&, position) and prepare_key(Key<Shape>&, position), which change those of a token. One that takes
-// no notice of positions has `static constexpr bool uses_positions = false` too, and then serves packed documents.
+// prepare_query(Query<Shape>&, position) and prepare_key(Key<Shape>&, position), which change one token. One that takes no
+// notice of positions has `static constexpr bool uses_positions = false` too, and then serves packed documents.
 #pragma once
 
 #include "rotary.h"
@@ -109,7 +109,7 @@ constexpr auto head_norm(QueryWeight&& query_weight, KeyWeight&& key_weight, flo
 // Queries at position p are multiplied by factors[(p + shift) / period], or by the last factor: so that attention over long
 // contexts stays sharp. Llama 4's layers without positions have period 8192 and shift 1, Ministral 3 has the positions that it
 // was trained on and shift 0.
-//   factors  float[], those of logarithmic_factors, say
+//   factors  float[], for example from logarithmic_factors
 //   period   at least 1
 //   shift    at least 0
 template <class Factors>

@@ -6,8 +6,8 @@
 //
 // x and y are Vectors, float[tokens][size], float[size] for one token, or the arrays of attention (Query, Key, Value, Output),
 // whose heads lie side by side: a projection to heads * head_dim outputs writes a Query as it is. A call that finds an
-// argument out of range returns a status and changes nothing. Programs without projections hold none of the code, and those
-// with one format of weights not that of others.
+// argument out of range returns a status and changes nothing. Programs hold the code of projections only if they use them, and
+// only for the formats of weights that they use.
 #pragma once
 
 #include "../detail/calls.h"

@@ -6,7 +6,7 @@
 //   attend::self_attention(x, layer, cache, y, work);                    // appends the tokens of x, then causal attention
 //   attend::self_attention(x, layer, y, work_of_arrays);                 // without a cache: all tokens see each other
 //   attend::project_memory(encoded, layer, memory, work);                // encoder tokens, once
-//   attend::cross_attention(x, layer, memory, y, work);                  // and then as often as there are queries
+//   attend::cross_attention(x, layer, memory, y, work);                  // and then for each x
 //
 //   static attend::LayerWorkspace<Voice, 16, attend::over_cache, false, 4> work_of_4;        // one, which 4 threads share
 //   team.run([&](attend::TeamPart part) { return attend::self_attention(x, layer, cache, y, work_of_4, part); });
@@ -190,8 +190,8 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
 }
 
 // Attention of the tokens of x to the memory that project_memory has put into the cache; every token sees all of it by
-// default (options: key_length, mask). For steps, the tokens of x have the positions offset, offset + 1 … Where causal or
-// another option depends on positions, offset is by default that of the last tokens of the memory; otherwise it is 0.
+// default (options: key_length, mask). The tokens of x have the positions offset, offset + 1 … for steps. Where causal or
+// another option depends on positions, they are by default the last tokens of the memory; otherwise offset is 0.
 // clang-format off
 //   x      Vectors<tokens, width>
 //   cache  KvCache

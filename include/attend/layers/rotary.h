@@ -29,12 +29,12 @@ struct RotaryScaling : core::RotaryScaling {
   static constexpr RotaryScaling linear(float factor) {
     return {{core::RotaryKind::linear, factor, 0, 0, 0, false, nullptr, 0, 0}};
   }
-  // So does a pair that turns less than `slow` (low_freq_factor) times in the original positions, and one that turns more than
-  // `fast` (high_freq_factor) times turns as without; what lies between is interpolated (Llama 3.1).
+  // Pairs that turn less than `slow` (low_freq_factor) times in the original positions turn `factor` times more slowly, pairs
+  // that turn more than `fast` (high_freq_factor) times stay as they are; pairs in between are interpolated (Llama 3.1).
   static constexpr RotaryScaling llama3(float factor, int original_positions, float slow = 1.0f, float fast = 4.0f) {
     return {{core::RotaryKind::llama3, factor, original_positions, slow, fast, false, nullptr, 0, 0}};
   }
-  // The same, interpolated by the number of the pair between those that turn `fast` (beta_fast) and `slow` (beta_slow) times
+  // The same, interpolated by the number of the pair between pairs that turn `fast` (beta_fast) and `slow` (beta_slow) times
   // (Peng et al., YaRN, 2023); set with_fractions where the configuration says truncate: false. Queries and keys are multiplied
   // by the attention factor, 1 + ln(factor) / 10 unless with_attention_factor sets another.
   static constexpr RotaryScaling yarn(float factor, int original_positions, float fast = 32.0f, float slow = 1.0f) {
@@ -66,9 +66,9 @@ struct RotaryScaling : core::RotaryScaling {
   }
 };
 
-// Of the pairs of a head, so many turn by each of some axes of positions (M-RoPE), which are given for each token: one axis
-// after the other (Qwen2-VL: {{16, 24, 24}, false}), or in turns, from pair 0 on, as long as an axis has pairs left, and then
-// by the first (Qwen3-VL: {{24, 20, 20}, true}).
+// How many pairs of a head turn by each axis of positions (M-RoPE); each token has a position on every axis. Pairs are given to
+// one axis after the other (Qwen2-VL: {{16, 24, 24}, false}), or to axes in turns, from pair 0 on, as long as an axis has pairs
+// left, and then to the first (Qwen3-VL: {{24, 20, 20}, true}).
 template <int axes>
 struct RotaryAxes {
   static_assert(axes >= 1 && axes <= 8, "attend: there are 1 to 8 axes of positions");
@@ -78,7 +78,7 @@ struct RotaryAxes {
 
 namespace detail {
 
-// What all angles of a Rotary or RotaryTable are made of.
+// The turns from which a Rotary or RotaryTable computes all angles.
 template <int rotary_dim>
 struct RotaryTurns {
   static constexpr int pairs = rotary_dim / 2;
@@ -134,8 +134,8 @@ core::Rotation rotation_of(X& x) {
 
 }  // namespace detail
 
-// Rotary positions whose angles are computed for each call. Of each head rotary_dim numbers turn: the first, or those from
-// number `first` on, as in rotate<RotaryPairs::neighbours, 128>(key, position).
+// Rotary positions whose angles are computed for each call. Of each head rotary_dim numbers turn: the first, or the numbers
+// from `first` on, as in rotate<RotaryPairs::neighbours, 128>(key, position).
 template <int rotary_dim>
 class Rotary {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
@@ -159,8 +159,8 @@ class Rotary {
     return position > 0x7fffffff - count ? Status::bad_position : Status::ok;
   }
 
-  // Turns the first `count` tokens, the first of which is at `position`: a negative one turns back. Returns the status of
-  // check, or bad_count where there are fewer tokens, and changes nothing then.
+  // Turns the first `count` tokens: token i by its position, position + i. A negative position turns back. Returns the status
+  // of check, or bad_count where there are fewer tokens, and changes nothing then.
   template <RotaryPairs layout, int first = 0, class X>
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim, first>;

@@ -20,7 +20,7 @@ inline constexpr detail::None none{};
 
 namespace detail {
 
-// The rows of an array that have a weight or bias of a type: as wide as that; without any, those of the last extent.
+// The rows of an array that are normalised: as wide as the weight or bias; without either, as wide as the last extent.
 template <class X, class Weight, class Bias, class Y>
 struct NormalisedRows {
   using From = ArrayOf<X>;
@@ -63,7 +63,7 @@ Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
   return Status::ok;
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, likewise.
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with the rules of rms_norm.
 template <class X, class Weight, class Bias, class Y>
 Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon = 1e-5f) {
   const core::Normalisation problem = detail::normalisation_of(x, weight, bias, y, epsilon);
@@ -98,10 +98,10 @@ void add(const From& from, To& to, float factor = 1.0f) {
 }
 
 // y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
-// block by block, over the square root of n. But for rounding, scores of queries and keys that both went through it are what they
-// were, and it is its own inverse (outputs of values that went through it come back by it), while sums of magnitudes of a block
-// do not overflow. Numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. y may
-// be x.
+// block by block, over the square root of n. Except for rounding, it keeps scores of queries and keys that both went through
+// it, and it is its own inverse (outputs of values that went through it come back by it), while sums of magnitudes of a block
+// do not overflow. Numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. y
+// may be x.
 template <class X, class Y>
 void hadamard(const X& x, Y& y) {
   static_assert(detail::are_floats<X, Y>,

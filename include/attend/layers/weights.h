@@ -63,7 +63,7 @@ template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, int8> {
   static_assert(detail::are_weights<outputs, inputs, int8>(), "");
   int8_t data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
-  float scales[size_t(outputs)];  // those of the weights
+  float scales[size_t(outputs)];  // as in the weights
 };
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, int4> {

@@ -7,7 +7,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// In assembly, because GCC moves the additions away from the products, and then has more of those than registers.
+// In assembly, because GCC moves the additions away from the products, and then has more products than registers.
 struct MultiplyAdd : Vectors256 {
   static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
     __m256i product;
@@ -58,7 +58,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As pack_keys, of a chunk that lies in a panel.
+  // As pack_keys, for a chunk that lies in a panel.
   static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
     for (int d = 0; d < head_dim; d += 4) {
       for (int k = 0; k < integer_chunk; k += 8, panel += 32) {
@@ -117,7 +117,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As scores, of one row with 32 keys where they lie, eight at a time.
+  // As scores, for one row and 32 keys, which are read where they lie, eight at a time.
   ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                               int32_t* scores) {
     const RowsInPlace rows(stride);
@@ -140,7 +140,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As values, of one row with 32 keys where they lie, 32 columns at a time.
+  // As values, for one row and 32 keys, which are read where they lie, 32 columns at a time.
   ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
                                               const Merge& merge, int32_t* sums) {
     int c = 0;
@@ -199,7 +199,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     return _mm256_set1_epi64x(quad);
   }
 
-  // `vectors` times 8 columns of a panel, of which `count` exist. Four columns in a vector, with two sums each.
+  // `vectors` times 8 columns of a panel; `count` columns exist. Four columns in a vector, with two sums each.
   template <int vectors>
   static ATTEND_ALWAYS_INLINE void panel_columns(const int32_t* weights, const int8_t* values, int width, int count,
                                                  const Merge& merge, int32_t* sums) {

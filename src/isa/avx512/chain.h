@@ -87,7 +87,7 @@ ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride,
   ".irp d, " d "\n" ATTEND_LOAD("24", "0" at, at_intel) ATTEND_LOAD("25", "64" at, at_intel "+64")                          \
   ATTEND_LOAD("26", "128" at, at_intel "+128") ATTEND_LOAD("27", "192" at, at_intel "+192") ATTEND_SIX_ROWS ".endr\n"
 
-// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], likewise, as one chain; keys: a multiple of 4, not 0.
+// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c]: one chain, k ascending; keys: a multiple of 4, not 0.
 ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride, int keys,
                                           float* to, ptrdiff_t to_stride, bool adds) {
   const float *row3 = weights + 3 * stride, *value3 = values + 3 * value_stride;

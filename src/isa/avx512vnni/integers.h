@@ -35,7 +35,7 @@ struct Quads512 {
   static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
     __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
   }
-  // Not here, where it would copy one of them.
+  // Not in assembly, with which GCC would copy one of the vectors.
   static ATTEND_ALWAYS_INLINE void add_quads_of_tile(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
     sum = _mm512_dpbusd_epi32(sum, bytes, signed_bytes);
   }

@@ -104,7 +104,7 @@ struct IntegerDsp : IntegerDspValues {
     scores_by(rows, query, {keys, stride, count}, head_dim, scores);
   }
 
-  // Of 1 to 3 dimensions that are left.
+  // Adds the products of 1 to 3 dimensions that are left.
   ATTEND_NOINLINE static void add_last_dimensions(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int last,
                                                   int32_t* scores) {
     for (int k = 0; k < count; ++k, keys += stride) {

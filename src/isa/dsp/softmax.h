@@ -117,7 +117,7 @@ struct IntegerDspSoftmax {
         : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
   }
 
-  // Exponents to weights, pairs of which lie two words apart; returns their sum. A step c - ((f * p) >> 11) is
+  // Turns exponents into weights, in pairs two words apart; returns the sum of the weights. A step c - ((f * p) >> 11) is
   // (c * 2^11 + 2047 - f * p) >> 11; the shift of the last one is part of the weight's own. That shift is by one octave more
   // than the weight's, and leaves in the carry what rounds it.
   //   r2-r5 coefficients   r6 two ones   r9 r10 exponents, weights   r11 fraction   r12 end   lr power

@@ -40,8 +40,8 @@ struct IntegerDspValues : IntegerDspSoftmax {
                         weights[0] + 2 * pairs,
                         pairs - (code_is_small ? 0 : 4),
                         code_is_small ? 0 : -pairs & 3};
-      // Behind the weights assembly finds it when all registers are taken. The scores of the second row were there; where a
-      // block has one row, its query is.
+      // Assembly finds the address of `of_rows` behind the weights, because all registers are taken. The scores of the second
+      // row were there; where a block has one row, its query is.
       int32_t* const behind = weights[0] + integer_chunk;
       const int32_t kept = *behind;
       *behind = int32_t(reinterpret_cast<intptr_t>(&of_rows));
@@ -55,7 +55,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
     }
   }
 
-  // A column of a row. (weights: those of the row.)
+  // A column of a row; weights: the row's.
   ATTEND_NOINLINE static void add_column(const int16_t* weights, const int8_t* values, ptrdiff_t stride, int count,
                                          const Merge& merge, int32_t* sum) {
     int32_t added = merge.half;

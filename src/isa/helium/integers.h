@@ -108,7 +108,7 @@ struct IntegerHelium : IntegerHeliumSoftmax {
   // one are the last one, with weights of 0. 8 columns go to the second half of the first row's scores, behind its weights, and
   // are added to the sums from there.
   //   q0 q1 values   q2 q3 weights   q4-q7 distances of keys   r0 r2 r4 r6 sums [row][column]   r1 r3 columns   r8 columns left
-  //   r5 where sums go   r9 weights   r10 keys   r11 numbers that values_of_rows is called with, r12 those of merging
+  //   r5 where sums go   r9 weights   r10 keys   r11 numbers that values_of_rows is called with, r12 numbers of merging
   template <int rows>
   ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& call, const int8_t* values, const int32_t* weights, int columns,
                                                         int count) {
@@ -200,7 +200,7 @@ struct IntegerHelium : IntegerHeliumSoftmax {
         : "r0", "r2", "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 
-  // A column of a row. (weights: those of the row.)
+  // A column of a row; weights: the row's.
   ATTEND_NOINLINE static void add_column(const int16_t* weights, const int8_t* values, ptrdiff_t stride, int count,
                                          const Merge& merge, int32_t* sum) {
     int32_t added = merge.half;

@@ -63,9 +63,9 @@ struct HeliumRow {
         : "lr", "q0", "q1", "q2", "q3", "cc", "memory");
   }
 
-  // Row r of a: 16 columns with their sums in q0-q3, or others, 4 at a time. Sums are zero at first, or those of 16 columns in
-  // memory, which go on. Loads, conversions and multiply-adds alternate as in a tile; a conversion to float runs where
-  // multiply-adds do, so four of these follow four of those.
+  // Row r of a: 16 columns with their sums in q0-q3, or others, 4 at a time. Sums begin at zero, or go on from sums of 16
+  // columns in memory. Loads, conversions and multiply-adds alternate as in a tile; a conversion to float runs where
+  // multiply-adds do, so four of each take turns.
   //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r11 adds   r12 columns left
   template <Format format, bool continues, class Number>
   ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {

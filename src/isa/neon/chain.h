@@ -1,8 +1,8 @@
 // Whole chains of six rows and four vectors, and their ends: two vectors at a time, with 12 sums, 6 registers of factors and 8
-// of vectors. So four steps take 14 loads side by side and 48 multiply-adds, none of which waits for one that began shortly
-// before. Processors that start and end instructions in their order let a load wait for multiply-adds that began earlier, once
-// for each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them beside 24 sums
-// and the factors, and that would be once in 12. To be included where the instruction set is switched on.
+// of vectors. So four steps take 14 loads side by side and 48 multiply-adds, and no multiply-add waits for one that began
+// shortly before. Processors that start and end instructions in their order let a load wait for multiply-adds that began
+// earlier, once for each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them
+// beside 24 sums and the factors, and that would be once in 12. To be included where the instruction set is switched on.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -94,8 +94,8 @@ ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride,
   ATTEND_LOAD("30", "value3", "0") ATTEND_LOAD("31", "value3", "16") ATTEND_ADVANCE("value3", "%[by]")                \
   ATTEND_FOUR_STEPS(first)
 
-// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], likewise, as one chain of 8 columns; keys: a multiple of 4,
-// not 0.
+// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], for 8 columns: one chain, k ascending; keys: a multiple
+// of 4, not 0.
 ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride,
                                           int keys, float* to, ptrdiff_t to_stride, bool adds) {
   const float *row1 = weights + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride, *row5 = row4 + stride;

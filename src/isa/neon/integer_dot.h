@@ -124,8 +124,8 @@ struct IntegerNeonProducts {
     }
   }
 
-  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i / 4][column][i % 4], of 16 columns, or of those of a
-  // panel's 32.
+  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i / 4][column][i % 4], of 16 columns; in_panel: of
+  // 16 of a panel's 32 columns.
   template <int rows, bool in_panel = false>
   static ATTEND_ALWAYS_INLINE void add(const int8_t* const* a, const int8_t* b, int groups, int32x4_t (&sums)[rows][4]) {
     constexpr int group = in_panel ? 128 : 64;

@@ -29,11 +29,11 @@ struct IntegerNeon : IntegerNeonProducts {
     return vget_lane_s32(vpmax_s32(two, two), 0);
   }
 
-  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  // Where a row's weight of a key lies in a tile whose scores have become weights.
   using Weight = int16_t __attribute__((may_alias));
   static Weight* weight(int32_t (*tile)[integer_chunk], int row, int key) { return reinterpret_cast<Weight*>(tile[row]) + key; }
 
-  // Weights lie where scores did, before those that are still read.
+  // Weights lie where scores did, before the scores that are still to be read.
   static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
                           uint32_t fraction) {
     uint32x4_t sums = vdupq_n_u32(0);
@@ -69,7 +69,7 @@ struct IntegerNeon : IntegerNeonProducts {
     for (int i = 0; i < 8; ++i) to.set(i, merge_scaled(state, weights.exponent[i], weights.sum[i], 8));
   }
 
-  // As values, of one row and where the values lie.
+  // As values(), for one row, whose values are read where they lie.
   static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
                               int32_t* sums) {
     for (int c = 0; c < width; c += 16) {

@@ -7,7 +7,7 @@ namespace {
 
 struct Rvf : RvfRows {
   static constexpr int columns(int rows, bool apart) { return rows == 1 && apart ? 4 : 16; }
-  // Of a panel a tile takes as few as it can, and a row all.
+  // A tile takes as few columns of a panel as it can, a row takes all.
   static constexpr int panel_columns(int rows, int columns, int limit) { return rows == 1 ? limit : (columns + 3) & -4; }
   static constexpr bool has_weights = true;
 
@@ -92,7 +92,7 @@ struct Rvf : RvfRows {
         "add %[scores], %[scores], %[next]\n"
         "bne %[lane], %[lanes_end], 1b\n"
         "j 11f\n"
-        // A weight of 0: its power becomes that of a number.
+        // A weight of 0: its power becomes `lowest`, so that the product is 0.
         "4: fmv.w.x ft4, zero; mv %[power0], %[lowest]; j 3b\n"
         "6: fmv.w.x ft5, zero; mv %[power1], %[lowest]; j 5b\n"
         "8: fmv.w.x ft6, zero; mv %[power2], %[lowest]; j 7b\n"
@@ -107,7 +107,7 @@ struct Rvf : RvfRows {
   }
 
  private:
-  // 1 row x 16 columns: 16 sums, 4 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
+  // 1 row x 16 columns: 16 sums, 4 numbers of b and a factor. Sums begin at zero, or go on from sums in memory.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x16(const Chains& c) { row_1x16<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x16(const Chains& c) { row_1x16<true>(c); }
   template <bool continues>

@@ -2,8 +2,8 @@
 // stays in a floating-point register.
 //
 // Vectors have a fixed length: as many bits as -mrvv-vector-bits or the architecture (Zvl256b, Zvl512b) says that a register
-// has, and 128, which every processor with the extension has, otherwise. They are generic vectors of the compiler, because
-// those can be members and elements of arrays at any setting of the compiler, and registers longer than they are do no harm:
+// has, and 128, which every processor with the extension has, otherwise. They are generic vectors of the compiler, because such
+// vectors can be members and elements of arrays at any setting of the compiler, and registers longer than they are do no harm:
 // each instruction is told how many lanes count.
 
 namespace attend::ATTEND_ISA {
@@ -94,7 +94,7 @@ struct Rvv : NoLoops {
   static Vec fma(Factor a, Vec b, Vec c) { return __builtin_elementwise_fma(broadcast(a), b, c); }
   static Vec accumulate(Factor a, Vec b, Vec sum) { return fma(a, b, sum); }
   static Vec max(Vec a, Vec b) { return b > a ? b : a; }  // a where one is NaN: vfmax would give the number
-  static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // likewise
+  static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // a where one is NaN
   static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) { return __builtin_reduce_max(a); }
   static Vec first_of(Vec a, Vec b, int count) { return lane_numbers() < count ? a : b; }
@@ -112,7 +112,7 @@ struct Rvv : NoLoops {
   static Vec two_to(Vec n) { return Vec((Words(n) + 127u) << 23); }
 
   static Vec scale_by_power(Vec a, Vec n) {
-    // Of n outside of -2^22 to 2^22 the sum's low bits are something else, but such a lane is dropped, or a NaN.
+    // Where n is outside of -2^22 to 2^22, the sum's low bits are not n, but such a lane is dropped, or a NaN.
     return scale_by_low_bits(a, n + 12582912.0f, Vec(Words{} + (127u << 23)), broadcast(12582912.0f - 125.0f));
   }
 

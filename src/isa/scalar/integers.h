@@ -81,8 +81,8 @@ struct IntegerScalar {
     return maximum;
   }
 
-  // Where the weight of a row's key is, of a tile whose scores have become weights: those of a key are side by side. What is
-  // written lies before the scores that are still read.
+  // Where a row's weight of a key lies, in a tile whose scores have become weights: the weights of a key lie side by side.
+  // Weights are only written before the scores that are still to be read.
   using Weight = int16_t __attribute__((may_alias));
   static Weight* weight(int32_t (*tile)[integer_chunk], int row, int key) {
     return reinterpret_cast<Weight*>(tile[0]) + key * tile_rows + row;

@@ -10,7 +10,7 @@ struct Scalar : FloatArithmetic {
 
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
-  // The columns of a panel to compute for so many, at most those that `chains` takes: its keys are there, seen or not.
+  // How many columns of a panel to compute where so many are seen: as many as `chains` takes, because all its keys exist.
   static constexpr int panel_columns(int /*rows*/, int /*columns*/, int limit) { return limit; }
   static constexpr int widened_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
   static constexpr bool widens_apart = true;

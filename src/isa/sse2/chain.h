@@ -99,9 +99,9 @@ ATTEND_ALWAYS_INLINE bool chain_of_doubles(const float* factors, ptrdiff_t facto
     return _mm_movelh_ps(_mm_cvtpd_ps(_mm_mul_pd(low, down)), _mm_cvtpd_ps(_mm_mul_pd(high, down)));
   };
   const __m128 a = narrowed(s00, s01), b = narrowed(s02, s03), c = narrowed(s10, s11), d = narrowed(s12, s13);
-  // Of a number that is finite 0, of others NaN.
+  // a - a is 0 where a is finite, and NaN otherwise.
   const __m128 all = _mm_add_ps(_mm_add_ps(_mm_sub_ps(a, a), _mm_sub_ps(b, b)), _mm_add_ps(_mm_sub_ps(c, c), _mm_sub_ps(d, d)));
-  // What is small may come from sums that were subnormal as floats, and have kept more digits than these.
+  // Small numbers may come from sums that would be subnormal as floats, and have more digits than such floats.
   const auto is_small = [](__m128 sum) {
     const __m128 magnitude = _mm_andnot_ps(_mm_set1_ps(-0.0f), sum);
     return _mm_and_ps(_mm_cmplt_ps(magnitude, _mm_set1_ps(1.0f / 79228162514264337593543950336.0f)),  // 2^-96

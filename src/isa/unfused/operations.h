@@ -44,7 +44,7 @@ struct Unfused : Target, NoLoops {
     for (int i = 0; i < count; ++i) to[i] = a[i];
   }
 
-  // A half's exponent and digits moved to those of a float are its magnitude times 2^-112, subnormal ones too.
+  // A half's exponent and digits, moved to a float's, are its magnitude times 2^-112, in subnormal halves too.
   static Vec load(const Half* from) {
     const Words half = Target::load_pairs(from), magnitude = (half & 0x7fffu) << 13;
     const Words scaled = Words(as_floats(magnitude) * broadcast(two_to_112));

@@ -116,7 +116,7 @@ struct Vfp : VfpOutputs {
  private:
   ATTEND_NOINLINE static void rest(const Chains& c) { singly(c, 0); }
 
-  // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
+  // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. Sums begin at zero, or go on from sums in memory.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) { row_1x8<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x8(const Chains& c) { row_1x8<true>(c); }
   template <bool continues>

@@ -78,7 +78,7 @@ struct VfpTyped : Scalar {
 
   static bool is_word(const void* address) { return reinterpret_cast<uintptr_t>(address) % 4 == 0; }
 
-  // 8 numbers a round, and those before the first whole word and behind the last round one by one.
+  // 8 numbers a round; numbers before the first whole word and behind the last round go one by one.
   template <class Number>
   ATTEND_ALWAYS_INLINE static void widen_all(const Number* from, int count, float* to) {
     if (sizeof(Number) == 2 && !is_word(from) && count > 0) {

@@ -82,7 +82,7 @@ struct IntegerPairs : IntegerX86 {
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) added[r][v] = Operations::all(merges[r].half);
     }
-    // GCC would store or copy sums in each turn of a loop of which it knows how often it runs and where it begins.
+    // GCC would store or copy sums in each turn of the loop if it knew how many turns there are and where it begins.
     const int pairs = opaque(integer_chunk / 2);
     values = opaque(values + c * integer_chunk);
     for (int pair = 0; pair < pairs; ++pair, values += 32) {

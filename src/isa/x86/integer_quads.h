@@ -1,10 +1,10 @@
-// The kernels of integer attention for instruction sets that add products of quads of bytes, one side of which has no sign. A
-// chunk of keys lies as
+// The kernels of integer attention for instruction sets that add products of quads of bytes, one side unsigned. A chunk of keys
+// lies as
 //
 //   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
 //
 // and sums of scores begin at -128 times the sum of the query. Panels (core/integer.h) have keys in that order already.
-// What is of a vector's length or of an instruction is in the parameter: what IntegerPairs asks for, and
+// What depends on the vector's length or on instructions is in `Operations`: what IntegerPairs asks for, and
 //
 //   flip, shift_up           bytes with their signs flipped; lanes times 2^8
 //   add_quads                sum += four products of bytes without a sign and bytes with one; add_quads_of_tile for many sums
@@ -58,7 +58,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
     }
   }
 
-  // As pack_keys, of a chunk that lies in a panel: in this order already.
+  // As pack_keys, for a chunk that lies in a panel: in this order already.
   static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
     const __m256i sign = _mm256_set1_epi8(-128);
     const int bytes = (head_dim + 3) / 4 * 4 * integer_chunk;
@@ -81,7 +81,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
     score_tile<rows, true>(query, panel, head_dim, scores);
   }
 
-  // As scores, of one row with 32 keys where they lie, four at a time. A key of one vector takes no loop.
+  // As scores, for one row and 32 keys, which are read where they lie, four at a time. A key of one vector takes no loop.
   ATTEND_ALWAYS_INLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                                    int32_t* scores) {
     if (head_dim == 4 * lanes) return vectors_in_place(query, keys, stride, scores);
@@ -89,8 +89,8 @@ struct IntegerQuads : IntegerPairs<Operations> {
                                 : any_in_place<false>(query, keys, stride, head_dim, scores);
   }
 
-  // As values, of one row with 32 keys where they lie, four vectors of columns at a time. Bytes of four keys are brought side
-  // by side, and are multiplied by the upper and by the lower bytes of their weights.
+  // As values, for one row and 32 keys, which are read where they lie, four vectors of columns at a time. Bytes of four keys
+  // are brought side by side, and are multiplied by the upper and by the lower bytes of their weights.
   ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
                                               const Merge& merge, int32_t* sums) {
     Bytes bytes;
@@ -183,7 +183,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
  private:
   static constexpr int bytes_ahead = 4096;
-  static constexpr int most_prefetched = 128;  // dimensions of keys of which later ones are prefetched: longer ones are streams
+  static constexpr int most_prefetched = 128;  // the most dimensions of keys that are prefetched: longer keys are streams
 
   // Adds the products of as many dimensions of four keys as a vector has bytes, or fewer.
   template <class Dims>
@@ -222,7 +222,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
     });
   }
 
-  // Scores of 32 keys, of which `add` adds the products of four.
+  // Scores of 32 keys; `add` adds the products of four keys.
   template <class Add>
   static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const Query* query, const int8_t* keys,
                                                   int32_t* scores, Add add) {

@@ -44,7 +44,7 @@ ATTEND_ALWAYS_INLINE void transpose_quads(Vector (&rows)[4]) {
   rows[3] = high_64(high_01, high_23);
 }
 
-// Likewise of bytes: row i of the result has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four
+// The same with bytes: row i of the result has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four
 // rows.
 template <class Vector>
 ATTEND_ALWAYS_INLINE void interleave_bytes(Vector (&rows)[4]) {
@@ -70,7 +70,7 @@ struct Largest {
   }
 };
 
-// Combines the lanes of four rows: those of row i in lane i of each 128 bits.
+// Combines the lanes of each of four rows: row i ends up in lane i of each 128 bits.
 template <class Combined, class Vector>
 ATTEND_ALWAYS_INLINE Vector of_four(const Vector* rows) {
   const Vector a = Combined::combine(low_32(rows[0], rows[1]), high_32(rows[0], rows[1]));
@@ -85,7 +85,7 @@ ATTEND_ALWAYS_INLINE void transpose_parts(__m256i (&rows)[2]) {
   rows[0] = first;
 }
 
-// Combines the parts of as many rows as a vector has, and the lanes of eight rows, those of row i in lane i.
+// Combines the parts of as many rows as a vector has parts, and the lanes of eight rows: row i ends up in lane i.
 template <class Combined>
 ATTEND_ALWAYS_INLINE __m256i of_parts(__m256i (&rows)[2]) {
   transpose_parts(rows);

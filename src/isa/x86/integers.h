@@ -65,7 +65,7 @@ class RowsInPlace {
       : stride_(stride), three_(opaque(3 * stride)), ahead_(opaque(rows_ahead * stride)) {}
 
   ATTEND_ALWAYS_INLINE const int8_t* row(const int8_t* from, int i) const { return i < 3 ? from + i * stride_ : from + three_; }
-  // Those that are used some time later.
+  // Prefetches rows that are used some time later.
   ATTEND_ALWAYS_INLINE void prefetch_four(const int8_t* from) const {
     const int8_t* const ahead = opaque(from + ahead_);
     ATTEND_UNROLL
@@ -151,7 +151,7 @@ struct IntegerX86 {
     for (; c + 8 <= count; c += 8) {
       const __m256i shifted = _mm256_sll_epi32(load(sums + c), _mm_cvtsi32_si128(end.left));
       const __m256i aligned = _mm256_sub_epi32(_mm256_srai_epi32(shifted, 1), zero);
-      // Upper halves of products of 64 bits, of which one instruction makes every other one.
+      // Upper halves of products of 64 bits; one instruction makes every other product.
       const __m256i even = _mm256_srli_epi64(_mm256_mul_epi32(aligned, factor), 32);
       const __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(aligned, 32), factor);
       const __m256i number = _mm256_add_epi32(_mm256_blend_epi32(even, odd, 0xaa), half);
@@ -198,7 +198,7 @@ struct IntegerX86 {
     }
   }
 
-  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  // Where a row's weight of a key lies in a tile whose scores have become weights.
   static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
     return reinterpret_cast<int16_t*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
   }
@@ -209,7 +209,7 @@ struct IntegerX86 {
 
   static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
 
-  // What eight sums are less the sums of products.
+  // What is added to eight sums of products: bias - input_zero * sum of weights.
   static ATTEND_ALWAYS_INLINE __m256i starts_of(const ProjectionEnd& of, int k) {
     const __m256i bias = of.bias == nullptr ? _mm256_setzero_si256() : load(of.bias + k);
     const __m256i sums = load(static_cast<const int32_t*>(of.weight_sums) + k);
@@ -235,7 +235,7 @@ struct IntegerX86 {
     return sums;
   }
 
-  // Each lane becomes that of `lanes` before, the first ones those of `first`.
+  // Moves the lanes of a up by `lanes`; the first lanes come from `first`.
   template <int lanes>
   static ATTEND_ALWAYS_INLINE __m256i before(__m256i a, __m256i first) {
     const __m256i places =

@@ -8,7 +8,7 @@
 #if defined(__clang__) && defined(_MSC_VER)
 #include <smmintrin.h>  // SSE3 and SSE4.1
 
-// Each needs those before it: clang-format must not sort them.
+// Each needs the headers before it: clang-format must not sort them.
 #include <avxintrin.h>
 
 #include <avx2intrin.h>
