@@ -40,7 +40,10 @@ ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   const typename Isa::Vec factor = rescale_factor<Isa>(lower.numbers[1], max);
   to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
   to.numbers[1] = max;
-  multiply_add_row<Isa>(lower.sums, value_dim, factor, higher.sums, to.sums);
+  // As exact as a fused multiply-add, which processors of portable code may lack.
+  map_row<Isa>(lower.sums, value_dim, to.sums, [&](typename Isa::Vec sum, int c, int lanes) ATTEND_INLINE_LAMBDA {
+    return Isa::add(Isa::mul(sum, factor), load_some<Isa>(higher.sums + c, lanes));
+  });
 }
 
 // A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node
@@ -190,9 +193,14 @@ class RowState {
 
   template <class Isa>
   void begin() const {
+    nodes().set_nodes(0);
+    begin_row<Isa>();
+  }
+  // The same but for its nodes.
+  template <class Isa>
+  void begin_row() const {
     fill_row<Isa>(0.0f, value_dim_, chain());
     owner() = 0.0f;
-    nodes().set_nodes(0);
     begin_segment<Isa>();
   }
 

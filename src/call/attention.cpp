@@ -61,7 +61,7 @@ ATTEND_NOINLINE void leave_rows(const Problem& problem, const Options& options, 
 }
 
 ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
-  const int open = segment_of(problem.keys), width = problem.value_dim;
+  const int width = problem.value_dim;
   for (int head = 0; head < problem.query_heads; ++head) {
     for (int token = 0; token < problem.queries; ++token) {
       const RowState state(element(options.states, token, head), width);
@@ -70,25 +70,28 @@ ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options)
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
       float max = state.max();
       for (int n = 0; n < nodes.nodes(); ++n) max = Scalar::max(max, nodes.sums(n)[width + 1]);
-      // Of the sums and the denominator, which lies behind those of a node.
+      // Of some sums from c on, or of the denominator, which lies behind those of a node.
       const float open_factor = rescale_factor<Scalar>(state.max(), max);
-      const auto total = [&](int c, float of_open) {
-        const auto add = [](float a, float b) { return Scalar::add(a, b); };
-        TreeSum<float, decltype(add)> sum(add);
+      const auto total = [&](int c, int count, const float* of_open) {
+        TreeSum<Columns, Columns::Add> sum{Columns::Add()};
         for (int n = 0; n < nodes.nodes(); ++n) {
           const float* const of = nodes.sums(n);
-          sum.take(node_of(nodes.number(n)).first, Scalar::mul(of[c], rescale_factor<Scalar>(of[width + 1], max)));
+          sum.take(node_of(nodes.number(n)).first, Columns(of + c, count, rescale_factor<Scalar>(of[width + 1], max)));
         }
-        sum.take(open, Scalar::mul(of_open, open_factor));
+        if (problem.keys % segment_keys != 0) sum.take(segment_of(problem.keys), Columns(of_open, count, open_factor));
         return sum.total();
       };
-      const Denominator all = denominator_of(options, head, total(width, add_lanes<Scalar>(lane_sums)), max);
+      const float open_denominator = add_lanes<Scalar>(lane_sums);
+      const Denominator all = denominator_of(options, head, total(width, 1, &open_denominator).numbers[0], max);
       epilogue_lse(options, token, head, all);
       ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
-      for (int c = 0; c < width; ++c, ++at) {
-        const float sum = total(c, Scalar::add(state.sums()[c], state.chain()[c]));
-        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(sum, all.output);
-        narrow_row(options.output_format, &number, 1, moved(problem.output.data, at, options.output_format));
+      for (int c = 0; c < width; c += Columns::most, at += Columns::most) {
+        const int count = at_most(width - c, Columns::most);
+        Columns open_sums;
+        for (int i = 0; i < count; ++i) open_sums.numbers[i] = Scalar::add(state.sums()[c + i], state.chain()[c + i]);
+        Columns sums = total(c, count, open_sums.numbers);
+        sums = magnitude(all.sum) == 0 ? Columns{} : Columns(sums.numbers, count, all.output);
+        narrow_row(options.output_format, sums.numbers, count, moved(problem.output.data, at, options.output_format));
       }
     }
   }
