@@ -11,7 +11,6 @@
 #include "batch.h"
 #include "states.h"
 #include "merged_states.h"
-#include "key_parts.h"
 #include "integer.h"
 #include "integer_linear.h"
 #include "linear.h"

@@ -7,11 +7,7 @@
 namespace attend::ATTEND_ISA {
 
 void Backend::run_options(const core::Problem& problem, const core::Options& options) {
-  EmbeddedPipeline<Isa, AllFeatures>(problem, options).template run<true>();
-}
-
-void Backend::combine_options(const core::Problem& problem, const core::Options& options, const float* partials) {
-  add_segments<Scalar>(problem, options, partials);
+  EmbeddedPipeline<Isa, AllFeatures>(problem, options).run();
 }
 
 }  // namespace attend::ATTEND_ISA

@@ -57,10 +57,6 @@ class FeatureWalk {
       const auto& sums = rows_.sums;
       if (rows_.has_states()) return sums.save(r, rows_.state(token, head));
       const auto result = sums.result(r, tree_.depth());
-      if (options_.partial) {
-        return store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, sums.softmax[r].max,
-                                      element(problem_.output, token, head));
-      }
       const Denominator all = denominator_of(options_, head, result.denominator, sums.softmax[r].max);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = score_mod_.shown(token, head);

@@ -141,12 +141,12 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
 
 // Two functions, so that a call takes the stack of only one.
 template <class Isa>
-void run_problem(const core::Problem& problem, bool divides) {
+void run_problem(const core::Problem& problem) {
   if constexpr (Isa::flushes) {
-    if (run_flushed<Isa>(problem, divides)) return;
+    if (run_flushed<Isa>(problem)) return;
   }
-  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, visible_keys(problem, 0), divides);
-  run_blocks<Isa>(problem, divides);
+  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, visible_keys(problem, 0), true);
+  run_blocks<Isa>(problem, true);
 }
 
 // Whether a call takes whole segments of keys into states, and calls without options make the sums of these.

@@ -7,7 +7,6 @@ namespace core {
 namespace {
 
 ATTEND_OPERATION(RunOptions, run_options)
-ATTEND_OPERATION(CombineOptions, combine_options)
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
 // from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
@@ -113,16 +112,6 @@ ATTEND_NOINLINE void merge_rows(float* states, const float* others, bool takes_o
   }
 }
 
-// Leaves the keys of one segment: of the first, or of one that some token sees. Then the difference cannot overflow where the
-// offset counts.
-void take_segment(Problem& problem, int segment) {
-  const int first = segment * segment_keys;
-  problem.key.data += first * (problem.key_panels ? problem.head_dim : problem.key.token_stride);
-  problem.value.data += first * problem.value.token_stride;
-  if (problem.causal) problem.offset -= first;
-  problem.keys = problem.keys - first < segment_keys ? problem.keys - first : segment_keys;
-}
-
 }  // namespace
 
 void leave(const Problem& problem, const Options& options, int from, int to) {
@@ -137,39 +126,7 @@ void merge(float* states, const float* others, bool takes_open, int rows, int va
 
 void run_part(const Problem& problem, int part, int parts) { run_units(problem, part, parts); }
 
-KeyUnits key_units(const Problem& problem, int part, int parts) {
-  return units_of_part(problem.kv_heads * visible_segments(problem), part, parts);
-}
-
-void run_key_part(const Problem& problem, int part, int parts, float* partials) {
-  const int segments = visible_segments(problem);
-  const int group = problem.query_heads / problem.kv_heads, row_floats = partial_row_floats(problem.value_dim);
-  const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
-  const KeyUnits units = key_units(problem, part, parts);
-  for (int unit = units.first; unit < units.end; ++unit) {
-    const int head = unit / segments;
-    Problem unit_problem = problem;
-    unit_problem.output.data = nullptr;
-    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group}, formats_of(problem));
-    take_segment(unit_problem, unit - head * segments);
-    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    sum_segment(unit_problem);
-  }
-}
-
 void run_part(const Problem& problem, const Options& options, int part, int parts) { run_units(problem, options, part, parts); }
-
-KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
-  return segment_units(problem, options, part, parts);
-}
-
-void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials) {
-  run_segments(problem, options, part, parts, partials);
-}
-
-void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
-  ActiveOptionBackend::call<CombineOptions>(problem, options, partials);
-}
 
 }  // namespace core
 }  // namespace attend

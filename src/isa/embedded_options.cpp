@@ -29,7 +29,7 @@ template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options) {
   namespace isa = embedded_caches;
   in_float_environment([&]() ATTEND_INLINE_LAMBDA {
-    isa::EmbeddedPipeline<isa::EmbeddedIsa, isa::CacheFeatures<format, one_row>>(problem, options).template run<true>();
+    isa::EmbeddedPipeline<isa::EmbeddedIsa, isa::CacheFeatures<format, one_row>>(problem, options).run();
   });
 }
 

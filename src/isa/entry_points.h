@@ -4,14 +4,8 @@
 
 // Computes a problem.
 ATTEND_NOINLINE static void run(const core::Problem& problem);
-// Makes the sums of one segment, for a problem of at most segment_keys keys, which its output takes undivided, with the
-// denominator and the maximum after each row.
-ATTEND_NOINLINE static void sum_segment(const core::Problem& problem);
-// Writes the output of a problem from the sums of all its segments (attention/combine.h).
-ATTEND_NOINLINE static void combine(const core::Problem& problem, const float* partials);
 // The same with options.
 ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options);
-ATTEND_NOINLINE static void combine_options(const core::Problem& problem, const core::Options& options, const float* partials);
 
 static void run_integers(const core::IntegerProblem& problem);
 static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options);

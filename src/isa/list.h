@@ -247,9 +247,6 @@ using LinearBackends = Backends;
 using RowBackends = Backends;
 #endif
 
-// With the active backend; core/attention.h has the others.
-void sum_segment(const Problem& problem);
-
 // Which backend is active: its place in the list.
 int active_index();
 

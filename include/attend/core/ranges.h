@@ -24,7 +24,7 @@ struct Ranges {
   int token = 0;  // of both lists, that of query 0
 };
 
-// Not with states, nor with partial.
+// Not with states.
 template <class AnyOptions>
 struct Ranged : AnyOptions {
   Ranges ranges;
