@@ -64,18 +64,39 @@ double timed(benchmark::State& state, Work work, Probe probe) {
   return std::max(limit, probe());
 }
 
-// Each thread sums some segments of keys, and then one adds these up.
+// Each thread takes some segments of keys into states, and then one merges and finishes these.
 template <class Probe>
 double timed_key_parts(benchmark::State& state, const Row& row, const Case& made, Probe probe) {
+  namespace core = attend::core;
   const Shape& s = row.shape;
-  std::vector<float> partials(attend::core::partial_floats(s.query_heads, s.queries, s.head_dim, s.keys));
-  bench::Team team(row.threads,
-                   [&](int part) { attend::core::run_key_part(made.ours(part), part, row.threads, partials.data()); });
+  const int nodes = core::state_nodes(s.keys), rows = s.query_heads * s.queries, last = row.threads - 1;
+  const auto floats = std::ptrdiff_t(core::state_floats(s.head_dim, nodes));
+  const std::size_t work = core::option_scratch_floats(1, attend::config::key_block, s.head_dim, s.head_dim, 0);
+  std::vector<std::vector<float>> states(std::size_t(row.threads), std::vector<float>(std::size_t(rows * floats)));
+  std::vector<std::vector<float>> scratch(std::size_t(row.threads), std::vector<float>(work));
+  const auto with_states = [&](int part) {
+    core::Options options;
+    options.states = {states[std::size_t(part)].data(), s.query_heads * floats, floats};
+    options.begins = true;
+    return options;
+  };
+  const auto cut = [&](int part) { return s.keys / attend::segment_keys * part / row.threads * attend::segment_keys; };
+  bench::Team team(row.threads, [&](int part) {
+    core::Problem problem = made.ours(part);
+    core::Options options = with_states(part);
+    options.first_key = cut(part);
+    problem.keys = part == last ? s.keys : cut(part + 1);
+    problem.row_block = 1, problem.key_block = attend::config::key_block;
+    problem.scratch = scratch[std::size_t(part)].data();
+    core::run(problem, options);
+  });
   return timed(
       state,
       [&] {
         team.run();
-        attend::core::add_key_parts(made.ours(), partials.data());
+        for (int part = 0; part < last; ++part)
+          core::merge(states[std::size_t(last)].data(), states[std::size_t(part)].data(), false, rows, s.head_dim, nodes);
+        core::finish(made.ours(), with_states(last));
       },
       probe);
 }

@@ -12,7 +12,6 @@
 #include "batch.h"
 #include "states.h"
 #include "merged_states.h"
-#include "key_parts.h"
 #include "integer.h"
 #include "backend.h"
 #include "core/version.h"

@@ -8,8 +8,8 @@
 //   cache.append(key, value);  // Key<Talk>, Value<Talk>: numbers of 8 bits
 //   attend::decode(query, cache, output, work, quantisation);
 //
-// All calls of attention.h, states.h and key_parts.h take integers as they take floats, with work memory of the shape and then
-// a Quantisation; ScoreOptions need no OptionWorkspace. Over a cache queries see at most 65535 tokens.
+// All calls of attention.h and states.h take integers as they take floats, with work memory of the shape and then a
+// Quantisation; ScoreOptions need no OptionWorkspace. Over a cache queries see at most 65535 tokens.
 //
 // The results are the same bits on every target, in any cutting into parts, blocks and calls. The number of instructions of a
 // call depends on its shape and its masks alone, not on its numbers. Errors: include/guide/integers.md.

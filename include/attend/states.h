@@ -1,5 +1,5 @@
-// Attention in steps: a State takes some keys per call, for a watchdog, a scheduler or several machines, and is finished later.
-// However the keys are cut into calls, the bits are those of one call.
+// Attention in steps: a State takes some keys per call, for a watchdog, a scheduler, threads or several machines, and is finished
+// later. However the keys are cut into calls, the bits are those of one call.
 //
 //   static attend::State<Shape> state;
 //   state.begin();
@@ -246,14 +246,12 @@ Status accumulate(const Any&...) {
   static_assert(
       sizeof...(Any) > 1000,
       "attend: accumulate takes an attend::Query, a cache (or an attend::Key and an attend::Value), then an attend::State, "
-      "the key to stop before and work memory, or attend::Partials; then options");
+      "the key to stop before and work memory; then options");
   return Status::ok;
 }
 template <class... Any>
 Status finish(const Any&...) {
-  static_assert(sizeof...(Any) > 1000,
-                "attend: finish takes an attend::State and an attend::Output, or an attend::KvCache, attend::Partials and an "
-                "attend::Output; then options");
+  static_assert(sizeof...(Any) > 1000, "attend: finish takes an attend::State and an attend::Output; then options");
   return Status::ok;
 }
 

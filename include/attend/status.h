@@ -42,7 +42,6 @@ enum class [[nodiscard]] Status{
     bad_saved,       // load: no saved state, or damaged, or cut short
     other_bits,      // load: saved by a library of another ATTEND_BITS_VERSION, whose sums are others
     other_shape,     // load: of other heads, another value_dim or arithmetic, or more queries
-    bad_partials,    // finish: a part has not run, or with other options or another length of the cache
 
     // Calls with ScoreOptions, RingCache or State.
     bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps

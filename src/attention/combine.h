@@ -29,7 +29,10 @@ ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   const typename Isa::Vec factor = rescale_factor<Isa>(lower.numbers[1], max);
   to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
   to.numbers[1] = max;
-  multiply_add_row<Isa>(lower.sums, value_dim, factor, higher.sums, to.sums);
+  // As exact as a fused multiply-add, which processors of portable code may lack.
+  map_row<Isa>(lower.sums, value_dim, to.sums, [&](typename Isa::Vec sum, int c, int lanes) ATTEND_INLINE_LAMBDA {
+    return Isa::add(Isa::mul(sum, factor), load_some<Isa>(higher.sums + c, lanes));
+  });
 }
 
 // A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node
@@ -88,79 +91,6 @@ struct Columns {
   };
 };
 
-// Adds up what was kept of the segments that a row sees, in the output; `apart` floats lie from one segment's to the next's.
-// All are brought to the highest maximum at once, which is as exact as to do it from node to node, so that a few columns of
-// nodes are all the memory.
-template <class SegmentAt>
-RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, SegmentAt segment_at, int value_dim,
-                          float* output) {
-  float max = kept[value_dim + 1];
-  for (int n = 1; n < segments; ++n) {
-    const float other = kept[n * apart + value_dim + 1];
-    if (Scalar::less(max, other)) max = other;
-  }
-  const int width = value_dim + 1;  // the denominator lies behind the sums
-  float denominator = 0.0f;
-  for (int c = 0; c < width; c += Columns::most) {
-    const int count = at_most(width - c, Columns::most);
-    TreeSum<Columns, Columns::Add> sum{Columns::Add()};
-    const float* from = kept;
-    for (int n = 0; n < segments; ++n, from += apart) {
-      sum.take(segment_at(n), Columns(from + c, count, rescale_factor<Scalar>(from[value_dim + 1], max)));
-    }
-    const Columns& total = sum.total();
-    const int here = at_most(count, value_dim - c);
-    for (int i = 0; i < here; ++i) output[c + i] = total.numbers[i];
-    if (here < count) denominator = total.numbers[here];
-  }
-  return {denominator, max};
-}
-
-// Adds up the segments of each row of a problem in its output, then calls with the row's token, head, output and total.
-//   kept       [kv_heads][segments][queries][group][partial_row_floats]
-//   seen(token)  how many of the segments a token sees
-//   segment_at(n)  the number of the n-th of them
-template <class Seen, class SegmentAt, class Call>
-ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segments, const float* kept, Seen seen,
-                                         SegmentAt segment_at, Call call) {
-  const int group = problem.query_heads / problem.kv_heads;
-  const ptrdiff_t row_floats = partial_row_floats(problem.value_dim), apart = row_floats * group * problem.queries;
-  for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
-    for (int token = 0; token < problem.queries; ++token) {
-      const int count = seen(token);
-      float* output = element(problem.output, token, first_head);
-      for (int head = 0; head < group; ++head, kept += row_floats, output += problem.output.head_stride) {
-        call(token, first_head + head, output, add_row_segments(kept, apart, count, segment_at, problem.value_dim, output));
-      }
-    }
-    kept += apart * (segments - 1);
-  }
-}
-
-// The output of a problem.
-template <class Isa>
-void add_segments(const core::Problem& problem, const float* kept) {
-  for_each_total(
-      problem, visible_segments(problem), kept,
-      [&](int token) ATTEND_INLINE_LAMBDA { return segments_with(visible_keys(problem, token)); },
-      [](int n) ATTEND_INLINE_LAMBDA { return n; },
-      [&](int, int, float* output, const RowTotal& total)
-          ATTEND_INLINE_LAMBDA { divide_row<Isa>(output, problem.value_dim, total.sum, output); });
-}
-
-// The same with options. A segment of which a row sees nothing adds zeros to it.
-template <class Isa>
-void add_segments(const core::Problem& problem, const core::Options& options, const float* kept) {
-  const VisibleSegments seen = visible_segments(problem, options);
-  const int segments = seen.count();
-  for_each_total(
-      problem, segments, kept, [&](int) ATTEND_INLINE_LAMBDA { return segments; },
-      [&](int n) ATTEND_INLINE_LAMBDA { return seen.segment(n); },
-      [&](int token, int head, float* output, const RowTotal& total) ATTEND_INLINE_LAMBDA {
-        epilogue_row<Isa>(problem, options, token, head, output, denominator_of(options, head, total.sum, total.max));
-      });
-}
-
 // A row's state as it lies in memory, core::state_floats(value_dim, nodes) floats; or a row of work memory, without owner, and
 // with its chain and its nodes apart from the rest.
 class RowState {
@@ -179,9 +109,14 @@ class RowState {
 
   template <class Isa>
   void begin() const {
+    nodes().set_nodes(0);
+    begin_row<Isa>();
+  }
+  // The same but for its nodes.
+  template <class Isa>
+  void begin_row() const {
     fill_row<Isa>(0.0f, value_dim_, chain());
     owner() = 0.0f;
-    nodes().set_nodes(0);
     begin_segment<Isa>();
   }
 

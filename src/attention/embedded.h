@@ -26,8 +26,6 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   template <class... Call>
   ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const Call&... call) : Tiles(call...) {}
 
-  // divides: writes the final output; otherwise the sums of one segment (combine.h).
-  template <bool divides>
   void run() {
     int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
     for (int heads = problem().query_heads; heads > 0; heads -= problem().kv_heads) ++group;
@@ -45,7 +43,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         }
         add_keys();
         if (rows_.has_states()) continue;
-        for (int r = 0; r < count(); ++r) rows_.template finish<divides>(r);
+        for (int r = 0; r < count(); ++r) rows_.finish(r);
       }
       keys_.next_head(problem());
     }

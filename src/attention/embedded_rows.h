@@ -154,7 +154,6 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   }
 
   // Writes the results of row r. Where all keys were of one segment, its sums are not in a node yet.
-  template <bool>
   ATTEND_NOINLINE void finish(int r) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();
     const RowState all = state(r);
@@ -167,11 +166,6 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
       sum = nodes_of(r)[0].numbers[0];
     }
     if constexpr (Features::states) {
-      if (options_.partial) {
-        return store_partial_row<Isa>(sums, problem_.value_dim, sum, all.max(), element(problem_.output, token, head));
-      }
-    }
-    if constexpr (Features::score_mods) {
       const Denominator denominator = denominator_of(options_, head, sum, all.max());
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         finish_weights<Scalar>(score_mod().shown(token, head), options_.score_keys, all.max(), denominator, scores_);
@@ -269,13 +263,11 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     }
   }
 
-  // Divides, or keeps the sums of the only segment. The sums of a row that sees no key are not read.
-  template <bool divides>
   void finish(int r) {
     const int depth = end_[r] > segment_keys ? nodes_before(segment_of(end_[r] - 1)) : 0;
     if (depth > 0) end_segment(r, depth, depth);
     const float denominator = depth > 0 ? sums_[r][-2] : add_lanes<Isa>(lane_sums(r));
-    end_row<Isa>(output_[r], problem_.value_dim, denominator, max(r), divides, output_[r]);
+    divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
   }
 
   static constexpr bool has_states() { return false; }

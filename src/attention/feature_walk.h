@@ -33,6 +33,7 @@ class FeatureWalk {
       row_[r] = query_row(problem_, options_, token, head);
       score_mod_.begin(token, head);
     });
+    has_open_chain_ = rows_.has_states() && !options_.begins && options_.first_key % chain_keys != 0;
     visibility_ = {row_[0].visibility, row_[rows.count - 1].visibility, shows_masked(options_)};
     tree_ = SegmentTree();
     walk_keys();
@@ -49,10 +50,6 @@ class FeatureWalk {
       const auto& sums = rows_.sums;
       if (rows_.has_states()) return sums.save(r, rows_.state(token, head));
       const auto result = sums.result(r, tree_.depth());
-      if (options_.partial) {
-        return store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, sums.softmax[r].max,
-                                      element(problem_.output, token, head));
-      }
       const Denominator all = denominator_of(options_, head, result.denominator, sums.softmax[r].max);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = score_mod_.shown(token, head);
@@ -86,8 +83,10 @@ class FeatureWalk {
   // Ends the chain and the segment of a key that the next one is not of.
   void close_before(int key, int next) {
     const int rows = rows_.rows.count;
-    const bool another_chain = rows_.has_states() && next / chain_keys != key / chain_keys;
-    for (int r = 0; another_chain && r < rows; ++r) rows_.sums.end_chain(r);
+    if (has_open_chain_ && next / chain_keys != key / chain_keys) {
+      for (int r = 0; r < rows; ++r) rows_.sums.end_chain(r);
+      has_open_chain_ = false;
+    }
     if (next / segment_keys == key / segment_keys) return;
     end_segments(segment_of(key), segment_of(next));
   }
@@ -170,9 +169,11 @@ class FeatureWalk {
     const int r = tile.r, count = tile.rows, to = visible[count - 1];
     int seen[Isa::tile_rows];
     for (int i = 0; i < count; ++i) seen[i] = at_least(visible[i] - from, 0);
-    if (rows_.has_states()) rows_.sums.raise_maxima(r, count, rows_.scores + from, seen);
+    float before[Isa::tile_rows];
+    for (int i = 0; i < count; ++i) before[i] = rows_.sums.softmax[r + i].max;
     const Sums sums = rows_.sums.of_segment(r, true);
     Steps::softmax(count, rows_.scores + from, seen, rows_.sums.softmax + r, rows_.sums.lane_sums(r), sums);
+    if (rows_.has_states()) rows_.sums.scale_chains(r, count, before);
     const bool by_keys = gaps && !rows_.keys.are_finite(block, visibility_);
     if (visible[0] != to) rows_.keys.widen_values(block, visibility_);
 
@@ -207,6 +208,7 @@ class FeatureWalk {
   ATTEND_NOINLINE void add_by_keys(const RowTile& tile, const KeyBlock& block, int begin, int end) {
     const float* const values = static_cast<const float*>(block.values.data);
     const int chain_end = block.key + (begin & -chain_keys) + chain_keys;
+    const bool ends = !rows_.has_states() || chain_end <= problem_.keys;
     const float* weights = rows_.scores;
     for (int r = tile.r; r < tile.r + tile.rows; ++r, weights += config::score_keys) {
       float* const chain = rows_.sums.chain(r);
@@ -218,8 +220,9 @@ class FeatureWalk {
         const float weight = block.value_scales == nullptr ? weights[j] : weights[j] * block.value_scales[j];
         multiply_add_row<Isa>(values + j * block.values.stride, problem_.value_dim, Isa::broadcast(weight), chain, chain);
       }
-      if (!rows_.has_states() || chain_end <= problem_.keys) rows_.sums.end_chain(r);
+      if (ends) rows_.sums.end_chain(r);
     }
+    if (!ends) has_open_chain_ = true;
   }
 
   const core::Problem& problem_;
@@ -231,6 +234,7 @@ class FeatureWalk {
   QueryRow* const row_;           // [rows]
   BlockVisibility visibility_{};  // of the block's rows
   SegmentTree tree_;              // their nodes in work memory
+  bool has_open_chain_ = false;   // of states
 };
 
 }  // namespace

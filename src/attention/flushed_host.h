@@ -22,16 +22,15 @@ bool loses_factors(const core::Problem& problem, core::Format format, float scal
 
 // Computes a call in plain C++ if vectors would lose a factor; returns whether. Out of line: other calls are without its stack.
 template <class Isa>
-ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, bool divides) {
+ATTEND_NOINLINE bool run_flushed(const core::Problem& problem) {
   if (!loses_factors<Isa>(problem, core::Format::float32, base2_scale(problem.scale))) return false;
-  EmbeddedPipeline<Scalar, NoFeatures> pipeline(problem);
-  divides ? pipeline.template run<true>() : pipeline.template run<false>();
+  EmbeddedPipeline<Scalar, NoFeatures>(problem).run();
   return true;
 }
 template <class Isa>
 ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, const core::Options& options) {
   if (!loses_factors<Isa>(problem, options.query_format, ScoreFactors(problem, options).query)) return false;
-  EmbeddedPipeline<Scalar, AllFeatures>(problem, options).template run<true>();
+  EmbeddedPipeline<Scalar, AllFeatures>(problem, options).run();
   return true;
 }
 

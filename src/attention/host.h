@@ -20,10 +20,10 @@ inline bool is_short_decode(const core::Problem& problem) {
 
 // The scale of a row of scores, of which `highest` has the highest and that is never NaN.
 template <class Isa>
-ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded) {
+ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded, bool divides) {
   SoftmaxState scale = empty_softmax_state();
   if (const float highest_score = Isa::highest_lane(highest); highest_score > lowest_max) {
-    raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false});
+    raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false, !divides});
     if (is_far(scale.max)) bring_near<Isa>(scores, padded, scale.max);
   }
   return scale;
@@ -82,7 +82,7 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
     typename Isa::Vec highest = Isa::broadcast(lowest_max);
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) highest = Isa::max(highest, Isa::load(row + v * Isa::lanes));
-    scale[i] = short_state<Isa>(highest, row, panel_keys);
+    scale[i] = short_state<Isa>(highest, row, panel_keys, divides);
   }
   for (int i = 0; i < heads; i += heads_at_once) {  // a panel's weights are the partial sums of its denominator
     float* const rows = scores + i * panel_keys;
@@ -118,7 +118,7 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, bo
     const int padded = whole_panels(keys);
     mask_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));
-    const SoftmaxState scale = short_state<Isa>(highest, scores, padded);
+    const SoftmaxState scale = short_state<Isa>(highest, scores, padded, divides);
     const int done = weights_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums);
     weights_side_by_side<Isa, 1, panel_keys / Isa::lanes>(scores, done, padded, &scale, false, lane_sums);
     short_values<Isa>(problem, head, scores, keys);
@@ -135,12 +135,62 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
 
 // Two functions, so that a call takes the stack of only one.
 template <class Isa>
-void run_problem(const core::Problem& problem, bool divides) {
+void run_problem(const core::Problem& problem) {
   if constexpr (Isa::flushes) {
-    if (run_flushed<Isa>(problem, divides)) return;
+    if (run_flushed<Isa>(problem)) return;
   }
-  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, visible_keys(problem, 0), divides);
-  run_blocks<Isa>(problem, divides);
+  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, visible_keys(problem, 0), true);
+  run_blocks<Isa>(problem, true);
+}
+
+// Whether a call takes whole segments of keys into states, and calls without options make the sums of these.
+inline bool takes_plain_segments(const core::Problem& problem, const core::Options& options) {
+  const int first = options.first_key, last_token = problem.queries - 1;
+  if (!has_states(options) || first % segment_keys != 0 || problem.keys % segment_keys != 0) return false;
+  const auto floats = [](core::Format format) { return format == core::Format::float32; };
+  return floats(options.query_format) && floats(options.key_format) && floats(options.value_format) && options.origin == 0 &&
+         options.paging.pages == nullptr && options.paging.ring_panels == 0 && !score_use(options).modifies &&
+         visibility_of(problem, options, 0).end == problem.keys && visibility_of(problem, options, last_token).first <= first;
+}
+
+template <class Isa>
+ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core::Options& options) {
+  const int group = group_of(problem);
+  core::Problem segment = problem;  // of one key/value head; its sums are made where states have those of their open segment
+  segment.kv_heads = 1;
+  segment.query_heads = group;
+  segment.causal = false;
+  segment.keys = segment_keys;
+  if (problem.key_panels && problem.row_block <= Isa::tile_rows) {
+    // Scores have the room of copies, of which there are none.
+    const core::WorkExtents given = {problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true};
+    segment.key_block = problem.row_block == 1 ? config::decode_keys : config::score_keys;
+    const core::WorkExtents taken = plain_extents(segment, problem.row_block);
+    if (core::HostWorkMemory(taken, false).end(taken, 0) > core::HostWorkMemory(given, true).end(given, 0))
+      segment.key_block = problem.key_block;
+  }
+  const ptrdiff_t key_stride = problem.key_panels ? problem.head_dim : problem.key.token_stride;
+  for (int head = 0; head < problem.kv_heads; ++head) {
+    segment.query.data = element(problem.query, 0, head * group);
+    float* const states = element(options.states, 0, head * group);
+    segment.output = {states + core::state_head, options.states.token_stride, options.states.head_stride};
+    const auto for_each_state = [&](auto call) ATTEND_INLINE_LAMBDA {
+      for (int token = 0; token < problem.queries; ++token) {
+        for (int i = 0; i < group; ++i) call(RowState(element(options.states, token, head * group + i), problem.value_dim));
+      }
+    };
+    for_each_state([&](const RowState& state) {
+      if (options.begins) state.nodes().set_nodes(0);
+    });
+    for (int key = options.first_key; key < problem.keys; key += segment_keys) {
+      segment.key.data = element(problem.key, 0, head) + key * key_stride;
+      segment.value.data = element(problem.value, key, head);
+      is_short_decode(segment) ? run_short_decode<Isa>(segment, segment_keys, false) : run_blocks<Isa>(segment, false);
+      for_each_state(
+          [&](const RowState& state) { state.push<Isa>(segment_of(key), node_at(state.lane_sums(), problem.value_dim)); });
+    }
+    for_each_state([](const RowState& state) { state.begin_row<Isa>(); });
+  }
 }
 
 template <class Isa>
@@ -148,6 +198,7 @@ void run_with_options(const core::Problem& problem, const core::Options& options
   if constexpr (Isa::flushes) {
     if (run_flushed<Isa>(problem, options)) return;
   }
+  if (takes_plain_segments(problem, options)) return run_plain_segments<Isa>(problem, options);
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true}, true);
   FeatureWalk<Isa> walk(problem, options, memory);
   for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });

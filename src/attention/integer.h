@@ -231,11 +231,6 @@ class IntegerPipeline {
     if constexpr (!has_options) {
       const RowEnd end = row_end(state, problem_.output_scales[head * problem_.output_scale_stride]);
       Isa::outputs(sums, end, problem_.value_dim, problem_.output.data + place);
-    } else if (options_.partial) {
-      int32_t* const output = reinterpret_cast<int32_t*>(problem_.output.data) + place;
-      copy(sums, output);
-      output[problem_.value_dim] = state.exponent;
-      output[problem_.value_dim + 1] = int32_t(state.denominator);
     } else {
       store_integer_row<Isa>(problem_, options_, state, sums, token, head);
     }

@@ -24,7 +24,11 @@ inline CountBefore count_before(int heads, int part, int parts) {
 }
 
 // Which units of work are those of a part.
-inline core::KeyUnits units_of_part(int units, int part, int parts) {
+struct Units {
+  int first;
+  int end;
+};
+inline Units units_of_part(int units, int part, int parts) {
   return {count_before(units, part, parts).whole, count_before(units, part + 1, parts).whole};
 }
 
@@ -64,7 +68,7 @@ bool cuts_query_heads(const Problem& problem, int parts) {
 template <class Problem, class Call>
 void for_each_unit_of_heads(const Problem& problem, int part, int parts, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
-  const core::KeyUnits heads = units_of_part(problem.query_heads, part, parts);
+  const Units heads = units_of_part(problem.query_heads, part, parts);
   for (int first = heads.first, count; first < heads.end; first += count) {
     const int head = first / group;
     count = at_most(heads.end - first, (head + 1) * group - first);
@@ -148,8 +152,8 @@ inline void take_options(core::Options& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
                           relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
                           score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins,
-                          partial] = options;
+                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
+      options;
   core::move_queries(options, work_unit.token, work_unit.query_head);
   if (alibi_slopes != nullptr) alibi_slopes += work_unit.query_head;
   if (sink_logits != nullptr) sink_logits += work_unit.query_head;
@@ -159,8 +163,8 @@ inline void take_options(core::Options& options, const WorkUnit& work_unit) {
 }
 inline void take_options(core::IntegerOptions& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
-                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, partial,
-                          states, begins] = options;
+                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, states,
+                          begins] = options;
   visible.first += work_unit.token * visible.token_stride + work_unit.query_head * visible.head_stride;
   if (states.data != nullptr) states.data += work_unit.token * states.token_stride + work_unit.query_head * states.head_stride;
   if (key_scales != nullptr) key_scales += work_unit.kv_head * key_scale_stride;
@@ -202,34 +206,6 @@ void run_units(const Problem& problem, const Options& options, int part, int par
     take_options(unit_options, work_unit);
     run(unit_problem, unit_options);
   });
-}
-
-// core::key_units and core::run_key_part with options: a unit has the keys of one segment, of which the call makes sums.
-// Positions stay what they are.
-template <class Problem, class Options>
-core::KeyUnits segment_units(const Problem& problem, const Options& options, int part, int parts) {
-  return units_of_part(problem.kv_heads * visible_segments(problem, options).count(), part, parts);
-}
-template <class Problem, class Options, class Sum>
-void run_segments(const Problem& problem, const Options& options, int part, int parts, Sum* partials) {
-  const VisibleSegments seen = visible_segments(problem, options);
-  const int segments = seen.count(), group = problem.query_heads / problem.kv_heads;
-  const ptrdiff_t row = partial_row_floats(problem.value_dim), unit_sums = ptrdiff_t(group) * problem.queries * row;
-  const core::KeyUnits units = segment_units(problem, options, part, parts);
-  for (int unit = units.first; unit < units.end; ++unit) {
-    const int head = unit / segments;
-    const WorkUnit work_unit = {0, problem.queries, head, 1, head * group, group};
-    Problem unit_problem = problem;
-    Options unit_options = options;
-    unit_problem.output.data = nullptr;
-    take_unit(unit_problem, work_unit, formats_of(problem, options));
-    take_options(unit_options, work_unit);
-    unit_options.first_key = seen.segment(unit - head * segments) * segment_keys;
-    unit_options.partial = true;
-    unit_problem.keys = unit_options.first_key + at_most(problem.keys - unit_options.first_key, segment_keys);
-    unit_problem.output = {reinterpret_cast<decltype(unit_problem.output.data)>(partials + unit * unit_sums), group * row, row};
-    run(unit_problem, unit_options);
-  }
 }
 
 }  // namespace

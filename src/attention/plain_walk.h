@@ -25,6 +25,7 @@ class PlainWalk {
   // divides: writes the final output; otherwise the sums of one segment (combine.h).
   void run(const Rows& rows, bool divides) {
     rows_.take(rows);
+    rows_.sums.follow = !divides;
     tiles_finish_ = divides && problem_.keys <= segment_keys;
     const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token);
     tiles_begin_ = tiles_finish_ && key_end <= key_block_ && !rows_.keys.keeps_rows();

@@ -68,8 +68,8 @@ inline void skip_keys(core::Options& options, int keys) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
                           relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
                           score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins,
-                          partial] = options;
+                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
+      options;
   skip_columns(visible, keys);
   skip_columns(bias, keys);
   skip_scales(key_scales, keys);
@@ -80,8 +80,8 @@ inline void skip_keys(core::Options& options, int keys) {
 }
 inline void skip_keys(core::IntegerOptions& options, int keys) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
-                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, partial,
-                          states, begins] = options;
+                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, states,
+                          begins] = options;
   skip_columns(visible, keys);
   skip_scales(key_scales, keys);
   skip_scales(value_scales, keys);
@@ -134,21 +134,21 @@ inline bool has_no_option(const core::Options& options) {
                                 relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,
                                 lse, lse_base2, scores, score_keys, score_stage, query_format, key_format, value_format,
                                 output_format, key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin,
-                                states, first_key, begins, partial] = options;
+                                states, first_key, begins] = options;
   const bool arrays = visible.data != nullptr || bias.data != nullptr || alibi_slopes != nullptr || relative != nullptr ||
                       sink_logits != nullptr || lse.data != nullptr || scores.data != nullptr || states.data != nullptr;
   const auto floats = [](core::Format format) { return format == core::Format::float32; };
   const bool all_floats = floats(query_format) && floats(key_format) && floats(value_format) && floats(output_format);
   return !arrays && all_floats && left < 0 && right < 0 && magnitude(soft_cap) == 0 && paging.pages == nullptr &&
-         paging.ring_panels == 0 && origin == 0 && first_key == 0 && !partial;
+         paging.ring_panels == 0 && origin == 0 && first_key == 0;
 }
 inline bool has_no_option(const core::IntegerOptions& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
                                 key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key,
-                                partial, states, begins] = options;
+                                states, begins] = options;
   return left < 0 && right < 0 && visible.data == nullptr && query_zero == 0 && key_scales == nullptr &&
          value_scales == nullptr && output_format == core::IntegerFormat::int8 && paging.pages == nullptr &&
-         paging.ring_panels == 0 && origin == 0 && first_key == 0 && !partial && states.data == nullptr;
+         paging.ring_panels == 0 && origin == 0 && first_key == 0 && states.data == nullptr;
 }
 
 template <class Problem, class Options>

@@ -94,7 +94,6 @@ struct RowBlock {
   ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
     const int visible_keys = visible[tile.rows - 1];
     score<Steps>(tile, block, 0, visible_keys);
-    if (has_states()) sums.raise_maxima(tile.r, tile.rows, scores, visible);
     const Sums of_segment = sums.of_segment(tile.r, block.begun);
     Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), of_segment);
     if (Features::any && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);

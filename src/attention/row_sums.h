@@ -8,15 +8,16 @@ class RowSums {
  public:
   RowSums(float* work, const core::HostWorkMemory& at, int rows, int value_dim, bool has_states)
       : softmax(static_cast<SoftmaxState*>(static_cast<void*>(work + at.softmax))),
+        follow(Features::states && has_states),
         rows_(rows),
         dims_(value_dim),
-        has_states_(Features::states && has_states),
         lane_sums_(work + at.lane_sums),
         sums_(work + at.sums),
         chain_(work + at.chain),
         nodes_(work + at.nodes) {}
 
   SoftmaxState* const softmax;  // [rows]
+  bool follow;                  // whether maxima do every higher score: those of states, and of segments for them
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
@@ -27,7 +28,7 @@ class RowSums {
   }
 
   // From row r on.
-  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun}; }
+  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun, follow}; }
   float denominator(int r) const { return Isa::sum_lanes(lane_sums(r)); }
 
   // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
@@ -35,7 +36,7 @@ class RowSums {
   void begin(int r) const {
     softmax[r] = empty_softmax_state();
     if constexpr (Features::any) clear(r);
-    if (!Features::states || !has_states_) return;
+    if (!Features::states || !follow) return;
     fill_row<Isa>(0.0f, dims_, chain(r));
   }
 
@@ -54,19 +55,11 @@ class RowSums {
     copy_row<Isa>(sums(r), dims_, state.sums());
   }
 
-  // Rows of states raise their maxima before a tile's scores become weights, and for every higher score, so that what a state
-  // holds depends on its keys alone.
-  //   scores   [count][score_keys]
-  //   visible  [count], never falling: how many of these keys a row sees
-  ATTEND_NOINLINE void raise_maxima(int r, int count, float* scores, const int* visible) const {
-    const int padded = whole_panels(at_least(visible[count - 1], 1));
-    for (int i = r; i < r + count; ++i, ++visible, scores += config::score_keys) {
-      if (*visible != padded) mask_keys<Isa>(scores, *visible, padded);
-      const float before = softmax[i].max;
-      const float highest = Isa::highest_lane(highest_of_row<Isa>(scores, padded, Isa::broadcast(before)));
-      if (!Scalar::less(before, highest)) continue;
-      move_max<Isa>(round_up(highest), softmax[i], lane_sums(i), of_segment(i, true));
-      multiply_row<Isa>(chain(i), dims_, rescale_factor<Isa>(before, softmax[i].max), chain(i));
+  // The open chains of rows follow their maxima, which were `before`.
+  void scale_chains(int r, int count, const float* before) const {
+    for (int i = 0; i < count; ++i) {
+      if (!Scalar::less(before[i], softmax[r + i].max)) continue;
+      multiply_row<Isa>(chain(r + i), dims_, rescale_factor<Isa>(before[i], softmax[r + i].max), chain(r + i));
     }
   }
 
@@ -114,7 +107,6 @@ class RowSums {
 
   const int rows_;  // of a block, at most
   const int dims_;  // of a value
-  const bool has_states_;
   float* const lane_sums_;
   float* const sums_;
   float* const chain_;

@@ -177,7 +177,7 @@ inline ScoreUse score_use(const core::Options& options) {
                                 relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,
                                 lse, lse_base2, scores, score_keys, score_stage, query_format, key_format, value_format,
                                 output_format, key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin,
-                                states, first_key, begins, partial] = options;
+                                states, first_key, begins] = options;
   const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
   const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
   return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
@@ -263,7 +263,7 @@ class ScoreMod {
   void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
     // A call that takes some keys fills only its own columns; other calls may be writing theirs.
-    const bool takes_some = takes_some_keys(options_);
+    const bool takes_some = has_states(options_);
     const int first = takes_some ? options_.first_key : 0, end = takes_some ? problem_.keys : options_.score_keys;
     fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);
   }

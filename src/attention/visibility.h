@@ -1,4 +1,4 @@
-// Visibility by position and by masks; the number and layout of segments, which cutting and adding up share.
+// Visibility by position and by masks.
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -17,15 +17,6 @@ inline int visible_keys(const Problem& problem, int token) {
   const int seen = causal_end(problem, token);
   if (seen > problem.keys) return problem.keys;
   return seen > 0 ? seen : 0;
-}
-
-// How many segments so many keys have; no keys: 1. As core::segment_count, which at -O0 would be a function that objects share.
-constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
-
-// The number of segments in which any token sees a key; at least 1.
-template <class Problem>
-inline int visible_segments(const Problem& problem) {
-  return segments_with(visible_keys(problem, problem.queries - 1));
 }
 
 // The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
@@ -64,9 +55,6 @@ struct BlockVisibility {
 
 inline bool has_states(const core::Options& options) { return options.states.data != nullptr; }
 
-// Whether a call takes only the keys from options.first_key on.
-inline bool takes_some_keys(const core::Options& options) { return has_states(options) || options.partial; }
-
 // The first key that a call goes over. Where it takes all of them, options.first_key is 0.
 template <class Options>
 inline int first_key(const Options& options) {
@@ -100,27 +88,6 @@ core::SeenKeys seen_by_queries(const Problem& problem, const Options& options) {
   if (has_scores(options)) return {0, 0, problem.keys};
   const Visibility earliest = visibility_of(problem, options, 0), latest = visibility_of(problem, options, problem.queries - 1);
   return {latest.sink_tokens, at_most(earliest.first, latest.end), latest.end};
-}
-
-// The segments in which any token sees a key by position, at least one: segments of sink tokens, then the others.
-struct VisibleSegments {
-  int sinks;  // 0 … sinks - 1
-  int first;  // first … end - 1
-  int end;
-
-  int count() const { return sinks + (end - first); }
-  int segment(int n) const { return n < sinks ? n : n - sinks + first; }
-};
-
-// With scores all segments are seen, because each has columns of them.
-template <class Problem, class Options>
-inline VisibleSegments visible_segments(const Problem& problem, const Options& options) {
-  if (has_scores(options)) return {0, 0, segments_with(problem.keys)};
-  const Visibility latest = visibility_of(problem, options, problem.queries - 1);
-  const int end = segments_with(latest.end);
-  const int first = at_most(visibility_of(problem, options, 0).first / segment_keys, end - 1);
-  const int sinks = latest.sink_tokens > 0 ? segments_with(latest.sink_tokens) : 0;
-  return {at_most(sinks, first), first, end};
 }
 
 inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {

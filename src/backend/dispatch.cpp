@@ -15,8 +15,6 @@ namespace {
 struct Entry {
   const char* name;
   void (*run)(const core::Problem&);
-  void (*sum_segment)(const core::Problem&);
-  void (*combine)(const core::Problem&, const float*);
   bool (*available)();
   unsigned leaf_7_b;  // what the processor must report
 };
@@ -65,8 +63,7 @@ struct Table<core::BackendList<Isa...>> {
   static const Entry backends[sizeof...(Isa)];
 };
 template <class... Isa>
-const Entry Table<core::BackendList<Isa...>>::backends[] = {
-    {Isa::name, Isa::run, Isa::sum_segment, Isa::combine, available<Isa>, Isa::leaf_7_b}...};
+const Entry Table<core::BackendList<Isa...>>::backends[] = {{Isa::name, Isa::run, available<Isa>, Isa::leaf_7_b}...};
 constexpr auto& backends = Table<core::Backends>::backends;
 constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
 
@@ -149,9 +146,5 @@ int core::active_integer_index() {
 }
 #endif
 void core::run(const Problem& problem) { in_float_environment(active().run, problem); }
-void core::sum_segment(const Problem& problem) { in_float_environment(active().sum_segment, problem); }
-void core::add_key_parts(const Problem& problem, const float* partials) {
-  in_float_environment(active().combine, problem, partials);
-}
 
 }  // namespace attend

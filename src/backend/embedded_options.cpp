@@ -14,11 +14,7 @@ namespace attend {
 
 void ATTEND_SET::Backend::run_options(const core::Problem& problem, const core::Options& options) {
   namespace isa = embedded_options;
-  isa::EmbeddedPipeline<isa::Isa, isa::AllFeatures>(problem, options).template run<true>();
-}
-
-void ATTEND_SET::Backend::combine_options(const core::Problem& problem, const core::Options& options, const float* partials) {
-  embedded_options::add_segments<embedded_options::Scalar>(problem, options, partials);
+  isa::EmbeddedPipeline<isa::Isa, isa::AllFeatures>(problem, options).run();
 }
 
 }  // namespace attend
@@ -41,7 +37,7 @@ template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options) {
   namespace isa = embedded_caches;
   in_float_environment([&]() ATTEND_INLINE_LAMBDA {
-    isa::EmbeddedPipeline<isa::Isa, isa::CacheFeatures<format, one_row>>(problem, options).template run<true>();
+    isa::EmbeddedPipeline<isa::Isa, isa::CacheFeatures<format, one_row>>(problem, options).run();
   });
 }
 

@@ -70,9 +70,6 @@
     static constexpr unsigned registers = registers_;                                                          \
     ATTEND_NOINLINE static void run(const core::Problem& problem);                                             \
     ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options);       \
-    ATTEND_NOINLINE static void sum_segment(const core::Problem& problem);                                     \
-    ATTEND_NOINLINE static void combine(const core::Problem& problem, const float* partials);                  \
-    ATTEND_NOINLINE static void combine_options(const core::Problem&, const core::Options&, const float*);     \
     static void run_integers(const core::IntegerProblem& problem);                                             \
     static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options); \
   };                                                                                                           \
@@ -122,9 +119,6 @@ BackendList<Backend...> list_of();
 #define ATTEND_UNLISTED(...)
 using Backends = decltype(list_of<void ATTEND_EACH_SET(ATTEND_LISTED, ATTEND_UNLISTED, ATTEND_LISTED)>());
 using IntegerBackends = decltype(list_of<void ATTEND_EACH_SET(ATTEND_UNLISTED, ATTEND_LISTED, ATTEND_LISTED)>());
-
-// With the active backend; core/attention.h has the others.
-void sum_segment(const Problem& problem);
 
 // Which backend is active: its place in the list.
 int active_index();

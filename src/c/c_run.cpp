@@ -13,8 +13,8 @@ core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
                           relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
                           score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins,
-                          partial] = of_row;
+                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
+      of_row;
   visible.first = row * options.mask_step;
   bias.first = row * options.bias_step;
   move(key_scales, row * options.key_scale_step);

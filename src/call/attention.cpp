@@ -7,7 +7,6 @@ namespace core {
 namespace {
 
 ATTEND_OPERATION(RunOptions, run_options)
-ATTEND_OPERATION(CombineOptions, combine_options)
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
 // from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
@@ -61,7 +60,7 @@ ATTEND_NOINLINE void leave_rows(const Problem& problem, const Options& options, 
 }
 
 ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
-  const int open = segment_of(problem.keys), width = problem.value_dim;
+  const int width = problem.value_dim;
   for (int head = 0; head < problem.query_heads; ++head) {
     for (int token = 0; token < problem.queries; ++token) {
       const RowState state(element(options.states, token, head), width);
@@ -70,25 +69,28 @@ ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options)
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
       float max = state.max();
       for (int n = 0; n < nodes.nodes(); ++n) max = Scalar::max(max, nodes.sums(n)[width + 1]);
-      // Of the sums and the denominator, which lies behind those of a node.
+      // Of some sums from c on, or of the denominator, which lies behind those of a node.
       const float open_factor = rescale_factor<Scalar>(state.max(), max);
-      const auto total = [&](int c, float of_open) {
-        const auto add = [](float a, float b) { return Scalar::add(a, b); };
-        TreeSum<float, decltype(add)> sum(add);
+      const auto total = [&](int c, int count, const float* of_open) {
+        TreeSum<Columns, Columns::Add> sum{Columns::Add()};
         for (int n = 0; n < nodes.nodes(); ++n) {
           const float* const of = nodes.sums(n);
-          sum.take(node_of(nodes.number(n)).first, Scalar::mul(of[c], rescale_factor<Scalar>(of[width + 1], max)));
+          sum.take(node_of(nodes.number(n)).first, Columns(of + c, count, rescale_factor<Scalar>(of[width + 1], max)));
         }
-        sum.take(open, Scalar::mul(of_open, open_factor));
+        if (problem.keys % segment_keys != 0) sum.take(segment_of(problem.keys), Columns(of_open, count, open_factor));
         return sum.total();
       };
-      const Denominator all = denominator_of(options, head, total(width, add_lanes<Scalar>(lane_sums)), max);
+      const float open_denominator = add_lanes<Scalar>(lane_sums);
+      const Denominator all = denominator_of(options, head, total(width, 1, &open_denominator).numbers[0], max);
       epilogue_lse(options, token, head, all);
       ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
-      for (int c = 0; c < width; ++c, ++at) {
-        const float sum = total(c, Scalar::add(state.sums()[c], state.chain()[c]));
-        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(sum, all.output);
-        narrow_row(options.output_format, &number, 1, moved(problem.output.data, at, options.output_format));
+      for (int c = 0; c < width; c += Columns::most, at += Columns::most) {
+        const int count = at_most(width - c, Columns::most);
+        Columns open_sums;
+        for (int i = 0; i < count; ++i) open_sums.numbers[i] = Scalar::add(state.sums()[c + i], state.chain()[c + i]);
+        Columns sums = total(c, count, open_sums.numbers);
+        sums = magnitude(all.sum) == 0 ? Columns{} : Columns(sums.numbers, count, all.output);
+        narrow_row(options.output_format, sums.numbers, count, moved(problem.output.data, at, options.output_format));
       }
     }
   }
@@ -110,16 +112,6 @@ ATTEND_NOINLINE void merge_rows(float* states, const float* others, bool takes_o
   }
 }
 
-// Leaves the keys of one segment: of the first, or of one that some token sees. Then the difference cannot overflow where the
-// offset counts.
-void take_segment(Problem& problem, int segment) {
-  const int first = segment * segment_keys;
-  problem.key.data += first * (problem.key_panels ? problem.head_dim : problem.key.token_stride);
-  problem.value.data += first * problem.value.token_stride;
-  if (problem.causal) problem.offset -= first;
-  problem.keys = problem.keys - first < segment_keys ? problem.keys - first : segment_keys;
-}
-
 }  // namespace
 
 void leave(const Problem& problem, const Options& options, int from, int to) {
@@ -134,39 +126,7 @@ void merge(float* states, const float* others, bool takes_open, int rows, int va
 
 void run_part(const Problem& problem, int part, int parts) { run_units(problem, part, parts); }
 
-KeyUnits key_units(const Problem& problem, int part, int parts) {
-  return units_of_part(problem.kv_heads * visible_segments(problem), part, parts);
-}
-
-void run_key_part(const Problem& problem, int part, int parts, float* partials) {
-  const int segments = visible_segments(problem);
-  const int group = problem.query_heads / problem.kv_heads, row_floats = partial_row_floats(problem.value_dim);
-  const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
-  const KeyUnits units = key_units(problem, part, parts);
-  for (int unit = units.first; unit < units.end; ++unit) {
-    const int head = unit / segments;
-    Problem unit_problem = problem;
-    unit_problem.output.data = nullptr;
-    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group}, formats_of(problem));
-    take_segment(unit_problem, unit - head * segments);
-    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    sum_segment(unit_problem);
-  }
-}
-
 void run_part(const Problem& problem, const Options& options, int part, int parts) { run_units(problem, options, part, parts); }
-
-KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
-  return segment_units(problem, options, part, parts);
-}
-
-void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials) {
-  run_segments(problem, options, part, parts, partials);
-}
-
-void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
-  ActiveBackend::call<CombineOptions>(problem, options, partials);
-}
 
 }  // namespace core
 }  // namespace attend

@@ -40,31 +40,6 @@ void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options
   run_units(problem, options, part, parts);
 }
 
-KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts) {
-  return segment_units(problem, options, part, parts);
-}
-
-void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts, int32_t* partials) {
-  IntegerOptions of_parts = options;  // a unit has the first keys alone
-  of_parts.paging.ring_tokens = keys_taken(options.paging, problem.keys);
-  run_segments(problem, of_parts, part, parts, partials);
-}
-
-void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options, const int32_t* partials) {
-  const VisibleSegments seen = visible_segments(problem, options);
-  const int group = problem.query_heads / problem.kv_heads, segments = seen.count();
-  const ptrdiff_t row = partial_row_floats(problem.value_dim), apart = row * group * problem.queries;
-  int32_t* const total = static_cast<int32_t*>(problem.scratch);
-  for (int kv_head = 0; kv_head < problem.kv_heads; ++kv_head, partials += apart * (segments - 1)) {
-    for (int i = 0; i < problem.queries * group; ++i, partials += row) {
-      const IntegerSoftmaxState state = add_integer_nodes(
-          segments, [&](int n) { return IntegerNode(const_cast<int32_t*>(partials) + n * apart, problem.value_dim); },
-          [&](int n) { return seen.segment(n); }, problem.value_dim, total);
-      store_integer_row<IntegerScalar>(problem, options, state, total, i / group, kv_head * group + i % group);
-    }
-  }
-}
-
 SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options) { return seen_by_queries(problem, options); }
 
 void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to) {

@@ -47,8 +47,6 @@ constexpr const char* status_texts[] = {
     "what is loaded must be all bytes that attend::save wrote, and nothing else",
     "a state was saved by a library of another ATTEND_BITS_VERSION: use the same on all machines",
     "a saved state must have the heads, the value_dim and the arithmetic of the State, and no more queries",
-    "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
-    "of the cache",
     "window_left and window_right must not be negative, nor window_left more than window - 1 of a RingCache, whose window "
     "counts the query's own token",
     "sink_tokens must not be negative, nor more than what a RingCache keeps",

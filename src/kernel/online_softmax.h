@@ -10,7 +10,8 @@ namespace attend::ATTEND_ISA {
 namespace {
 
 // Scores may lie this much above a row's maximum before it is raised, so that sums are scaled seldom. Weights are at most 4
-// then, and change in nothing but their exponents.
+// then, and change in nothing but their exponents. States raise theirs for every higher score: what a state holds depends on
+// its keys alone.
 constexpr float above_max = 2.0f;
 
 // Far from 0, maximum and scores are brought near it when weights are computed.
@@ -43,7 +44,8 @@ ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, 
 // Raises a row's maximum to its highest score.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void raise_max(float highest_score, SoftmaxState& scale, float* lane_sums, Sums sums) {
-  if (!sums.begun && magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so
+  if (!sums.begun && !sums.follow &&
+      magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so
     const float shifted = Scalar::add(highest_score, whole_shift);
     scale = softmax_state(Scalar::sub(shifted, whole_shift), shifted);
   } else {
@@ -178,10 +180,11 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   Vec most_above = Isa::zero();  // a number, whatever rows have: higher() passes over a NaN in its second operand only
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
-  if (Isa::any_above(most_above, Isa::broadcast(above_max))) {
+  const float most = sums.follow ? 0.0f : above_max;
+  if (Isa::any_above(most_above, Isa::broadcast(most))) {
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      if (Isa::any_above(above(r), Isa::broadcast(above_max))) {
+      if (Isa::any_above(above(r), Isa::broadcast(most))) {
         raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
       }
     }

@@ -12,7 +12,10 @@ struct ValueRows {
 };
 
 // The sums of row r and of the rows after it.
-inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun}; }
+inline Sums sums_from(Sums sums, int r) {
+  sums.data += r * ptrdiff_t(sums.value_dim);
+  return sums;
+}
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_steps.h
 

@@ -89,15 +89,12 @@ TEST_CASE("after the append of a padded chunk a prefill of all its rows needs a 
   check_padding(integers, integer_work, integer_key, integer_value, integer_query, integer_out, quantisation);
   check_padding(integer_ring, integer_work, integer_key, integer_value, integer_query, integer_out, quantisation);
 
-  // A state and partials alike; and clear and truncate forget what was appended.
+  // A state alike; and clear and truncate forget what was appended.
   static attend::State<Wake, 6> state;
-  static attend::Partials<Wake, 6> partials;
   floats.clear();
   REQUIRE(floats.append(key, value) == Status::ok);
   REQUIRE(floats.append(key, value, 1) == Status::ok);
   CHECK(attend::accumulate(query, floats, state, 7, option_work) == Status::bad_query_length);
-  CHECK(attend::accumulate(query, floats, partials) == Status::bad_query_length);
-  CHECK(attend::finish(floats, partials, out) == Status::bad_query_length);
   REQUIRE(floats.truncate(7) == Status::ok);
   CHECK(attend::prefill(query, floats, out, work) == Status::ok);
   floats.clear();

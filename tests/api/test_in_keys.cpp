@@ -144,17 +144,19 @@ void check_ways() {
   }
   w.check(attend::prefill(w.query, w.cache, w.output, w.work));
 
-  // Into a state, and with the keys divided.
+  // Into a state, and into states of divided keys.
   auto state = std::make_unique<attend::State<Shape, queries>>();
   for (const int up_to : {1, 100, 513, 600, tokens}) {
     REQUIRE(attend::accumulate(w.query, w.cache, *state, up_to, w.work) == Status::ok);
   }
   w.check(attend::finish(*state, w.output));
-  auto partials = std::make_unique<attend::Partials<Shape, queries>>();
-  for (int part = 0; part < 3; ++part) {
-    REQUIRE(attend::accumulate(w.query, w.cache, *partials, w.work, attend::Part{part, 3}) == Status::ok);
-  }
-  w.check(attend::finish(w.cache, *partials, w.output));
+  auto later = std::make_unique<attend::State<Shape, queries>>();
+  REQUIRE(state->begin() == Status::ok);
+  REQUIRE(attend::accumulate(w.query, w.cache, *state, 512, w.work) == Status::ok);
+  REQUIRE(later->begin(512) == Status::ok);
+  REQUIRE(attend::accumulate(w.query, w.cache, *later, tokens, w.work) == Status::ok);
+  REQUIRE(attend::merge(*state, *later) == Status::ok);
+  w.check(attend::finish(*state, w.output));
 }
 
 template <class Shape, class Format>

@@ -127,25 +127,6 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
   }
   REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
   CHECK(same(w->output, w->expected));
-
-  auto partials = std::make_unique<attend::Partials<Talk>>();
-  for (const int parts : {1, 2, 6, 7}) {
-    for (int part = parts - 1; part >= 0; --part) {
-      REQUIRE(attend::accumulate(w->query, w->cache, *partials, w->work, quantisation, attend::Part{part, parts}) ==
-              Status::ok);
-    }
-    std::memset(&w->output, 0, sizeof w->output);
-    REQUIRE(attend::finish(w->cache, *partials, w->output, quantisation) == Status::ok);
-    CHECK(same(w->output, w->expected));
-    CHECK(attend::finish(w->cache, *partials, w->output, quantisation) == Status::bad_partials);
-  }
-  auto of_ring = std::make_unique<attend::Partials<Talk, 1, LastWords>>();
-  REQUIRE(attend::decode(w->query, w->ring, w->expected, w->work, quantisation) == Status::ok);
-  for (int part = 0; part < 2; ++part) {
-    REQUIRE(attend::accumulate(w->query, w->ring, *of_ring, w->work, quantisation, attend::Part{part, 2}) == Status::ok);
-  }
-  REQUIRE(attend::finish(w->ring, *of_ring, w->output, quantisation) == Status::ok);
-  CHECK(same(w->output, w->expected));
 }
 
 TEST_CASE("integers: what is out of range is refused, and changes nothing") {
@@ -238,12 +219,6 @@ TEST_CASE("integers: finish refuses other options than accumulate had") {
   REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, meaning, options) == Status::ok);
   CHECK(attend::finish(state, w->output, meaning, options) == Status::ok);
   CHECK(same(w->output, w->expected));
-
-  attend::Partials<Talk> partials;
-  REQUIRE(attend::accumulate(w->query, w->cache, partials, w->work, meaning, options) == Status::ok);
-  CHECK(attend::finish(w->cache, partials, w->output, meaning) == Status::bad_partials);
-  CHECK(attend::finish(w->cache, partials, w->output, moved, options) == Status::bad_partials);
-  CHECK(attend::finish(w->cache, partials, w->output, meaning, options) == Status::ok);
 }
 
 TEST_CASE("integers: a state over arrays") {

@@ -149,18 +149,6 @@ void check_random(int round) {
     REQUIRE(attend::finish(state, found, options) == Status::ok);
   }
   same("a state");
-  static attend::Partials<Shape, most_queries> partials;
-  for (int i = 0; i < parts; ++i) {
-    REQUIRE(with_work<Shape>([&](auto& work, const auto&... more) {
-              return attend::accumulate(query, paged, partials, work, more..., options, attend::Part{i, parts});
-            }) == Status::ok);
-  }
-  if constexpr (attend::detail::is_integer<Shape>) {
-    REQUIRE(attend::finish(paged, partials, found, quantisation, options) == Status::ok);
-  } else {
-    REQUIRE(attend::finish(paged, partials, found, options) == Status::ok);
-  }
-  same("parts of keys");
 
   // With Options alone, which embedded processors compute by other code; and a copy, which shares what is there.
   attend::Options few;

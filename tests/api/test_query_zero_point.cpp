@@ -102,11 +102,6 @@ TEST_CASE("query zero points: every call over arrays and caches has the bits of 
     REQUIRE(attend::accumulate(a->query, a->cache, state, end, work, meaning) == Status::ok);
   REQUIRE(attend::finish(state, a->output, meaning) == Status::ok);
   same_again("a state");
-  static attend::Partials<Tensors, tokens> partials;
-  for (int part = 0; part < 2; ++part)
-    REQUIRE(attend::accumulate(a->query, a->cache, partials, work, meaning, attend::Part{part, 2}) == Status::ok);
-  REQUIRE(attend::finish(a->cache, partials, a->output, meaning) == Status::ok);
-  same_again("partials");
 }
 
 TEST_CASE("query zero points: single tokens, rings, batches and outputs of 16 bits") {

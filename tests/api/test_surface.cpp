@@ -244,7 +244,7 @@ TEST_CASE("a cache that nothing was appended to is refused by every call, unless
   static attend::KvCache<Wake, attend::int8> bytes;
   static attend::RingCache<Wake, LastSixteen> ring;
   static attend::OptionWorkspace<Wake, 6> work;
-  static attend::Partials<Wake> partials;
+  static attend::State<Wake> state;
   const auto one = filled<attend::Query<Wake>>(1);
   const auto query = filled<attend::Query<Wake, 6>>(1);
   auto out = poisoned<attend::Output<Wake, 6>>();
@@ -259,8 +259,8 @@ TEST_CASE("a cache that nothing was appended to is refused by every call, unless
   CHECK(attend::decode(one, floats, of_one, work, attend::ScoreOptions<Wake>{}) == Status::empty_cache);
   CHECK(attend::prefill(query, floats, out, work, all) == Status::empty_cache);
   CHECK(attend::prefill(query, bytes, out, work, all) == Status::empty_cache);
-  CHECK(attend::accumulate(one, floats, partials) == Status::empty_cache);
-  CHECK(attend::finish(floats, partials, of_one) == Status::empty_cache);
+  CHECK(attend::accumulate(one, floats, state, 1, work) == Status::bad_query_length);
+  CHECK(attend::finish(state, of_one) == Status::bad_state);
   CHECK(same_array(out, untouched));
   CHECK(same_array(of_one, of_one_untouched));
   all.key_length = 0;
@@ -349,8 +349,7 @@ TEST_CASE("an offset is said where positions matter and arrays do not say them, 
   CHECK(same_array(out, untouched));
   options.offset = -1;
   CHECK(attend::prefill(query, cache, out, option_work, options) == Status::ok);
-  for (const Status status :
-       {Status::ambiguous_offset, Status::no_effect, Status::no_score_stage, Status::other_options, Status::bad_partials}) {
+  for (const Status status : {Status::ambiguous_offset, Status::no_effect, Status::no_score_stage, Status::other_options}) {
     CHECK(std::string(attend::status_text(status)).size() > 40);
   }
 }

@@ -53,9 +53,6 @@ void call_floats(GuardedArrays& arrays) {
   CHECK(attend::accumulate(one, cache, state, 7, option_work) == Status::ok);
   CHECK(attend::accumulate(one, cache, state, cache.length(), option_work) == Status::ok);
   CHECK(attend::finish(state, arrays.output_object<attend::Output<Shape>>()) == Status::ok);
-  auto& partials = arrays.object<attend::Partials<Shape>>();
-  CHECK(attend::accumulate(one, cache, partials) == Status::ok);
-  CHECK(attend::finish(cache, partials, arrays.output_object<attend::Output<Shape>>()) == Status::ok);
 }
 
 template <class Shape, class Cache, class Scales>
@@ -125,9 +122,6 @@ void call_pages(GuardedArrays& arrays) {
   auto& state = arrays.object<attend::State<Shape>>();
   CHECK(attend::accumulate(one, cache, state, cache.length(), work) == Status::ok);
   CHECK(attend::finish(state, arrays.output_object<attend::Output<Shape>>()) == Status::ok);
-  auto& partials = arrays.object<attend::Partials<Shape>>();
-  CHECK(attend::accumulate(one, cache, partials, work) == Status::ok);
-  CHECK(attend::finish(cache, partials, arrays.output_object<attend::Output<Shape>>()) == Status::ok);
   call_integer_cache<Integers>(arrays, new_pages<attend::KvCache<Integers>, 32>(arrays),
                                attend::Quantisation<Integers>(0.02, 0.02, 0.01, {0.01, -3}));
 }

@@ -40,10 +40,7 @@ option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core
   _ZN6attend4core9seen_keysERKNS0_7ProblemERKNS0_7OptionsE
   _ZN6attend4core5leaveERKNS0_7ProblemERKNS0_7OptionsEii
   _ZN6attend4core4saveERNS0_9SavedHeadEPKfiPh _ZN6attend4core4loadERKNS0_9SavedHeadEPKhPfi
-  _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE
-  _ZN6attend4core9key_unitsERKNS0_7ProblemERKNS0_7OptionsEii
-  _ZN6attend4core12run_key_partERKNS0_7ProblemERKNS0_7OptionsEiiPf
-  _ZN6attend4core13add_key_partsERKNS0_7ProblemERKNS0_7OptionsEPKf'
+  _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE'
 c_options='_ZN6attend9c_surface12_GLOBAL__N_111run_optionsERK14attend_problemRNS0_4CallEPvRKNS0_5PartsE=0
   _ZN6attend9c_surface13check_optionsERNS0_4CallERK14attend_problem=0'
 
@@ -147,8 +144,8 @@ for level in $levels; do
     known="$known $(awk '{ printf "%s=%s ", $2, $3 }' "$folder/$name.entries")"
     # deepest LEAST PATTERN: the largest of these entry points' bounds and LEAST.
     deepest() { awk -v most="$1" -v kind="7Backend[0-9]*($2)E" '$2 ~ kind && $3 > most { most = $3 } END { print most }' "$folder/$name.entries"; }
-    most=$(deepest "$most" 'run|sum_segment|combine')
-    option_most=$(deepest "$option_most" 'run_options|combine_options')
+    most=$(deepest "$most" 'run')
+    option_most=$(deepest "$option_most" 'run_options')
     integer_most=$(deepest "$integer_most" 'run_integers|run_integer_options')
     linear_most=$(deepest "$linear_most" 'project_[a-z0-9]*')
     integer_linear_most=$(deepest "$integer_linear_most" 'run_integer_linear')
@@ -195,7 +192,7 @@ for level in $levels; do
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   cp "$build/log" "$folder/option_calls.text"
   for function in $option_calls; do
-    case $function in *run_part* | *run_key_part*) call=options_part ;; *) call=options ;; esac
+    case $function in *run_part*) call=options_part ;; *) call=options ;; esac
     needed=$(bytes "$function" "$folder/option_calls.text") promised=$(promise $call "$folder")
     what=$(echo "$function" | sed 's/^_ZN6attend4core[0-9]*\([a-z_]*\).*/\1/')
     # One that calls nothing may need no frame.

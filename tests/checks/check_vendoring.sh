@@ -48,13 +48,13 @@ static void print_with_options() {
   attend::core::run(p, o);
   std::printf("options %a %a %a %a %a\n", double(output[0]), double(output[2]), double(lse), double(weights[0]), double(weights[3]));
 
-  // The same in two parts of the keys, of which the second is empty: without a log-sum-exp and weights, which those have not.
-  float partials[dims + 2];
-  o.lse = {}, o.scores = {};
-  for (int part = 0; part < 2; ++part) attend::core::run_key_part(p, o, part, 2, partials);
+  // The same into a state, without weights, which that has not.
+  float state[attend::core::state_floats(dims, 0)];
+  o.lse = {}, o.scores = {}, o.states = {state, 0, 0}, o.begins = true;
+  attend::core::run(p, o);
   for (float& number : output) number = 0.0f;
-  attend::core::add_key_parts(p, o, partials);
-  std::printf("parts %a %a\n", double(output[0]), double(output[2]));
+  attend::core::finish(p, o);
+  std::printf("state %a %a\n", double(output[0]), double(output[2]));
 }
 
 // A row of a feed-forward network, and a head that turns.

@@ -75,7 +75,6 @@ void each_integer_way(IntegerRun& run, Random& random, Check check) {
   check(run.whole(some_rows(random), some_keys(random)), "other blocks");
   check(run.with_options(some_rows(random), some_keys(random)), "call with options");
   check(run.parts(random.between(2, 5), some_rows(random), some_keys(random)), "parts");
-  if (run.c.origin == 0) check(run.key_parts(random.between(1, 4), some_rows(random), some_keys(random)), "parts of keys");
   if (dense) check(run.in_steps(32 * random.between(1, 20), some_rows(random), some_keys(random)), "in steps");
   run.panels = !attend::config::embedded;
   if (run.panels) {

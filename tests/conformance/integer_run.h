@@ -52,18 +52,6 @@ class IntegerRun {
       }
     });
   }
-  std::vector<char> key_parts(int count, int row_block, int key_block) {
-    return run(row_block, key_block, [&](attend::core::IntegerProblem problem) {
-      const int segments = (c.keys + 511) / 512 + 1;
-      std::vector<std::int32_t> partials(c.rows() * std::size_t(segments) * std::size_t(c.value_dim + 2), 0x55555555);
-      for (int part = 0; part < count; ++part) {
-        attend::core::run_key_part(problem, options(), part, count, partials.data());
-      }
-      std::vector<std::int32_t> total(std::size_t(c.value_dim), 0x55555555);
-      problem.scratch = total.data();
-      attend::core::add_key_parts(problem, options(), partials.data());
-    });
-  }
   std::vector<char> in_steps(int keys, int row_block, int key_block) {
     return run(row_block, key_block, [&](const auto& problem) {
       std::vector<std::int32_t> states(

@@ -27,7 +27,7 @@ inline std::size_t output_stride(const OptionInstance& in) { return std::size_t(
 inline std::size_t score_stride(const OptionInstance& in) { return std::size_t(in.options.score_keys + in.gap); }
 inline std::size_t row_count(const OptionInstance& in) { return std::size_t(in.s.queries * in.s.query_heads); }
 
-enum class Call { options, plain, key_parts };  // the last two are of instances without options
+enum class Call { options, plain };  // the last is of instances without options
 
 struct Way {
   Call call = Call::options;
@@ -115,20 +115,15 @@ void run_with_scratch(core::Problem p, const AnyOptions& options, const Way& way
 
 // The calls that know no options.
 inline void run_plain(core::Problem p, const Way& way) {
-  std::vector<float> partials;
-  if (way.call == Call::key_parts) partials = poison(core::partial_floats(p.query_heads, p.queries, p.value_dim, p.keys));
   for (int part = 0; part < way.parts; ++part) {
     Scratch scratch(core::scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim, p.keys, p.key_panels));
     p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
-    if (way.call == Call::key_parts) {
-      core::run_key_part(p, part, way.parts, partials.data());
-    } else if (way.parts == 1) {
+    if (way.parts == 1) {
       core::run(p);
     } else {
       core::run_part(p, part, way.parts);
     }
   }
-  if (way.call == Call::key_parts) core::add_key_parts(p, partials.data());
 }
 
 inline void finish_states(core::Problem p, const core::Options& options) {
@@ -140,7 +135,8 @@ inline void finish_states(core::Problem p, const core::Options& options) {
 // States of the whole, in calls that stop after state_keys more keys, or of segments by themselves that are then merged: every
 // other one, the last first.
 inline void run_states(core::Problem p, core::Options options, const Way& way, int gap) {
-  const int keys = p.keys, segments = std::max(1, core::segment_count(keys)), rows = p.queries * p.query_heads;
+  const int keys = p.keys, segments = std::max(1, (keys + attend::segment_keys - 1) / attend::segment_keys),
+            rows = p.queries * p.query_heads;
   const int nodes = way.merged ? segments : core::state_nodes(keys), row = int(core::state_floats(p.value_dim, nodes));
   // Merging takes rows side by side.
   const int stride = way.merged ? row : row + gap;

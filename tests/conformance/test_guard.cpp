@@ -75,20 +75,6 @@ TEST_CASE("guards: attention over arrays and caches of floats") {
   });
 }
 
-TEST_CASE("guards: parts of keys, of floats") {
-  for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
-    core::Problem p = problem_of(arrays, {3, 530}, width, other);
-    use_scratch(arrays, p);
-    float* const partials = arrays.zeros(core::partial_floats(query_heads, p.queries, other, p.keys));
-    for (int part = 0; part < 2; ++part) core::run_key_part(p, part, 2, partials);
-    core::add_key_parts(p, partials);
-    const core::Options none;
-    use_option_scratch(arrays, p);
-    for (int part = 0; part < 2; ++part) core::run_key_part(p, none, part, 2, partials);
-    core::add_key_parts(p, none, partials);
-  });
-}
-
 TEST_CASE("guards: arrays and caches of every format, with masks, scores and states") {
   for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
     for (const Format format : {Format::float32, Format::float16, Format::bfloat16, Format::int8}) {

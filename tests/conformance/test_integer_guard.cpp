@@ -113,19 +113,6 @@ TEST_CASE("guards: attention in integers with masks, scales of tokens, other out
   });
 }
 
-TEST_CASE("guards: parts of keys, of integers") {
-  for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
-    core::IntegerProblem p = problem_of(arrays, 3, 530, width, other);
-    const core::IntegerOptions none;
-    use_output(arrays, p);
-    use_scratch(arrays, p);
-    std::int32_t* const partials = arrays.zeros<std::int32_t>(core::partial_floats(query_heads, p.queries, other, p.keys));
-    for (int part = 0; part < 2; ++part) core::run_key_part(p, none, part, 2, partials);
-    p.scratch = arrays.work<std::int32_t>(std::size_t(other));
-    core::add_key_parts(p, none, partials);
-  });
-}
-
 TEST_CASE("guards: projections in integers") {
   for_each_guarded_width([](GuardedArrays& arrays, int inputs, int outputs) {
     for (const int tokens : {1, 5}) {

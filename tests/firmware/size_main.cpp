@@ -126,15 +126,10 @@ __attribute__((noinline)) void call_project_integer() {
 __attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
 
 // The same in parts. No image has these: only their stack is asked for.
-attend::Partials<Shape> partials;
 constexpr attend::Part half = {0, 2};
 __attribute__((noinline)) void call_prefill_part() {
   (void)attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
 }
-__attribute__((noinline)) void call_decode_part() {
-  (void)attend::accumulate(token.query, cache, partials, attend::causal(), half);
-}
-__attribute__((noinline)) void call_decode_finish() { (void)attend::finish(cache, partials, token.output, attend::causal()); }
 
 // Where the linker begins.
 void begin_nothing() {}
@@ -223,7 +218,5 @@ const char multi_head_option_stack[sizeof multi_head_option_stack] = {};
 extern const char layer_stack[attend::config::layer_stack_bytes];
 const char layer_stack[sizeof layer_stack] = {};
 extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];
-extern const char decode_part_stack[attend::key_part_stack_bytes<Shape>];
 const char prefill_part_stack[sizeof prefill_part_stack] = {};
-const char decode_part_stack[sizeof decode_part_stack] = {};
 }

@@ -75,14 +75,6 @@ bool correct() {
   (void)attend::attention(query, key, value, output, workspace);
   (void)attend::prefill(query, cache, output, prefill_workspace);
   (void)attend::decode(token_query, cache, token_output);
-  (void)attend::accumulate(token_query, cache, partials, all_options, half);
-  (void)attend::accumulate(query, cache, query_partials, all_options, half);
-  (void)attend::finish(cache, partials, token_output, all_options);
-  (void)attend::finish(cache, query_partials, output, all_options);
-  (void)attend::accumulate(query, half_cache, query_partials, option_workspace, half);
-  (void)attend::finish(half_cache, query_partials, output);
-  (void)attend::accumulate(query, ring, ring_partials, option_workspace, score_options, half);
-  (void)attend::finish(ring, ring_partials, output, score_options);
   (void)attend::attention(query, key, value, output, option_workspace, score_options);
   (void)attend::prefill(query, cache, output, option_workspace, score_options, half);
   (void)attend::prefill(query, half_cache, output, option_workspace);
@@ -208,7 +200,6 @@ void right() {
   (void)attend::attention(query, key, value, output, workspace, half);
   (void)attend::prefill(query, cache, output, prefill_workspace, half);
   (void)attend::decode(token_query, ring, token_output, ring_workspace, half);
-  (void)attend::accumulate(token_query, cache, partials, half);
 }
 
 //! attention_without_workspace: attend: attention takes a query, key, value, output and work memory, which are no temporaries; then options

@@ -9,8 +9,6 @@ void right() {
   (void)attend::decode(token_query, paged, token_output, option_workspace, all_options);
   (void)attend::accumulate(query, latents, state, 9, option_workspace);
   (void)attend::finish(state, output);
-  (void)attend::accumulate(query, latents, query_partials, option_workspace, half);
-  (void)attend::finish(latents, query_partials, output);
 }
 
 //! in_keys_append_with_value: attend: a cache of attend::in_keys has its values in its keys: append takes an attend::Key, then at most an int, the count of its tokens

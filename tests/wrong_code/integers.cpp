@@ -64,14 +64,6 @@ void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::intege
 void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { (void)attend::add(a, b, a); }
 //! integer_sum_in_place_no_scales: of integers it takes a, b, attend::SumScales and their sum
 void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { attend::add(a, b); }
-//! integer_partials_of_other_ring: attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
-struct Window {
-  static constexpr int window = 40, tokens_at_once = 1;
-};
-void call(attend::Query<Integers>& query, attend::RingCache<Integers, Window>& cache, attend::Partials<Integers>& partials,
-          attend::Workspace<Integers, 1>& work) {
-  (void)attend::accumulate(query, cache, partials, work, attend::Quantisation<Integers>(1, 1, 1, 1), attend::Part{0, 1});
-}
 //! integer_options_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::attention(query, key, value, output, option_workspace, attend::ScoreOptions<Integers>()); }
 //! integer_quantisation_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
@@ -89,10 +81,6 @@ void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, 
 }
 //! integer_finish_without_quantisation: attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory
 void call(attend::State<Integers>& of_one, attend::Output<Integers>& result) { attend::finish(of_one, result); }
-//! integer_partials_without_work: attend: accumulate of an integer shape needs an attend::Workspace<Shape, query tokens> after the partials
-void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Partials<Integers>& sums) {
-  attend::accumulate(of_one, integers, sums, attend::Quantisation<Integers>(1, 1, 1, 1), half);
-}
 //! integer_cache_of_a_format: attend: a cache of an integer shape keeps its 8-bit numbers as they are: leave the formats out
 attend::KvCache<Integers, attend::float16> wrong;
 //! integer_output_of_32_bits: attend: an Output has the numbers of its shape: leave the third parameter out, or make it int16_t for an integer shape

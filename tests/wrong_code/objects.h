@@ -27,8 +27,6 @@ static attend::KvCache<Shape> cache;
 static attend::Workspace<Shape, queries> prefill_workspace;
 static attend::Query<Shape> token_query;
 static attend::Output<Shape> token_output;
-static attend::Partials<Shape> partials;
-static attend::Partials<Shape, queries> query_partials;
 constexpr attend::Options all_options;
 static attend::ScoreOptions<Shape> score_options;
 static attend::OptionWorkspace<Shape, queries> option_workspace;
@@ -38,7 +36,6 @@ struct LastTokens {
 };
 static attend::RingCache<Shape, LastTokens, attend::int8, float> ring;
 static attend::OptionWorkspace<Shape, queries, attend::over_ring<LastTokens>> ring_workspace;
-static attend::Partials<Shape, queries, LastTokens> ring_partials;
 static attend::State<Shape, queries> state;
 constexpr attend::Part half = {0, 2};
 
@@ -48,7 +45,6 @@ static attend::Value<OtherShape, keys> other_value;
 static attend::Output<OtherShape, queries> other_output;
 static attend::Query<OtherShape> other_token_query;
 static attend::Output<OtherShape> other_token_output;
-static attend::Partials<OtherShape> other_partials;
 static attend::ScoreOptions<OtherShape> other_score_options;
 static attend::OptionWorkspace<Shape, 1> small_option_workspace;
 static attend::State<OtherShape, queries> other_state;

@@ -113,33 +113,5 @@ void run(const Problem& problem);
 // Requires queries * (keys + 16) * parts < 2^63.
 void run_part(const Problem& problem, int part, int parts);
 
-// A few query tokens over many keys have too few heads and tokens for many threads, and so their keys are cut, at the segments
-// by which the arithmetic sums them: each thread makes the sums of some (key/value head, segment) pairs, and when all are done,
-// one of them adds these up. That has the bits of the whole.
-constexpr int segment_count(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
-
-// Floats for the sums of a problem's segments: [kv_heads][segments][queries][group][value_dim + 2], for each row its weighted
-// values, then the denominator and the maximum. Only segments that some token sees count, but at least one. No alignment is
-// needed, and contents before do not matter.
-constexpr size_t partial_floats(int query_heads, int queries, int value_dim, int keys) {
-  return size_t(query_heads) * size_t(queries) * size_t(segment_count(keys)) * (size_t(value_dim) + 2);
-}
-
-// The units of work of one part of run_key_part: first ... end - 1. A unit is a (key/value head, segment) pair in which some
-// token sees a key; units are numbered in the order of the partials.
-struct KeyUnits {
-  int first;
-  int end;
-};
-KeyUnits key_units(const Problem& problem, int part, int parts);
-
-// Makes the sums of a part of the segments, 0 <= part < parts <= 65535, about as many as every other part does. Does not touch
-// the output. Parts write to different partials and share nothing but what they read; each needs a scratch of its own, with
-// scratch_floats for the problem's keys or, where they are more, segment_keys. A part may be empty.
-void run_key_part(const Problem& problem, int part, int parts, float* partials);
-
-// Writes the output from the sums of all parts of the same problem. Reads neither queries, keys, values nor scratch.
-void add_key_parts(const Problem& problem, const float* partials);
-
 }  // namespace core
 }  // namespace attend

@@ -205,14 +205,10 @@ struct IntegerOptions {
   // that go on require origin <= first_key.
   int origin = 0;
 
-  // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t* whose strides
-  // count int32_t, takes for each row its value_dim sums, its exponent and its denominator.
-  int first_key = 0;
-  bool partial = false;
-
   // With states, the call takes keys first_key … problem.keys - 1 into them and writes no output: [queries][query_heads]
   // [integer_state_numbers(value_dim, nodes)]. first_key is as many as the states have been through, a multiple of
   // integer_chunk.
+  int first_key = 0;
   Tensor<int32_t> states = {};
   bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
 };
@@ -257,12 +253,6 @@ void merge(int32_t* states, const int32_t* others, bool takes_open, int rows, in
 inline SegmentSet segments_of(const int32_t* state, int value_dim) {
   return {state[0], state + integer_state_numbers(value_dim, 1) - 1, value_dim + 3};
 }
-
-// As partial_floats, key_units, run_key_part and add_key_parts of core/attention.h; partials are numbers of 32 bits.
-// add_key_parts takes value_dim of them as problem.scratch.
-KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
-void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts, int32_t* partials);
-void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options, const int32_t* partials);
 
 // Caches of integer attention on hosts (embedded processors read rows only), in the order in which kernels that multiply quads
 // of bytes read them. A chunk of 32 tokens of a head lies as

@@ -85,8 +85,8 @@ struct Options {
   Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp; strides of token and head. null: none
   bool lse_base2 = false;  // log2 of the sum of 2^(score in base 2) in its place: the natural one divided by ln 2
 
-  // [queries][query_heads][score_keys]; null: none. With states, columns first_key ... problem.keys - 1 are written, by
-  // run_key_part columns before problem.keys, otherwise all. Keys at or after problem.keys count as masked.
+  // [queries][query_heads][score_keys]; null: none. With states, columns first_key ... problem.keys - 1 are written,
+  // otherwise all. Keys at or after problem.keys count as masked.
   Tensor<float> scores = {};
   int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
@@ -110,12 +110,8 @@ struct Options {
   // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
   // [queries][query_heads] [state_floats(value_dim, nodes)], by the strides of a tensor.
   Tensor<float> states = {};
-  int first_key = 0;    // as many as the states have been through; 0 without states, unless partial
+  int first_key = 0;    // as many as the states have been through; 0 without states
   bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
-
-  // With partial, the call takes the keys of one segment, first_key ... problem.keys - 1, and the output takes their sums
-  // undivided, as run_key_part keeps them. There are no states then, no lse, no sinks and no weights; output_format is float32.
-  bool partial = false;
 };
 
 // Moves what options have for each query to another first token and query head.
@@ -165,13 +161,6 @@ inline void run_cache(const Problem& problem, const Options& options) {
   run(problem, options);
 }
 #endif
-
-// As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
-// scores have no weights. Over a ring, set paging.ring_tokens, because a part has only the first keys. Segments without a key
-// that some token sees by position are left out, unless there are scores. Scratch has option_scratch_floats(…) floats.
-KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts);
-void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials);
-void add_key_parts(const Problem& problem, const Options& options, const float* partials);
 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);

@@ -24,7 +24,7 @@ struct Ranges {
   int token = 0;  // the index of query 0 in both lists
 };
 
-// Not with states, nor with partial.
+// Not with states.
 template <class AnyOptions>
 struct Ranged : AnyOptions {
   Ranges ranges;

@@ -99,7 +99,7 @@ struct SeenKeys {
   }
 
   // Calls with the keys before `up_to` that a state has to take from `key` on.
-  //   run(from, to)    keys that lie side by side
+  //   run(from, to)    keys that lie side by side; where there are whole segments of them, these alone
   //   leave(from, to)  the open chain or segment ends at `from`, because the state goes on at `to`
   template <class Run, class Leave>
   void go_over(int key, int up_to, Run run, Leave leave) const {
@@ -108,11 +108,15 @@ struct SeenKeys {
       if ((from ^ key) >= chain_keys && key % segment_keys != 0 && has_segment(key / segment_keys)) leave(key, from);
       if (from >= up_to) return;
       key = detail::smaller(end_from(from), up_to);
-      run(from, key);
+      for (int at = from, stop; at < key; at = stop) run(at, stop = config::embedded ? key : end_of_call(at, key));
     }
   }
 
  private:
+  static int end_of_call(int from, int to) {
+    if (from % segment_keys != 0) return detail::smaller(to, (from | (segment_keys - 1)) + 1);
+    return from < (to & -segment_keys) ? to & -segment_keys : to;
+  }
   static int whole_chains(int count) { return (count + chain_keys - 1) & -chain_keys; }
 };
 

@@ -32,11 +32,8 @@ struct NoOptions : Options {};  // a type of its own, so that checks of what nob
 inline constexpr NoOptions no_options{};
 inline constexpr Whole whole{};
 
-// In the place of a part: one of several calls into a State or Partials; and into a State.
-struct OneOfSeveral {};
-constexpr bool is_one_of_several(const void*) { return false; }
-constexpr bool is_one_of_several(const OneOfSeveral*) { return true; }
-struct OneIntoState : OneOfSeveral {};
+// In the place of a part: one of several calls into a State.
+struct OneIntoState {};
 constexpr bool is_into_state(const void*) { return false; }
 constexpr bool is_into_state(const OneIntoState*) { return true; }
 
@@ -106,7 +103,7 @@ struct CallArguments {
 };
 
 inline bool is_part(const Whole&) { return true; }
-inline bool is_part(const OneOfSeveral&) { return true; }
+inline bool is_part(const OneIntoState&) { return true; }
 
 // Whether anything in the options depends on the positions of queries. causal: whether the call is by default.
 [[gnu::always_inline]] inline bool are_positioned(const Options& options, bool causal) {

@@ -117,7 +117,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
                                                   const AnyPart& part) {
   using Ring = typename Rows::RingType;
   constexpr bool with_options = is_score_options(null_of<AnyOptions>()) || sizeof(OutputNumber) > 1 || Ring::window > 0 ||
-                                is_paged<Rows> || is_one_of_several(null_of<AnyPart>());
+                                is_paged<Rows> || is_into_state(null_of<AnyPart>());
   const bool positioned = Ring::window > 0 || are_positioned(options, arrays.causal);
   if (quantisation.status() != Status::ok) return quantisation.status();
   if (!are_held(arrays, Ring::window > 0, options, held)) return Status::bad_query_length;
@@ -140,8 +140,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
     more.origin = origin;
     if constexpr (is_paged<Rows>) more.paging = rows.paging();
     constexpr bool ranged = has_ranges(null_of<AnyOptions>());
-    static_assert(!ranged || !is_one_of_several(null_of<AnyPart>()),
-                  "attend: accumulate and finish take no attend::RangedOptions");
+    static_assert(!ranged || !is_into_state(null_of<AnyPart>()), "attend: accumulate and finish take no attend::RangedOptions");
     if constexpr (ranged) {
       const Status documents = take_documents(problem, options, Rows::cached);
       if (documents != Status::ok) return documents;

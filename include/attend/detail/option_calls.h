@@ -135,7 +135,7 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
   return possible ? Status::ok : Status::bad_scores;
 }
 
-// in_several_calls: whether the call is one of several into a State or Partials.
+// in_several_calls: whether the call is one of several into a State.
 template <class Shape>
 Status prepare(OptionCall& call, const Options& options, bool causal, bool /*in_several_calls*/) {
   return prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
@@ -271,7 +271,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   call.problem.keys = origin + held;
   call.options.origin = origin;
   if (!is_part(part)) return Status::bad_part;
-  constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_one_of_several(null_of<AnyPart>());
+  constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_into_state(null_of<AnyPart>());
   static_assert(!ranged || !several, "attend: accumulate and finish take no attend::RangedOptions");
   if constexpr (ranged) {
     const Status status = take_documents(call.problem, options, Rows::cached);

@@ -1,5 +1,5 @@
-// Attention in several calls, of floats or of integers, into a State or Partials: all calls must have the same settings, or the
-// result would be of none of them; and how a state or partials are filled.
+// Attention in several calls, of floats or of integers, into a State: all calls must have the same settings, or the result
+// would be of none of them; and how a state is filled.
 #pragma once
 
 #include "../core/saved.h"
@@ -51,8 +51,8 @@ uint32_t hash_of_queries(const Problem& problem) {
   return hash;
 }
 
-// Of all but the queries, which Partials do not look at.
-inline CallSettings settings_of(const core::Problem& problem, const core::Options& options = {}) {
+// Of all but the queries.
+inline CallSettings settings_of(const core::Problem& problem, const core::Options& options) {
   using Set = CallSettings;
   const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
   const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
@@ -215,7 +215,7 @@ class Progress {
   bool finished_ = false;  // whether nothing was taken since finish()
 };
 
-// The access of calls to states and partials.
+// The access of calls to states.
 struct StateAccess {
   template <class Any>
   static auto& data(Any& any) {
@@ -229,13 +229,9 @@ struct StateAccess {
   static auto& settings(AnyState& state) {
     return state.settings_;
   }
-  template <class AnyPartials>
-  static auto& marks(AnyPartials& partials) {
-    return partials.marks_;
-  }
 };
 
-// The numbers of states and partials: those of a row, and in integers as many more as its sums when it is finished.
+// The numbers of states: those of a row, and in integers as many more as its sums when it is finished.
 template <class Shape>
 using SumOf = typename Choice<is_integer<Shape>, int32_t, float>::Type;
 template <class Shape, int nodes>

@@ -1,4 +1,4 @@
-// Keys in parts: the sums of segments, made anywhere by any backend and added up, have the bits of the whole.
+// Keys in parts: states of some segments each, made anywhere by any backend and merged, have the bits of the whole.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "../support/rounds.h"
 #include "attend/backend.h"
 #include "attend/core/attention.h"
+#include "attend/core/options.h"
 
 using namespace attend_test;
 
@@ -19,14 +20,16 @@ namespace {
 const float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// An instance in parts of its keys, over arrays or over a cache. Scratch, partials and cache have exactly the promised sizes
-// and are poisoned, so that an address sanitizer sees every step beyond them.
-class KeyParts {
+// An instance in parts of its keys, over arrays or over a cache, each into states of its own. Scratch, states and cache have
+// exactly the promised sizes and are poisoned, so that an address sanitizer sees every step beyond them.
+class StateParts {
  public:
-  KeyParts(const Instance& instance, bool cached, Blocks blocks = {}) : instance_(instance), blocks_(blocks) {
+  StateParts(const Instance& instance, int parts, bool cached, Blocks blocks = {}) : instance_(instance), blocks_(blocks) {
     const Shape& s = instance.s;
     output = poison(std::size_t(s.queries * s.query_heads * s.value_dim));
-    partials = poison(attend::core::partial_floats(s.query_heads, s.queries, s.value_dim, s.keys));
+    nodes_ = attend::core::state_nodes(s.keys) + 2;  // on the way, parts may lie apart
+    row_ = std::ptrdiff_t(attend::core::state_floats(s.value_dim, nodes_));
+    for (int part = 0; part < parts; ++part) states_.push_back(poison(std::size_t(s.queries * s.query_heads * row_)));
     if (!cached) return;
     const int capacity = s.keys + instance.keys_beyond;
     keys_ = poison(attend::core::cache_key_floats(s.kv_heads, s.head_dim, capacity));
@@ -49,38 +52,68 @@ class KeyParts {
     return p;
   }
 
-  void run(int part, int parts) {
+  // The keys of whole segments, and in the last part what is left, as a typed call takes them.
+  void run(int part) {
     attend::core::Problem p = problem();
     p.output.data = nullptr;  // it is not needed yet
-    const int keys = std::min(p.keys, attend::segment_keys);
+    attend::core::Options options = with_states(part);
     std::vector<float> scratch =
-        poison(attend::core::scratch_floats(p.row_block, p.key_block, p.head_dim, p.value_dim, keys, p.key_panels));
+        poison(attend::core::option_scratch_floats(p.row_block, p.key_block, p.head_dim, p.value_dim, 0));
     p.scratch = scratch.data();
-    attend::core::run_key_part(p, part, parts, partials.data());
+    const int parts = int(states_.size()), keys = p.keys, last = keys / attend::segment_keys;
+    const auto cut = [=](int n) { return n == parts ? keys : last * n / parts * attend::segment_keys; };
+    options.begins = true;
+    attend::core::SeenKeys{0, 0, keys}.go_over(
+        cut(part), cut(part + 1),
+        [&](int from, int to) {
+          options.first_key = from;
+          p.keys = to;
+          attend::core::run(p, options);
+          options.begins = false;
+        },
+        [](int, int) {});
+    if (!options.begins) return;
+    p.keys = options.first_key = cut(part);
+    attend::core::run(p, options);
   }
 
+  // Merges the others into the last one, which may have an open segment: the first ones last.
   const std::vector<float>& add() {
     attend::core::Problem p = problem();
-    p.query.data = p.key.data = p.value.data = nullptr;  // nor these any more
-    attend::core::add_key_parts(p, partials.data());
+    const int last = int(states_.size()) - 1;
+    for (int part = last - 1; part >= 0; --part) {
+      attend::core::merge(states_[std::size_t(last)].data(), states_[std::size_t(part)].data(), false,
+                          p.queries * p.query_heads, p.value_dim, nodes_);
+    }
+    p.query.data = p.key.data = p.value.data = nullptr;  // they are not needed any more
+    attend::core::finish(p, with_states(last));
     return output;
   }
 
-  const std::vector<float>& all(int parts) {
-    for (int part = parts - 1; part >= 0; --part) run(part, parts);  // any order will do
+  const std::vector<float>& all() {
+    for (int part = int(states_.size()) - 1; part >= 0; --part) run(part);  // any order will do
     return add();
   }
 
-  std::vector<float> output, partials;
+  std::vector<float> output;
 
  private:
+  attend::core::Options with_states(int part) {
+    attend::core::Options options;
+    options.states = {states_[std::size_t(part)].data(), instance_.s.query_heads * row_, row_};
+    return options;
+  }
+
   const Instance& instance_;
   Blocks blocks_;
+  int nodes_;
+  std::ptrdiff_t row_;
+  std::vector<std::vector<float>> states_;
   std::vector<float> keys_, values_;
 };
 
-std::vector<float> in_key_parts(const Instance& instance, int parts, bool cached, Blocks blocks = {}) {
-  return KeyParts(instance, cached, blocks).all(parts);
+std::vector<float> in_state_parts(const Instance& instance, int parts, bool cached, Blocks blocks = {}) {
+  return StateParts(instance, parts, cached, blocks).all();
 }
 
 // Of sizes that the scalar backend gets done.
@@ -105,7 +138,7 @@ Shape random_shape(Random& random) {
 
 }  // namespace
 
-TEST_CASE("key parts: 100 random shapes have the defined bits in 1 to 16 parts") {
+TEST_CASE("state parts: 100 random shapes have the defined bits in 1 to 16 parts") {
   Random random(31);
   for (int number = 0; number < rounds(100); ++number) {
     const int keys_beyond = number % 2 == 0 ? 19 : 0;
@@ -118,18 +151,18 @@ TEST_CASE("key parts: 100 random shapes have the defined bits in 1 to 16 parts")
       const bool scalar = std::string(backend) == "scalar";
       for (const int parts : {1, 2, 3, 4, 5, 7, 16}) {
         if (scalar && parts != 1 + number % 7) continue;  // a fused multiply-add in software takes its time
-        CHECK(same_bits(in_key_parts(instance, parts, false), expected));
-        CHECK(same_bits(in_key_parts(instance, parts, true), expected));
-        CHECK(same_bits(in_key_parts(instance, parts, true, {1, 512}), expected));
+        CHECK(same_bits(in_state_parts(instance, parts, false), expected));
+        CHECK(same_bits(in_state_parts(instance, parts, true), expected));
+        CHECK(same_bits(in_state_parts(instance, parts, true, {1, 512}), expected));
       }
       if (scalar) return;
-      for (const int rows : {1, 2, 5, 13}) CHECK(same_bits(in_key_parts(instance, 4, false, {rows, 64}), expected));
-      for (const int keys : {64, 128, 448, 512, 576}) CHECK(same_bits(in_key_parts(instance, 3, true, {1, keys}), expected));
+      for (const int rows : {1, 2, 5, 13}) CHECK(same_bits(in_state_parts(instance, 4, false, {rows, 64}), expected));
+      for (const int keys : {64, 128, 448, 512, 576}) CHECK(same_bits(in_state_parts(instance, 3, true, {1, keys}), expected));
     });
   }
 }
 
-TEST_CASE("key parts: many keys, and lengths on both sides of segments") {
+TEST_CASE("state parts: many keys, and lengths on both sides of segments") {
   for (const int keys : {512, 1024, 1025, 3000, 4095, 5000}) {
     for (const int queries : {1, 4}) {
       const Instance instance({2, 1, 6, 9, queries, keys, true, keys - queries, 0.0f, 4.0f}, std::uint64_t(keys));
@@ -139,66 +172,32 @@ TEST_CASE("key parts: many keys, and lengths on both sides of segments") {
         INFO(std::string(backend));
         for (int parts = 1; parts <= 16; ++parts) {
           if (std::string(backend) == "scalar" && parts % 8 != 3) continue;
-          CHECK(same_bits(in_key_parts(instance, parts, true), expected));
+          CHECK(same_bits(in_state_parts(instance, parts, true), expected));
         }
       });
     }
   }
 }
 
-TEST_CASE("key parts: every row of every segment belongs to one of them, and none has more than one segment too many") {
-  for (const Shape& shape :
-       {Shape{2, 2, 4, 3, 1, 1500, false, 0, 0.0f, 1.0f}, Shape{1, 1, 4, 1, 1, 4096, false, 0, 0.0f, 1.0f},
-        Shape{6, 2, 4, 3, 3, 700, true, 697, 0.0f, 1.0f}, Shape{3, 3, 4, 1, 2, 1300, true, 600, 0.0f, 1.0f},
-        Shape{4, 1, 4, 1, 5, 1300, true, -20, 0.0f, 1.0f}, Shape{2, 1, 4, 1, 1, 0, false, 0, 0.0f, 1.0f}}) {
-    const Instance instance(shape, 5);
-    const int seen = std::max(instance.visible(shape.queries - 1), 1), segments = (seen + 511) / 512;
-    const std::size_t row = std::size_t(shape.value_dim) + 2, rows = std::size_t(shape.query_heads * shape.queries * segments);
-    const int units = shape.kv_heads * segments, rows_of_unit = int(rows) / units;
-    for (const int parts : {1, 2, 3, 4, 6, 16, 65535}) {
-      std::vector<int> count(rows);
-      for (int part = 0; part<parts; part += parts> 100 && part > 1 ? 4999 : 1) {
-        KeyParts ways(instance, true);
-        std::fill(ways.partials.begin(), ways.partials.end(), -7.0f);
-        ways.run(part, parts);
-        int mine = 0;
-        for (std::size_t r = 0; r < ways.partials.size() / row; ++r) {
-          const bool written = ways.partials[r * row + row - 2] != -7.0f;
-          CHECK(written == (ways.partials[r * row + row - 1] != -7.0f));
-          if (!written) CHECK(std::count(&ways.partials[r * row], &ways.partials[r * row] + row, -7.0f) == std::ptrdiff_t(row));
-          mine += written;
-          if (r < rows)
-            count[r] += written;
-          else
-            CHECK(!written);  // of segments that nobody sees
-        }
-        INFO(instance.text(), " ", parts, " ", part);
-        CHECK(mine <= (units + parts - 1) / parts * rows_of_unit);
-      }
-      if (parts <= 100) CHECK(std::count(count.begin(), count.end(), 1) == std::ptrdiff_t(rows));
-    }
-  }
-}
-
-TEST_CASE("key parts: in threads, and each on another backend") {
+TEST_CASE("state parts: in threads, and each on another backend") {
   const Instance instance({6, 3, 24, 20, 2, 2100, true, 2098, 0.0f, 2.0f}, 7);
   const std::vector<float> expected = instance.defined();
   for_each_backend([&](const char* backend) {
     INFO(std::string(backend));
     for (const int parts : {2, 4, 16}) {
-      KeyParts ways(instance, true);
+      StateParts ways(instance, parts, true);
       std::vector<std::thread> threads;
-      for (int part = 0; part < parts; ++part) threads.emplace_back([&ways, part, parts] { ways.run(part, parts); });
+      for (int part = 0; part < parts; ++part) threads.emplace_back([&ways, part] { ways.run(part); });
       for (std::thread& thread : threads) thread.join();
       CHECK(same_bits(ways.add(), expected));
     }
   });
   const std::string before = attend::active_backend();
   for (int first = 0; first < attend::backend_count(); ++first) {
-    KeyParts ways(instance, false);
+    StateParts ways(instance, 7, false);
     for (int part = 0; part <= 7; ++part) {
       attend::use_backend(attend::backend_name((first + part) % attend::backend_count()));
-      if (part < 7) ways.run(part, 7);
+      if (part < 7) ways.run(part);
     }
     CHECK(same_bits(ways.add(), expected));
   }
@@ -222,15 +221,15 @@ void for_each_way(const Instance& instance, Test test) {
   for_each_backend([&](const char* backend) {
     INFO(std::string(backend), instance.text());
     for (const int parts : {1, 3, 4}) {
-      test(in_key_parts(instance, parts, false));
-      test(in_key_parts(instance, parts, true, {1, 512}));
+      test(in_state_parts(instance, parts, false));
+      test(in_state_parts(instance, parts, true, {1, 512}));
     }
   });
 }
 
 }  // namespace
 
-TEST_CASE("key parts: maxima that rise, fall, lie far apart, and are huge") {
+TEST_CASE("state parts: maxima that rise, fall, lie far apart, and are huge") {
   for (const std::vector<float>& scores : std::vector<std::vector<float>>{{0, 0, 0, 0},
                                                                           {0, 7, 20, 90},
                                                                           {90, 20, 7, 0},
@@ -248,7 +247,7 @@ TEST_CASE("key parts: maxima that rise, fall, lie far apart, and are huge") {
 }
 
 TEST_CASE(
-    "key parts: scores of minus infinity are weight 0, also where a segment has no others; what is NaN or infinity shows") {
+    "state parts: scores of minus infinity are weight 0, also where a segment has no others; what is NaN or infinity shows") {
   const Instance clean = with_scores({3, 1, 2, 3});
   for (const int segment : {0, 1, 3}) {
     Instance none = clean;
@@ -273,7 +272,7 @@ TEST_CASE(
   for_each_way(nothing, [](const std::vector<float>& output) { CHECK(output == std::vector<float>(9, 0.0f)); });
 }
 
-TEST_CASE("key parts: what a row does not see changes nothing, whatever it is, and a row that sees nothing is zero") {
+TEST_CASE("state parts: what a row does not see changes nothing, whatever it is, and a row that sees nothing is zero") {
   for (const float bad : {not_a_number, infinity, 3e38f}) {
     for (const int offset : {-2147483647 - 1, -5, -2, 0, 509, 511, 600, 1022}) {
       Instance instance({2, 2, 5, 7, 4, 1400, true, offset, 0.0f, 2.0f}, 8);
@@ -295,6 +294,3 @@ TEST_CASE("key parts: what a row does not see changes nothing, whatever it is, a
   const std::vector<float> expected = all.defined();
   for_each_way(beyond, [&](const std::vector<float>& output) { CHECK(same_bits(output, expected)); });
 }
-
-static_assert(attend::core::segment_count(0) == 1 && attend::core::segment_count(512) == 1, "");
-static_assert(attend::core::segment_count(513) == 2 && attend::core::segment_count(2147483647) == 4194304, "");
