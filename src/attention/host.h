@@ -194,14 +194,20 @@ ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core
 }
 
 template <class Isa>
+ATTEND_NOINLINE void run_features(const core::Problem& problem, const core::Options& options) {
+  const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true}, true);
+  FeatureWalk<Isa> walk(problem, options, memory);
+  for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });
+}
+
+// As run_problem.
+template <class Isa>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
   if constexpr (Isa::flushes) {
     if (run_flushed<Isa>(problem, options)) return;
   }
   if (takes_plain_segments(problem, options)) return run_plain_segments<Isa>(problem, options);
-  const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true}, true);
-  FeatureWalk<Isa> walk(problem, options, memory);
-  for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });
+  run_features<Isa>(problem, options);
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ for level in $levels; do
     "$level: it keeps to ATTEND_INTEGER_STACK_BYTES, ${c_integer_promised:-?}: the deepest takes $c_integer_needed"
   # shellcheck disable=SC2086
   succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" \
-    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish" \
+    -v roots="$core_run call_prefill call_decode call_prefill_part" \
     -f tests/support/stack.awk $c_files "$folder/size_main.ci" ||
     continue
   cp "$build/log" "$folder/stack.text"
@@ -263,7 +263,7 @@ for level in $levels; do
     $1 == "core" { core = $2; core_promised = $3; next }
     $2 - core > $3 - core_promised { printf "%s needs %d beside core::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
     ')" "$level: the calls keep to config::call_stack_bytes"
-  for call in prefill_part:prefill_part decode_part:decode_part decode_finish:prefill; do
+  for call in prefill_part:prefill_part; do
     needed=$(bytes "call_${call%:*}" "$folder/stack.text") promised=$(promise "${call#*:}" "$folder")
     if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
       ok "$level: ${call%:*}: $needed bytes of stack, $promised promised"
