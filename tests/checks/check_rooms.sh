@@ -14,6 +14,12 @@ over=$?
 sed 's/^/     /' "$build/budget"
 [ $over -eq 0 ] && ok "no room has more lines than its budget" || fail "no room has more lines than its budget" "$(grep -E ' <- |^rooms' "$build/budget")"
 
+# The lines of faster paths that a page names.
+nothing_in "$(grep -E '^\| .* \| `.*` \| [0-9]+ \| ' src/guide/measured.md | while IFS='|' read -r _ path files lines _; do
+  now=$(cd src && cat $(echo "$files" | tr -d '`,') | wc -l)
+  [ $((now - lines)) -le 10 ] && [ $((lines - now)) -le 10 ] || echo "$path: $now lines, the page says $lines"
+done)" "a page has the lines of faster paths"
+
 # No test is left out of the compiled ones.
 nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS ?= //p' Makefile | tr ' ' '|'))/")" \
   "every room of tests is one of TEST_ROOMS"

@@ -9,7 +9,7 @@ lines() { # of .h and .cpp in a room, and in the folders of instruction sets
     esac
   done | xargs cat | wc -l
 }
-printf '%-26s %7s %7s %7s\n' room lines budget 1.0
+printf '%-26s %7s %7s %7s\n' room lines budget before
 grep -v '^#' tests/support/budget.txt | sed 's/  */ /g; s/ \([0-9]\)/|\1/; s/\([0-9]\) \([a-z]\)/\1|\2/' | {
   sum=0 budgets=0 attention=0 over=''
   while IFS='|' read -r room numbers places; do
