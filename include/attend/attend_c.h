@@ -196,8 +196,8 @@ typedef struct attend_cache_shape {
   int key_format; /* attend_format that keys are kept in, rounded to the nearest; ATTEND_INT8: of each token and head, to whole
                      multiples of 1/127 of the largest. With int8, errors of an output were up to 1.5 % of its largest value
                      where the softmax is peaked, and up to 0.25 % on normally distributed data. ATTEND_INT4: as
-                     attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard spreads what is larger than the
-                     rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite numbers that are
+                     attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard (c/layers.h, as it) spreads what is
+                     larger than the rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite numbers that are
                      too large for the format become its largest, where attend_cache_append refuses them otherwise */
   int value_format;      /* the same for values */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a

@@ -75,7 +75,7 @@ struct RowTotal {
 
 // Some numbers of a node, side by side.
 struct Columns {
-  static constexpr int most = config::embedded ? 4 : 8;
+  static constexpr int most = config::embedded ? 1 : 4;  // each takes a float of stack for each level of the tree
   float numbers[most];
 
   Columns() = default;

@@ -35,7 +35,7 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   const ptrdiff_t stride = problem.value.token_stride;
   const float* const data = element(problem.value, 0, head);
   const int dims = problem.value_dim;
-  const Sums sums = {element(problem.output, 0, head), dims, false};
+  const Sums sums = {element(problem.output, 0, head), dims, false, false};
   if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
     constexpr int vecs = panel_keys / Isa::lanes;
     const ValueRows<float> values = {data, stride, chain_keys};
@@ -153,6 +153,15 @@ inline bool takes_plain_segments(const core::Problem& problem, const core::Optio
          visibility_of(problem, options, 0).end == problem.keys && visibility_of(problem, options, last_token).first <= first;
 }
 
+// Calls with the state of each token and each of some query heads.
+template <class Call>
+ATTEND_ALWAYS_INLINE void for_each_state(const core::Problem& problem, const core::Options& options, int first_head, int heads,
+                                         const Call& call) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int i = 0; i < heads; ++i) call(RowState(element(options.states, token, first_head + i), problem.value_dim));
+  }
+}
+
 template <class Isa>
 ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core::Options& options) {
   const int group = group_of(problem);
@@ -171,25 +180,22 @@ ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core
   }
   const ptrdiff_t key_stride = problem.key_panels ? problem.head_dim : problem.key.token_stride;
   for (int head = 0; head < problem.kv_heads; ++head) {
-    segment.query.data = element(problem.query, 0, head * group);
-    float* const states = element(options.states, 0, head * group);
+    const int first = head * group;
+    segment.query.data = element(problem.query, 0, first);
+    float* const states = element(options.states, 0, first);
     segment.output = {states + core::state_head, options.states.token_stride, options.states.head_stride};
-    const auto for_each_state = [&](auto call) ATTEND_INLINE_LAMBDA {
-      for (int token = 0; token < problem.queries; ++token) {
-        for (int i = 0; i < group; ++i) call(RowState(element(options.states, token, head * group + i), problem.value_dim));
-      }
-    };
-    for_each_state([&](const RowState& state) {
+    for_each_state(problem, options, first, group, [&](const RowState& state) {
       if (options.begins) state.nodes().set_nodes(0);
     });
     for (int key = options.first_key; key < problem.keys; key += segment_keys) {
       segment.key.data = element(problem.key, 0, head) + key * key_stride;
       segment.value.data = element(problem.value, key, head);
       is_short_decode(segment) ? run_short_decode<Isa>(segment, segment_keys, false) : run_blocks<Isa>(segment, false);
-      for_each_state(
-          [&](const RowState& state) { state.push<Isa>(segment_of(key), node_at(state.lane_sums(), problem.value_dim)); });
+      for_each_state(problem, options, first, group, [&](const RowState& state) {
+        state.push<Isa>(segment_of(key), node_at(state.lane_sums(), problem.value_dim));
+      });
     }
-    for_each_state([](const RowState& state) { state.begin_row<Isa>(); });
+    for_each_state(problem, options, first, group, [](const RowState& state) { state.begin_row<Isa>(); });
   }
 }
 

@@ -97,7 +97,7 @@ struct Sums {
   float* data;
   int value_dim;
   bool begun;
-  bool follow = false;  // whether maxima are raised for every higher score
+  bool follow;  // whether maxima are raised for every higher score
 };
 
 // The state of a row's online softmax.

@@ -246,7 +246,7 @@ two_boards() {  # board
 
 # Without optimisation compilers keep everything in memory, and find the fewest registers for assembly.
 unoptimised() {  # board
-  for source in src/*/embedded_*.cpp; do
+  for source in src/*/embedded_*.cpp src/*/*target.cpp; do
     # shellcheck disable=SC2046
     $(sh $board compiler "$1") $(sh $board flags "$1") -O0 -fno-omit-frame-pointer -std=c++17 -Iinclude -c "$source" \
       -o "$work/$1.unoptimised.o" || return 1

@@ -14,7 +14,7 @@ LEFT_OUT = [
      "sizes of blocks and tiles change no result"),
     (re.compile(r"\b(kernel_rows|tile_vecs|widening_vecs|softmax_rows|softmax_vecs)\((int|bool)\b"), "sizes of tiles likewise"),
     (re.compile(r"\bwidened_rows = "), "sizes of tiles likewise"),
-    (re.compile(r"decltype"), "a check of the compiler's, in simd/contract.h"),
+    (re.compile(r"decltype"), "a check of the compiler's, in isa/contract.h"),
     (re.compile(r"ATTEND_UNROLL|ATTEND_ALWAYS_INLINE\s*$|ATTEND_NOINLINE\s*$"), "advice to the compiler"),
 ]
 

@@ -56,7 +56,7 @@ class Base:
     def live_lines(self):
         """The lines that this target compiles: {path: line numbers from 0}."""
         live = {}
-        for text in ['#include "%s"\n' % source for source in self.sources] + ['#include "include/attend/attend.h"\n']:
+        for text in ['#include "%s"\n' % source for source in self.sources] + ['#include "include/attend/layers.h"\n']:
             command = [self.compiler] + FLAGS + ["-I.", "-E", "-x", "c++", "-"]
             output = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
             path, number = "", 0

@@ -41,7 +41,7 @@ constexpr attend_test::RowKernels row_kernels() {
       [](const float* weights, const void* values, std::ptrdiff_t stride, int keys, float* sums, int value_dim, bool begun) {
         const int visible[] = {keys, keys, keys, keys};
         attend::Tiles<Isa>::value(rows, weights, {values, format, stride, attend::chain_keys, nullptr}, visible,
-                                  {sums, value_dim, begun});
+                                  {sums, value_dim, begun, false});
       }};
 }
 

@@ -117,7 +117,7 @@ class Attend {
   }
 
   defaultScale(headDim) {
-    return Math.fround(1 / Math.sqrt(headDim));
+    return headDim > 0 ? Math.fround(1 / Math.sqrt(headDim)) : 0;
   }
 
   // The slopes of ALiBi for so many heads, as they were published.
