@@ -236,7 +236,7 @@ class ChainTest {
       int visible[rows];
       for (int r = 0; r < rows; ++r) visible[r] = first % 8 == 4 ? first : first + r;
       const bool begun = first / 4 % 3 != 1;
-      attend::value_columns<Isa, float, rows, vecs>(weights, {values, stride, most}, visible, {sums, columns, begun}, 0,
+      attend::value_columns<Isa, float, rows, vecs>(weights, {values, stride, most}, visible, {sums, columns, begun, false}, 0,
                                                     columns);
       for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < columns; ++c) {
