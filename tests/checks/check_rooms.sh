@@ -64,6 +64,13 @@ nothing_in "$(for name in $(grep -l 'using Isa =' src/isa/*/set.h | sed 's,/set.
   grep -qs "\"$name\"" "tests/unit/test_formats_$name.cpp" || echo "tests/unit/test_formats_$name.cpp, a copy of test_formats_avx2.cpp"
 done)" "operations of every instruction set of x86 have their tests"
 
+# Nor do they take names from rooms above their own, which includes would show.
+if command -v python3 >/dev/null 2>&1; then
+  nothing_in "$(python3 tests/support/upward.py)" "names go down, too"
+else
+  skip "names that go down" "there is no python3"
+fi
+
 # An include that goes up is found.
 printf '#include "../attention/rows.h"\n#include "../numerics/bits.h"\n' >"$build/src/kernel/up.h"
 found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)
