@@ -79,7 +79,7 @@ struct Columns {
   float numbers[most];
 
   Columns() = default;
-  Columns(const float* from, int count, float factor) {
+  ATTEND_ALWAYS_INLINE Columns(const float* from, int count, float factor) {
     for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(from[i], factor) : 0.0f;
   }
   struct Add {
