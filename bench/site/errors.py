@@ -21,7 +21,7 @@ class CErrors:
     """{function of the C surface: {(error, argument or '')}}."""
 
     def __init__(self, root):
-        text = ''.join(f'#include "{path.relative_to(root)}"\n' for path in sorted((root / 'src/c').glob('*.cpp')))
+        text = ''.join(f'#include "{path.relative_to(root)}"\n' for path in sorted([*root.glob('src/c/*.cpp'), *root.glob('src/layers/c_*.cpp')]))
         unit = parsed(clang.cindex.Index.create(), text, 'surface.cpp', '-std=c++17', root)
         self.calls, self.pairs, self.open, self.tables = {}, {}, {}, {}
         self.functions, self.by_name = {}, {}

@@ -14,6 +14,14 @@ from cursors import ALIASES, FUNCTIONS, INCLUDE, RECORDS, VARIABLES, is_shown, n
 from declarations import Entry, Page, Prose, Reader, catches
 
 
+UMBRELLAS = ('attend.h', 'layers.h')
+
+
+def is_inner(name):
+    """Whether a header is a part of others, whose pages show its names."""
+    return name.startswith(('core/', 'detail/', 'layers/core_', 'layers/layer_')) or name in ('layers/weights.h', 'layers/float_arrays.h')
+
+
 class Headers:
     """Both surfaces, parsed once."""
 
@@ -41,18 +49,18 @@ class Headers:
         return self.pages.setdefault((path, language), Page(path, language))
 
     def _order(self):
-        text = (self.root / INCLUDE / 'attend.h').read_text()
-        return [name for name in re.findall(r'#include "(.*)"', text) if not name.startswith(('core/', 'detail/'))]
+        text = ''.join((self.root / INCLUDE / name).read_text() for name in UMBRELLAS)
+        return [name for name in re.findall(r'#include "(.*)"', text) if not is_inner(name) and name not in UMBRELLAS]
 
     def _homes(self, c_headers):
         """{header: the page that shows its names}, for those of detail and core."""
         homes = {}
-        for name in [*self._order(), 'attend.h']:
+        for name in [*self._order(), *UMBRELLAS]:
             self._claim(name, name, homes)
-        # A part of a layer, which attend.h includes by itself, belongs to layers: to the last header that includes what it includes.
+        # A part of a layer, which layers.h includes by itself, belongs to layers: to the last header that includes what it includes.
         for name, home in homes.items():
-            if home == 'attend.h':
-                included = [other for other in self._includes(name) if other in homes and homes[other] != 'attend.h']
+            if home in UMBRELLAS:
+                included = [other for other in self._includes(name) if other in homes and homes[other] not in UMBRELLAS]
                 homes[name] = homes[included[-1]] if included else 'attend.h'
         return {f'{INCLUDE}/{name}': f'{INCLUDE}/{home}' for name, home in homes.items()}
 
@@ -64,7 +72,7 @@ class Headers:
     def _claim(self, name, home, homes):
         if name in homes:
             return
-        homes[name] = home if name.startswith(('core/', 'detail/')) else name
+        homes[name] = home if is_inner(name) else name
         for other in self._includes(name):
             self._claim(other, homes[name], homes)
 

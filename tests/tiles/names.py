@@ -18,7 +18,7 @@ class Name:
     """What a function is called, and of a tile its rows and vectors."""
 
     def __init__(self, demangled):
-        plain = re.sub(r"(?:\battend::(?:\w+::)?)?\(anonymous namespace\)::|\b(attend|core)::", "", demangled)
+        plain = re.sub(r"(?:\battend::(?:\w+::)*)?\(anonymous namespace\)::|\b(attend|core)::", "", demangled)
         function, parameters = cut(plain)
         self.name, arguments = name_and_arguments(function)
         if function.endswith("Backend::" + self.name) and self.name in ACTIVATIONS:

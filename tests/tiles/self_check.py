@@ -88,6 +88,8 @@ CHAINS = (["mov x1, x0", "ldur q1, [x0]", "fmul v0.4s, v1.4s, v2.s[0]", "add x0,
 NAMES = [
     ("void attend::(anonymous namespace)::score_tile<attend::(anonymous namespace)::Avx2, signed char, 4, 2, 16>(int)", 32,
      "score_tile int8 4x2, 4 steps"),
+    ("void attend::avx2::layers::(anonymous namespace)::linear_tile<attend::avx2::layers::(anonymous namespace)::Avx2, "
+     "attend::avx2::layers::(anonymous namespace)::Half, 1, 2>(int)", 8, "linear_tile half 1x2, 4 steps"),
     ("void score_tile<Neon, 6>(float const*) (.constprop.0)", 6, "score_tile 6x1, 1 step"),
     ("void value_tile<Neon, float, 6, 4>(float const*, ValueRows<float> const&)", 20, "value_tile 6x4, 1 step, 5 rows"),
     ("void output_panel<Neon, Half, true>(float const*, Half const*)", 32, "output_panel half prefetch, 32 fmas"),

@@ -81,17 +81,17 @@ ATTEND_API attend_status attend_integer_scales_init(attend_integer_scales* scale
 
 /* The constants that attend_integer_prepare makes of scales. A call refuses others (ATTEND_CORRUPT). */
 struct attend_integer_constants {
-  uint32_t score_factor; /* one step of a score, log2(e) * scale * query_scale * key_scale, in fixed point */
-  int32_t score_right;   /* bits that scores are shifted right before it */
-  int32_t score_left;    /* bits that it is longer */
-  uint32_t score_end;    /* from this distance below the maximum on weights are 0 */
-  int32_t output_factor; /* value_scale / output_scale * 2^output_shift */
-  int32_t output_shift;
-  int32_t query_zero_point; /* zero points as in the scales */
-  int32_t key_zero_point;
-  int32_t value_zero_point;
-  int32_t output_zero_point;
-  float output_scale; /* only outputs of ATTEND_FLOAT32 use it */
+  uint32_t score_factor;     /* one step of a score, log2(e) * scale * query_scale * key_scale, in fixed point */
+  int32_t score_right;       /* bits that scores are shifted right before it */
+  int32_t score_left;        /* bits that it is longer */
+  uint32_t score_end;        /* from this distance below the maximum on weights are 0 */
+  int32_t output_factor;     /* value_scale / output_scale * 2^output_shift */
+  int32_t output_shift;      /* see output_factor */
+  int32_t query_zero_point;  /* zero points as in the scales */
+  int32_t key_zero_point;    /* as in the scales */
+  int32_t value_zero_point;  /* as in the scales */
+  int32_t output_zero_point; /* as in the scales */
+  float output_scale;        /* only outputs of ATTEND_FLOAT32 use it */
 };
 
 /* Makes constants for heads of head_dim numbers. */
