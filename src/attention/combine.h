@@ -20,6 +20,8 @@ struct Nodes {
   Node operator[](int n) const { return node_at(first + n * apart, value_dim); }
 };
 
+constexpr uint32_t smallest_normal = 0x00800000;  // the bits of 2^-126
+
 // Adds a node to the one before it. Exact but for the additions.
 template <class Isa>
 ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
@@ -29,10 +31,18 @@ ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   const typename Isa::Vec factor = rescale_factor<Isa>(lower.numbers[1], max);
   to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
   to.numbers[1] = max;
-  // As exact as a fused multiply-add, which processors of portable code may lack.
-  map_row<Isa>(lower.sums, value_dim, to.sums, [&](typename Isa::Vec sum, int c, int lanes) ATTEND_INLINE_LAMBDA {
-    return Isa::add(Isa::mul(sum, factor), load_some<Isa>(higher.sums + c, lanes));
-  });
+  if constexpr (Isa::lanes == 1 && !config::embedded) {
+    // A product by a power of two is exact unless it is subnormal: no fused multiply-add is needed, which code for all processors
+    // of a kind may compute by software.
+    const float by = Isa::highest_lane(factor);
+    for (int c = 0; c < value_dim; ++c) {
+      const float product = Scalar::mul(lower.sums[c], by);
+      const bool exact = magnitude(product) >= smallest_normal || magnitude(lower.sums[c]) == 0;
+      to.sums[c] = exact ? Scalar::add(product, higher.sums[c]) : Scalar::fma(lower.sums[c], by, higher.sums[c]);
+    }
+  } else {
+    multiply_add_row<Isa>(lower.sums, value_dim, factor, higher.sums, to.sums);
+  }
 }
 
 // A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node

@@ -32,9 +32,10 @@ if [ "$behind" -le $most ]; then ok "attend.h is at most $most lines with what i
 
 # The tests without layers, and their program.
 objects=$(ls src/*/*.cpp | grep -v ^src/layers/ | sed "s|^|$top/|; s|cpp\$|o|")
-tests=$(for made in "$top"/tests/unit/*.d "$top"/tests/api/*.d "$top"/tests/c_api/*.d "$top"/tests/conformance/*.d; do
-  grep -qE 'attend/layers|attend/c/layers|src/layers' "$made" || echo "${made%d}o"
-done | grep '/test_')
+tests=$(for test in tests/unit/test_*.cpp tests/api/test_*.cpp tests/c_api/test_*.cpp tests/conformance/test_*.cpp; do
+  made=$top/${test%cpp}
+  grep -qE 'attend/layers|attend/c/layers|src/layers' "${made}d" || echo "${made}o"
+done)
 count=$(echo "$tests" | wc -l)
 # shellcheck disable=SC2086
 if succeeds "without layers $count files of tests link" $cxx $tests "$top/tests/support/main.o" $objects -o "$build/unit"; then
