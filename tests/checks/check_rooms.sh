@@ -42,8 +42,9 @@ listed=$({ cat src/backend/begin.h src/backend/body.h; sed 's,"\([^./]*[.]h\)","
   sed -n 's,^#include "[.][.]/\(.*\)"$,src/\1,p' | sort)
 nothing_in "$(echo "$listed" | uniq -d)" "no header stands twice in the lists of begin.h and body.h"
 nothing_in "$(for header in $(grep -L '^#pragma once' src/numerics/*.h src/isa/*.h src/isa/*/*.h src/kernel/*.h src/attention/*.h src/layers/*.h); do
-  name=$(basename "$header")
-  echo "$listed" | grep -qx "$header" || grep -rqE "^#include \"[a-z0-9./]*\b$name\"" src/*/*.cpp src/isa || echo "$header"
+  name=$(basename "$header") folder=$(basename "$(dirname "$header")")
+  echo "$listed" | grep -qx "$header" || grep -sqF "\"$name\"" "$(dirname "$header")"/set.h "$(dirname "$header")"/*.cpp ||
+    grep -rqE "^#include \"([a-z0-9.]+/)*$folder/$name\"" src/*/*.cpp src/isa || echo "$header"
 done)" "every header without #pragma once stands in a list"
 # shellcheck disable=SC2086
 nothing_in "$(grep -HE '^#include "' $listed $(ls src/isa/*/*.h | grep -vE '/(set|on|intrinsics)[.]h$'))" "headers of the lists include none of each other"

@@ -151,6 +151,24 @@ TEST_CASE("dispatch: a backend needs each of its bits of CPUID and XGETBV, and n
 }
 #endif
 
+#if ATTEND_X86
+template <class... Backend>
+std::vector<unsigned> instructions_of(core::BackendList<Backend...>) {
+  return {Backend::leaf_7_b...};
+}
+TEST_CASE("dispatch: integers need no more of the processor than the active backend") {
+  const std::string before = attend::active_backend();
+  const std::vector<unsigned> floats = instructions_of(core::Backends()), integers = instructions_of(core::IntegerBackends());
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (!attend::use_backend(attend::backend_name(i))) continue;
+    const unsigned needs = integers[std::size_t(core::active_integer_index())];
+    CHECK((needs & ~floats[std::size_t(i)]) == 0);
+    CHECK((needs != 0) == (floats[std::size_t(i)] != 0));  // and no fewer than AVX2's, where these can be
+  }
+  attend::use_backend(before.c_str());
+}
+#endif
+
 TEST_CASE("dispatch: the first call takes the fastest backend that the processor can run") {
   int first = 0;
   while (!attend::backend_available(first)) ++first;
