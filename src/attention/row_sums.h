@@ -17,7 +17,7 @@ class RowSums {
         nodes_(work + at.nodes) {}
 
   SoftmaxState* const softmax;  // [rows]
-  bool follow;                  // whether maxima do every higher score: those of states, and of segments for them
+  bool follow;                  // whether each higher score raises the maximum: in states, and in segments made for them
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
