@@ -85,7 +85,7 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
 // them would be as good as nothing depends on how the call was cut.
 //   panel  [panel_keys] work memory
 template <class Isa>
-void finish_weights(float* weights, int count, float max, const Denominator& all, float* panel) {
+ATTEND_NOINLINE void finish_weights(float* weights, int count, float max, const Denominator& all, float* panel) {
   if (magnitude(all.sum) > 0x7f800000u) {
     for (int k = 0; k < count; ++k) weights[k] = bits_to<uint32_t>(weights[k]) == minus_infinity ? 0.0f : all.sum;
     return;
