@@ -1,6 +1,7 @@
 // A stream on a board: attention over the last tokens in fixed memory and without floats, in time slices between which a
 // watchdog is fed. Nothing is taken from a C library but printf, for what is shown.
-#include <attend/attend.h>
+#include <attend/integer.h>
+#include <attend/states.h>
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // From float data to attention in integers: scales and zero points from recordings, then the same call in 8 bits, and how far
 // its output is off. The constants that it prints are all that a program on a part without floats needs.
-#include <attend/attend.h>
+#include <attend/integer.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-"""The library as few files: attend_c.h, attend.h, layers.h and attend.cpp, from include/attend and src; with a FOLDER, they are written
+"""The library as few files: attend_c.h, attend.h and attend.cpp, from include/attend and src; with a FOLDER, they are written
 there.
 
-attend_c.h is every header of the C surface; attend.h includes it and is every header of the C++ surface, layers too; layers.h, which
-programs with layers include, includes attend.h. attend.cpp is every source.
+attend_c.h is every header of the C surface; attend.h includes it and is every header of the C++ surface, layers too; the
+headers that programs include beside it, PARTS, include it. attend.cpp is every source.
 A header stands in front of the first file that includes it. A passage, from `#define ATTEND_ISA` to the include of end.h, is compiled
 for an instruction set: there attend.cpp includes itself. Its second half has each header of the passages once, ATTEND_PASS_<name> around
 what only some use: operations, then the lists of body.h, then entry points.
@@ -15,6 +15,7 @@ import sys
 ONCE = '#pragma once\n'
 END = 'src/backend/end.h'
 GUARD = re.compile(r'#ifndef \w+_H$')  # of a header for C
+PARTS = ('states.h', 'merged_states.h', 'integer.h', 'layers.h')
 INCLUDE = re.compile(r'#include "([^"]+)"')
 
 
@@ -117,7 +118,7 @@ def amalgamate(root, banner):
     cpp_text, sources = text_of(headers, public), text_of(library, paths('src/*/*.cpp'))
     return {'attend_c.h': guarded('AMALGAMATION_C', c_text),
             'attend.h': guarded('AMALGAMATION', f'#include "attend_c.h"\n\n#ifdef __cplusplus\n{cpp_text}\n#endif\n'),
-            'layers.h': f'{banner}#include "attend.h"\n',
+            **{part: f'{banner}#include "attend.h"\n' for part in PARTS},
             'attend.cpp': f'{banner}#ifndef ATTEND_ISA\n#include "attend_c.h"\n{sources}#else\n{library.second_half()}\n#endif\n'}
 
 

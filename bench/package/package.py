@@ -51,9 +51,9 @@ class Packages:
     def example(self, place, include='attend/attend.h'):
         return {f'{place}/wake.h': self.templates('example', HEADER=include)['wake.h']}
 
-    def single_below(self, **places):
-        """The amalgamation, each file in a folder of its own: attend_h='include/' …"""
-        return {places[name.replace('.', '_')] + name: content for name, content in self.single.items()}
+    def single_below(self, headers, **others):
+        """The amalgamation, each file in a folder: attend_cpp='src/' …, and all other headers."""
+        return {others.get(name.replace('.', '_'), headers) + name: content for name, content in self.single.items()}
 
     def amalgamation(self):
         return {**self.single, **description.documents(ROOT)}
@@ -61,7 +61,7 @@ class Packages:
     def arduino(self):
         # attend.h lies in a folder, because where upper and lower case are the same it could not lie beside Attend.h.
         return {**self.templates('arduino', **description.household(ROOT)), 'keywords.txt': description.arduino_keywords(ROOT).encode(),
-                **self.single_below(attend_h='src/attend/', layers_h='src/attend/', attend_c_h='src/', attend_cpp='src/'),
+                **self.single_below('src/attend/', attend_c_h='src/', attend_cpp='src/'),
                 'src/attend/attend_c.h': b'#include "../attend_c.h"\n', **description.documents(ROOT)}
 
     def folders(self, name, example):
@@ -70,7 +70,7 @@ class Packages:
 
     def cmsis_pack(self):
         return {**self.templates('cmsis-pack'), **self.example('template', 'attend.h'),
-                **self.single_below(attend_h='include/', layers_h='include/', attend_c_h='include/', attend_cpp='src/'),
+                **self.single_below('include/', attend_cpp='src/'),
                 **description.documents(ROOT)}
 
     def wheel(self):

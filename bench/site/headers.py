@@ -1,7 +1,7 @@
 """The public declarations of the headers, with the comments that the headers give them, as pages of a reference.
 
 Public is what stands in namespace attend itself, in whichever header below include/attend, and what the headers of the C surface
-declare. It is shown on the page of the first header for users, in the order in which attend.h includes them, that brings it in.
+declare. It is shown on the page of the first header for users, in the order in which attend.h and layers.h include them, that brings it in.
 """
 import pathlib
 import re
@@ -15,6 +15,7 @@ from declarations import Entry, Page, Prose, Reader, catches
 
 
 UMBRELLAS = ('attend.h', 'layers.h')
+BESIDE = ('states.h', 'merged_states.h', 'integer.h')  # what programs include beside attend.h
 
 
 def is_inner(name):
@@ -29,7 +30,7 @@ class Headers:
         self.root = root
         self.reader = Reader(root)
         index = clang.cindex.Index.create()
-        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n', 'every.cpp', '-std=c++17', root)
+        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n#include <attend/merged_states.h>\n', 'every.cpp', '-std=c++17', root)
         c_headers = ['attend_c.h', *sorted(f'c/{path.name}' for path in (root / INCLUDE / 'c').glob('*.h'))]
         self.c_unit = parsed(index, ''.join(f'#include <attend/{name}>\n' for name in c_headers), 'every.c', '-std=c11', root)
         self.homes = self._homes(c_headers)
@@ -49,8 +50,8 @@ class Headers:
         return self.pages.setdefault((path, language), Page(path, language))
 
     def _order(self):
-        text = ''.join((self.root / INCLUDE / name).read_text() for name in UMBRELLAS)
-        return [name for name in re.findall(r'#include "(.*)"', text) if not is_inner(name) and name not in UMBRELLAS]
+        attention, layers = ([name for name in self._includes(umbrella) if not is_inner(name) and name not in UMBRELLAS] for umbrella in UMBRELLAS)
+        return [*attention, *BESIDE, *layers]
 
     def _homes(self, c_headers):
         """{header: the page that shows its names}, for those of detail and core."""

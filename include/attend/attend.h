@@ -10,9 +10,6 @@
 #include "kv_cache.h"
 #include "attention.h"
 #include "batch.h"
-#include "states.h"
-#include "merged_states.h"
-#include "integer.h"
 #include "backend.h"
 #include "core/version.h"
 // clang-format on

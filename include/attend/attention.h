@@ -1,12 +1,13 @@
 // Attention over arrays and over a cache: attention, prefill, decode.
 //
-// After its arrays a call takes work memory, of an integer shape a Quantisation<Shape> (integer.h), then Options or
-// ScoreOptions<Shape>, then a Part; options and part may be left out. RangedOptions<Shape> do wherever ScoreOptions<Shape> do.
+// After its arrays a call takes work memory, then Options or ScoreOptions<Shape>, then a Part; options and part may be left out.
+// RangedOptions<Shape> do wherever ScoreOptions<Shape> do. integer.h has what calls of integer shapes take besides, kv_cache.h
+// the work memory of calls over rings.
 // A call that finds an argument out of range returns a status and changes nothing. Output, work memory and whatever else a call
 // fills must not overlap anything else.
 #pragma once
 
-#include "detail/integer_calls.h"
+#include "detail/option_calls.h"
 
 namespace attend {
 
@@ -17,8 +18,8 @@ namespace attend {
 //   key     Key<Shape, keys>
 //   value   Value<Shape, keys>, or values_in(key)
 //   output  Output<Shape, queries>
-//   work    Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>, but not of an integer shape
-//   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
+//   work    Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>
+//   then    Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work, class... More>
 Status attention(const QueryArray& query, const KeyArray& key, const ValueArray& value, OutputArray& output, Work& work,
@@ -60,9 +61,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 //   query   Query<Shape, tokens>
 //   cache   KvCache, RingCache or PagedCache
 //   output  Output<Shape, tokens>
-//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape,
-//           tokens>, but not of an integer shape; over a RingCache either is of <Shape, tokens, over_ring<Sizes>>
-//   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
+//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape, tokens>
+//   then    Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class Cache, class OutputArray, class Work, class... More>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work, const More&... more) {
@@ -109,9 +109,8 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 //   query   Query<Shape>
 //   cache   KvCache, RingCache or PagedCache
 //   output  Output<Shape>
-//   work    none, or as above; with ScoreOptions, or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>; of an
-//           integer shape Workspace<Shape>
-//   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
+//   work    none, or as above; with ScoreOptions, or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>
+//   then    Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class Cache, class OutputArray, class... More>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, More&&... more) {

@@ -8,32 +8,24 @@
 //   cache.append(key, value);  // Key<Talk>, Value<Talk>: numbers of 8 bits
 //   attend::decode(query, cache, output, work, quantisation);
 //
-// All calls of attention.h and states.h take integers as they take floats, with work memory of the shape and then a
-// Quantisation; ScoreOptions need no OptionWorkspace. Over a cache queries see at most 65535 tokens.
+// All calls of attention.h, batch.h and states.h take integers as they take floats. After its arrays a call takes
+//
+//   attention          Workspace<Shape, queries, keys>, with ScoreOptions too
+//   prefill, decode    Workspace<Shape, tokens>, with ScoreOptions and over pages too; over a RingCache
+//                      Workspace<Shape, tokens, over_ring<Sizes>>
+//   accumulate         Workspace<Shape, tokens>; finish takes none
+//   then               a Quantisation<Shape>, then options and a part as in floats
+//
+// Over a cache queries see at most 65535 tokens.
 //
 // The results are the same bits on every target, in any cutting into parts, blocks and calls. The number of instructions of a
 // call depends on its shape and its masks alone, not on its numbers. Errors: include/guide/integers.md.
 #pragma once
 
-#include "core/integer.h"
-#include "shape.h"
-#include "status.h"
+#include "attention.h"
+#include "detail/integer_calls.h"
 
 namespace attend {
-
-namespace detail {
-
-constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
-
-// A plain call whose queries have a zero point, which the code of calls with options computes.
-using RunWithZero = void (*)(const core::IntegerProblem& problem, int query_zero, int part, int parts);
-inline void run_with_zero(const core::IntegerProblem& problem, int query_zero, int part, int parts) {
-  core::IntegerOptions options;
-  options.query_zero = query_zero;
-  core::run_part(problem, options, part, parts);
-}
-
-}  // namespace detail
 
 // The scale of a tensor: a number stands for scale * (number - zero_point).
 struct TensorScale {

@@ -2,7 +2,7 @@
 // sequences share. sizeof is the whole cost in memory.
 #pragma once
 
-#include "detail/integer_rows.h"
+#include "detail/cache_rows.h"
 #include "detail/key_rows.h"
 
 namespace attend {
@@ -178,7 +178,8 @@ template <class Ring>
 inline constexpr int over_ring_of = over_cache - 1 -
                                     core::window_levels(Ring::window + Ring::tokens_at_once - 1, Ring::sink_tokens);
 }
-// The number of keys of a workspace for a RingCache with such sizes.
+// The number of keys of a workspace for a RingCache with such sizes: calls take an OptionWorkspace<Shape, tokens,
+// over_ring<Sizes>>.
 template <class Sizes>
 inline constexpr int over_ring = detail::over_ring_of<detail::RingSizes<Sizes, panel_keys>>;
 

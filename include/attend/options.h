@@ -2,7 +2,6 @@
 // RangedOptions, for calls whose queries see ranges of keys or are of several documents.
 #pragma once
 
-#include "core/alibi.h"
 #include "detail/option_settings.h"
 #include "status.h"
 

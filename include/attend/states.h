@@ -160,8 +160,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
 //   state  State<Shape, tokens>
 //   up_to  >= state.next(), or a key that was passed over; equal to state.next() where there are no more keys. Of an integer
 //          shape a multiple of 32, or as many keys as there are, after which the state takes no more
-//   work   OptionWorkspace<Shape, tokens>; of an integer shape Workspace<Shape, tokens>
-//   then   of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>; causal by default, as prefill is
+//   work   OptionWorkspace<Shape, tokens>
+//   then   Options or ScoreOptions<Shape>; causal by default, as prefill is
 // clang-format on
 // finish() requires the same options; there options.lse and sink_logits take effect. Scores are written for the keys that the
 // call takes; weights are refused. Another query than that of the state's first call is refused: begin() was forgotten.
@@ -221,7 +221,7 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
 // clang-format off
 //   state   State<Shape, tokens>
 //   output  Output<Shape, tokens>
-//   then    of an integer shape a Quantisation<Shape>; options, as for accumulate
+//   then    options, as for accumulate
 // clang-format on
 template <class Shape, int tokens, int nodes, class OutputArray, class... More>
 Status finish(State<Shape, tokens, nodes>& state, OutputArray& output, const More&... more) {

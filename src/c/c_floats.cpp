@@ -1,5 +1,5 @@
 // Problems of the C surface in floats: their formats, work memory, runs and states.
-#include "../../include/attend/core/alibi.h"
+#include "../../include/attend/core/options.h"
 
 #include "surface.h"
 

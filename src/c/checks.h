@@ -1,7 +1,7 @@
 // A call of an attend_problem, and what is checked of it in floats and in integers.
 #pragma once
 
-#include "../../include/attend/core/ranges.h"
+#include "../../include/attend/core/integer.h"
 #include "check.h"
 
 namespace attend::c_surface {

@@ -1,5 +1,5 @@
 // The slopes of ALiBi: powers of two with fractional exponents, in integers.
-#include "../../include/attend/core/alibi.h"
+#include "../../include/attend/core/options.h"
 
 #include "portable.h"
 

@@ -8,7 +8,8 @@
 #include <memory>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/batch.h"
+#include "attend/merged_states.h"
 
 namespace attend_test {
 namespace integers {

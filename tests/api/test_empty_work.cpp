@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "attend/attend.h"
+#include "attend/merged_states.h"
 
 using attend::Status;
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "attend/attend.h"
+#include "attend/merged_states.h"
 
 namespace attend_test {
 

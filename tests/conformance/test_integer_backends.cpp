@@ -11,7 +11,7 @@
 #include "../../src/backend/list.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
-#include "attend/attend.h"
+#include "attend/integer.h"
 #include "attend/core/integer.h"
 #include "replaced_integers.h"
 

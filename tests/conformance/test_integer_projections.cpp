@@ -11,7 +11,7 @@
 #include "../../src/layers/list.h"
 #include "../support/guarded.h"
 #include "../support/rounds.h"
-#include "attend/attend.h"
+#include "attend/integer.h"
 #include "integer_projection.h"
 #include "replaced_integer_layers.h"
 

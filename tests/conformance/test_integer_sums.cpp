@@ -12,7 +12,7 @@
 #include "../../src/layers/list.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
-#include "attend/attend.h"
+#include "attend/integer.h"
 #include "integer_sum.h"
 #include "replaced_integer_layers.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../support/random.h"
-#include "attend/attend.h"
+#include "attend/states.h"
 #if defined(ATTEND_COUNT)
 #include "instructions.h"
 #endif

@@ -32,7 +32,7 @@ BEGIN {
   may["bench/app"] = api " bench/app"
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["include/attend/hosted"] = typed  # what needs a C++ library
-  may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
+  may["bench/examples"] = "include/attend/attend.h include/attend/integer.h include/attend/states.h include/attend/attend_c.h include/attend/c"
   # What the page's playground is compared with: the application, and the tests' digests.
   may["bench/site/playground"] = api " bench/app tests/conformance tests/support"
   may["tests/npm"] = "include/attend/attend_c.h include/attend/c tests/npm"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "attend/attend.h"
+#include "attend/merged_states.h"
 #include "instance.h"
 
 namespace attend_test {

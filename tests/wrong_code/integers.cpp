@@ -133,3 +133,15 @@ attend::Status right(attend::Query<Integers>& of_one, attend::KvCache<Integers>&
   return attend::decode(of_one, integers, result, memory, attend::Quantisation<Integers>(1, 1, 1, 1),
                         attend::ScoreOptions<Integers>());
 }
+//! integer_cache_without_header: attend: a cache of an integer shape needs #include <attend/integer.h>
+#include <attend/attend.h>
+struct Bytes {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 4, max_tokens = 16;
+};
+attend::KvCache<attend::Integer<Bytes>> cache;
+//! integer_workspace_without_header: attend: a workspace of an integer shape needs #include <attend/integer.h>
+#include <attend/attend.h>
+struct Bytes {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 4, max_tokens = 16;
+};
+attend::Workspace<attend::Integer<Bytes>> work;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attend/layers.h>
+#include <attend/merged_states.h>
 
 struct Shape {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 8, max_tokens = 32;

@@ -110,6 +110,12 @@ inline constexpr int panel_keys = 16;
 inline constexpr int chain_dims = 16;  // in a score
 inline constexpr int chain_keys = 64;  // in an output, counted by absolute positions
 
+// Keys of a call in integers that share one maximum: positions 0-31, 32-63, … Part of the arithmetic too.
+inline constexpr int integer_chunk = 32;
+
+// The most keys that a query of such a call may see: sums of 32 bits hold no more.
+inline constexpr int integer_keys = 65535;
+
 namespace config {
 
 // Work memory grows with these; results do not depend on them.

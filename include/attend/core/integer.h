@@ -9,16 +9,9 @@
 #include <stdint.h>
 
 #include "attention.h"
-#include "options.h"
+#include "ranges.h"
 
 namespace attend {
-
-// Keys that share one maximum: positions 0-31, 32-63, … Part of the arithmetic: it decides bits.
-inline constexpr int integer_chunk = 32;
-
-// The most keys that a query of an integer call may see: sums of 32 bits hold no more.
-inline constexpr int integer_keys = 65535;
-
 namespace core {
 
 // The size of one step of an integer score, log2(e) * scale * query scale * key scale, as a fixed-point factor.
@@ -238,11 +231,14 @@ constexpr size_t integer_state_numbers(int value_dim, int nodes) {
 // Computes the whole problem with the fastest backend of the processor.
 void run(const IntegerProblem& problem);
 
+using RangedIntegerOptions = Ranged<IntegerOptions>;
 void run(const IntegerProblem& problem, const IntegerOptions& options);
+void run(const IntegerProblem& problem, const RangedIntegerOptions& options);
 
 // As run_part of core/attention.h.
 void run_part(const IntegerProblem& problem, int part, int parts);
 void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
+void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options, int part, int parts);
 
 // As seen_keys, leave, finish, merge and segments_of of core/options.h. finish: of the problem, output, output_scales and
 // extents count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.

@@ -3,7 +3,7 @@
 // Calls without them hold none of their code: they are options of a type of their own.
 #pragma once
 
-#include "integer.h"
+#include "options.h"
 
 namespace attend {
 namespace core {
@@ -30,7 +30,6 @@ struct Ranged : AnyOptions {
   Ranges ranges;
 };
 using RangedOptions = Ranged<Options>;
-using RangedIntegerOptions = Ranged<IntegerOptions>;
 
 // As core/options.h has them.
 inline void move_queries(RangedOptions& options, int tokens, int heads) {
@@ -39,13 +38,11 @@ inline void move_queries(RangedOptions& options, int tokens, int heads) {
   options.ranges.token += tokens;
 }
 
-// As run and run_part of core/options.h and core/integer.h. Queries whose ranges begin, and end, at the same key or one key
+// As run and run_part of core/options.h, of floats and of integers (core/integer.h). Queries whose ranges begin, and end, at the same key or one key
 // further from query to query are computed together, each document by itself; where options ask for positions, a range that
 // moves must hold the query's own key for that.
 void run(const Problem& problem, const RangedOptions& options);
 void run_part(const Problem& problem, const RangedOptions& options, int part, int parts);
-void run(const IntegerProblem& problem, const RangedIntegerOptions& options);
-void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options, int part, int parts);
 
 }  // namespace core
 }  // namespace attend

@@ -1,7 +1,6 @@
 // Number formats of caches, and the memory in which a cache keeps its keys and values.
 #pragma once
 
-#include "../core/integer.h"
 #include "../core/options.h"
 #include "../options.h"
 #include "../shape.h"
@@ -82,7 +81,6 @@ struct CoreCall {
   Options options{};
 };
 using OptionCall = CoreCall<core::Problem, core::Options>;
-using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
 
 // Stands for the sizes of a ring in memory that is no ring.
 struct NoRing {
@@ -312,6 +310,7 @@ constexpr bool is_paged<PagedRows<Shape, Pool, page_tokens, pages>> = true;
 // The memory of a cache.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring, class = typename ArithmeticOf<Shape>::Type>
 struct RowsOf {
+  static_assert(!is_integer<Shape>, "attend: a cache of an integer shape needs #include <attend/integer.h>");
   using Type = FormatCacheRows<Shape, KeyFormat, ValueFormat, capacity, Ring>;
 };
 template <class Shape, int capacity>

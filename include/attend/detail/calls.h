@@ -2,11 +2,14 @@
 // checks, and how a problem of the core is filled in.
 #pragma once
 
-#include "../integer.h"
 #include "../options.h"
 #include "workspaces.h"
 
 namespace attend {
+
+template <class Shape, int heads>
+class Quantisation;  // integer.h
+
 namespace detail {
 
 // The kinds of arguments after the arrays of a call, each at most once and in this order.
@@ -154,11 +157,13 @@ struct Call {
   int keys;
 };
 
-// Runs a problem, alone or with its options.
+// Runs a problem, alone or with its options. The names of the core are looked up where the problem is known: of floats or of
+// integers.
 struct CoreRunner {
   template <class... Problem>
   static void run(const Problem&... problem) {
-    core::run(problem...);
+    using core::run;
+    run(problem...);
   }
 };
 
@@ -170,7 +175,8 @@ Status run_part_of(const Whole&, const Problem&... problem) {
 }
 template <class Runner, class... Problem>
 Status run_part_of(const Part& part, const Problem&... problem) {
-  core::run_part(problem..., part.index, part.count);
+  using core::run_part;
+  run_part(problem..., part.index, part.count);
   return Status::ok;
 }
 
@@ -208,6 +214,59 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
       call.scratch,
   };
   return run_part_of<CoreRunner>(part, problem);
+}
+
+// Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
+template <class Keys, class AnyOptions>
+constexpr bool is_plain = Keys::plain && !is_score_options(null_of<AnyOptions>());
+
+// First elements of the arrays of a call, which may lack some, and its work memory; their tokens, and whether it is causal by
+// default.
+template <class Number, class OutputNumber>
+struct CallArrays {
+  using OutputType = OutputNumber;
+  constexpr CallArrays(const Number* query_, OutputNumber* output_, void* scratch_, int tokens_, bool causal_,
+                       int newest_ = any_number)
+      : query(query_), output(output_), scratch(scratch_), tokens(tokens_), causal(causal_), newest(newest_) {}
+  const Number* query;
+  OutputNumber* output;
+  void* scratch;
+  int tokens;
+  bool causal;
+  int newest;  // of the tokens of a cache (kv_cache.h); any_number: not checked
+};
+
+template <class Arrays, class AnyOptions>
+[[gnu::always_inline]] inline bool are_held(const Arrays& arrays, bool ring, const AnyOptions& options, int held) {
+  const bool positioned = ring || are_positioned(options, true);
+  return arrays.newest == any_number || are_held(options, positioned, arrays.tokens, arrays.newest, held);
+}
+
+// In option_calls.h, and in integer_calls.h, which integer.h brings along.
+template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyPart>
+Status run_with_options(const Arrays& arrays, const Rows& rows, int held, const AnyOptions& options, const AnyPart& part);
+template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyPart>
+Status run_integers(const Arrays& arrays, const Rows& rows, int held, const AnyQuantisation& quantisation,
+                    const AnyOptions& options, const AnyPart& part);
+
+// A call of any shape over the rows of a cache or of arrays, of which there are `held`, or what `part` is of it. more: its
+// arguments after the arrays, of which the quantisation and the options count here.
+template <class Shape, class Plan, class Arrays, class Rows, class AnyPart, class... More>
+[[gnu::always_inline]] inline Status run_call(const Arrays& arrays, const Rows& rows, int held, const AnyPart& part,
+                                              const More&... more) {
+  const auto& options = pick<Kind::options>(no_options, more...);
+  if constexpr (is_integer<Shape>) {
+    return run_integers<Shape, Plan>(arrays, rows, held, pick<Kind::quantisation>(whole, more...), options, part);
+  } else {
+    if (!are_held(arrays, Rows::RingType::window > 0, options, held)) return Status::bad_query_length;
+    if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyPart>())) {
+      return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
+                                              arrays.causal, static_cast<float*>(arrays.scratch), arrays.tokens, held},
+                                             options, part);
+    } else {
+      return run_with_options<Shape, Plan>(arrays, rows, held, options, part);
+    }
+  }
 }
 
 }  // namespace detail

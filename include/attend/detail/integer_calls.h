@@ -1,10 +1,23 @@
-// Calls in integers: their checks, and how a problem of the core is filled in; and calls of any shape.
+// Calls in integers: their checks, and how a problem of the core is filled in.
 #pragma once
 
+#include "integer_rows.h"
 #include "option_calls.h"
 
 namespace attend {
 namespace detail {
+
+using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
+
+constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
+
+// A plain call whose queries have a zero point, which the code of calls with options computes.
+using RunWithZero = void (*)(const core::IntegerProblem& problem, int query_zero, int part, int parts);
+inline void run_with_zero(const core::IntegerProblem& problem, int query_zero, int part, int parts) {
+  core::IntegerOptions options;
+  options.query_zero = query_zero;
+  core::run_part(problem, options, part, parts);
+}
 
 // A call that may have no options, and then has no memory for them to be cleared: of its problem all is set.
 template <bool with_options>
@@ -111,11 +124,12 @@ void set_integer_output(core::IntegerProblem& problem, void* output) {
 }
 
 // As run_with_options. Plain calls hold no code of options.
-template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuantisation, class AnyOptions, class AnyPart>
-[[gnu::always_inline]] inline Status run_integers(const CallArrays<int8_t, OutputNumber>& arrays, const Rows& rows, int held,
+template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyPart>
+[[gnu::always_inline]] inline Status run_integers(const Arrays& arrays, const Rows& rows, int held,
                                                   const AnyQuantisation& quantisation, const AnyOptions& options,
                                                   const AnyPart& part) {
   using Ring = typename Rows::RingType;
+  using OutputNumber = typename Arrays::OutputType;
   constexpr bool with_options = is_score_options(null_of<AnyOptions>()) || sizeof(OutputNumber) > 1 || Ring::window > 0 ||
                                 is_paged<Rows> || is_into_state(null_of<AnyPart>());
   const bool positioned = Ring::window > 0 || are_positioned(options, arrays.causal);
@@ -163,26 +177,6 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
     if (status != Status::ok) return status;
     const QueryZero zero = {quantisation.run_with_zero(), quantisation.query_zero()};
     return zero.run == nullptr ? run_part_of<CoreRunner>(part, problem) : run_part_of<CoreRunner>(part, problem, zero);
-  }
-}
-
-// A call of any shape over the rows of a cache or of arrays, of which there are `held`, or what `part` is of it. more: its
-// arguments after the arrays, of which the quantisation and the options count here.
-template <class Shape, class Plan, class Arrays, class Rows, class AnyPart, class... More>
-[[gnu::always_inline]] inline Status run_call(const Arrays& arrays, const Rows& rows, int held, const AnyPart& part,
-                                              const More&... more) {
-  const auto& options = pick<Kind::options>(no_options, more...);
-  if constexpr (is_integer<Shape>) {
-    return run_integers<Shape, Plan>(arrays, rows, held, pick<Kind::quantisation>(whole, more...), options, part);
-  } else {
-    if (!are_held(arrays, Rows::RingType::window > 0, options, held)) return Status::bad_query_length;
-    if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyPart>())) {
-      return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
-                                              arrays.causal, static_cast<float*>(arrays.scratch), arrays.tokens, held},
-                                             options, part);
-    } else {
-      return run_with_options<Shape, Plan>(arrays, rows, held, options, part);
-    }
   }
 }
 

@@ -1,10 +1,32 @@
-// The memory in which a cache of an integer shape keeps its 8-bit numbers, in the order in which kernels read them.
+// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the order in which kernels read
+// them.
 #pragma once
 
-#include "cache_rows.h"
+#include "../core/integer.h"
+#include "workspaces.h"
 
 namespace attend {
 namespace detail {
+
+// Over a cache, `keys` is a Workspace's: over_cache or attend::over_ring.
+template <class Shape, int queries, int keys, bool key_panels>
+struct Plan<Shape, queries, keys, key_panels, integer> {
+  using Dims = Checked<Shape>;
+  static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
+  static_assert(keys >= 1 || key_panels, "attend: a workspace needs at least 1 key token");
+  static_assert(keys <= integer_keys || key_panels, "attend: attention of an integer shape takes at most 65535 keys");
+  static constexpr int tokens = queries;
+  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
+  static constexpr int row_block = smaller(rows, config::integer_row_block);
+  static constexpr int key_block =
+      key_panels ? config::integer_key_block : smaller(core::whole_chunks(keys), config::integer_key_block);
+  static constexpr size_t floats =
+      core::integer_scratch_bytes(row_block, key_block, Dims::head_dim, Dims::value_dim, levels_of<Shape, keys>()) /
+      sizeof(float);
+};
+
+template <class Shape, int queries, int keys>
+struct OptionPlan<Shape, queries, keys, integer> : Plan<Shape, queries, keys, true> {};
 
 // Tokens of each head: one after another, or in panels.
 template <class Shape, int places, class Ring>

@@ -223,31 +223,6 @@ struct WindowRunner {
   }
 };
 
-// Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
-template <class Keys, class AnyOptions>
-constexpr bool is_plain = Keys::plain && !is_score_options(null_of<AnyOptions>());
-
-// First elements of the arrays of a call, which may lack some, and its work memory; their tokens, and whether it is causal by
-// default.
-template <class Number, class OutputNumber>
-struct CallArrays {
-  constexpr CallArrays(const Number* query_, OutputNumber* output_, void* scratch_, int tokens_, bool causal_,
-                       int newest_ = any_number)
-      : query(query_), output(output_), scratch(scratch_), tokens(tokens_), causal(causal_), newest(newest_) {}
-  const Number* query;
-  OutputNumber* output;
-  void* scratch;
-  int tokens;
-  bool causal;
-  int newest;  // of the tokens of a cache (kv_cache.h); any_number: not checked
-};
-
-template <class Arrays, class AnyOptions>
-[[gnu::always_inline]] inline bool are_held(const Arrays& arrays, bool ring, const AnyOptions& options, int held) {
-  const bool positioned = ring || are_positioned(options, true);
-  return arrays.newest == any_number || are_held(options, positioned, arrays.tokens, arrays.newest, held);
-}
-
 // A call of floats that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what
 // `part` is of it.
 //   rows  those of a cache or of arrays, of which there are `held`

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../core/saved.h"
-#include "integer_calls.h"
+#include "../integer.h"
 
 namespace attend {
 namespace detail {

@@ -40,6 +40,7 @@ constexpr float* memory_of(Work& work) {
 // The blocks that a shape of so many query and key tokens uses, and the work memory that they need.
 template <class Shape, int queries, int keys, bool key_panels, class = typename ArithmeticOf<Shape>::Type>
 struct Plan {
+  static_assert(!is_integer<Shape>, "attend: a workspace of an integer shape needs #include <attend/integer.h>");
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
   static_assert(keys >= 1, "attend: a workspace needs at least 1 key token");
@@ -59,23 +60,6 @@ constexpr int levels_of() {
                                  : core::window_levels(config::ring_keys, 1);
 }
 
-// The same in integers. Over a cache, `keys` is a Workspace's: over_cache or attend::over_ring.
-template <class Shape, int queries, int keys, bool key_panels>
-struct Plan<Shape, queries, keys, key_panels, integer> {
-  using Dims = Checked<Shape>;
-  static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
-  static_assert(keys >= 1 || key_panels, "attend: a workspace needs at least 1 key token");
-  static_assert(keys <= integer_keys || key_panels, "attend: attention of an integer shape takes at most 65535 keys");
-  static constexpr int tokens = queries;
-  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
-  static constexpr int row_block = smaller(rows, config::integer_row_block);
-  static constexpr int key_block =
-      key_panels ? config::integer_key_block : smaller(core::whole_chunks(keys), config::integer_key_block);
-  static constexpr size_t floats =
-      core::integer_scratch_bytes(row_block, key_block, Dims::head_dim, Dims::value_dim, levels_of<Shape, keys>()) /
-      sizeof(float);
-};
-
 // The same for decode: as many rows as the stack allows, and longer blocks of keys when it is one.
 template <class Shape, int queries = 1, int keys = MaxTokens<Shape>::value>
 struct DecodePlan {
@@ -90,6 +74,7 @@ struct DecodePlan {
 // The same for calls with ScoreOptions, and over caches that are not plain. `keys` is an OptionWorkspace's.
 template <class Shape, int queries, int keys, class = typename ArithmeticOf<Shape>::Type>
 struct OptionPlan {
+  static_assert(!is_integer<Shape>, "attend: a workspace of an integer shape needs #include <attend/integer.h>");
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
@@ -98,8 +83,6 @@ struct OptionPlan {
   static constexpr size_t floats =
       core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, levels_of<Shape, keys>());
 };
-template <class Shape, int queries, int keys>
-struct OptionPlan<Shape, queries, keys, integer> : Plan<Shape, queries, keys, true> {};
 
 template <class Shape, int keys>
 struct WorkspaceCapacity {
