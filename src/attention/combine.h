@@ -2,9 +2,6 @@
 // order of core/segments.h. Two nodes are added by bringing both to the higher of their maxima, times 2^(lower - higher), which
 // is exact. So maxima only move exponents: a segment that starts without that of the keys before has the same digits.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The sums of some segments of a row: [value_dim] weighted values; their denominator, and the maximum that all are relative to.
 struct Node {
   float* sums;
@@ -202,6 +199,3 @@ class RowState {
   float* sums_;
   int value_dim_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

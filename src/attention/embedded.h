@@ -12,9 +12,6 @@
 // keys, in the value step. A masked value is never read. Rows with a masked key between visible ones go by runs of adjacent
 // keys; so do rows of a chain that a call with states begins or leaves in its middle, and few rows where a ring wraps.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Isa, class Features>
 class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   using Tiles = EmbeddedTiles<Isa, Features>;
@@ -215,6 +212,3 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
   int open_ = 0;  // the chain whose sums are open
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

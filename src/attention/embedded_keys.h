@@ -4,9 +4,6 @@
 // widen them in registers. For more rows, and of int4 for any, a panel of keys or some columns of a chain's values are widened
 // once, in work memory; and values are brought together there where a chain has several runs.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct KeyRun {
   int place;  // of the first key: how many keys of memory lie before it
   int count;  // of keys
@@ -142,6 +139,3 @@ class EmbeddedKeys<Isa, NoFeatures> {
 
   const float *keys_, *values_;  // of the key/value head
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // The rows of a block of the embedded pipeline: what each of them sees of a chain of keys, and where its query, scores and sums
 // lie.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The keys of a chain that a row sees by position: from ... to - 1, counted from the chain's first. Sink tokens and a window
 // may leave a gap between.
 struct ChainRange {
@@ -304,6 +301,3 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
   float* sums_[limit];
   int end_[limit];
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

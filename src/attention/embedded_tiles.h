@@ -2,9 +2,6 @@
 // another, by the chains of an instruction set; or of a row by runs of keys that it sees, so that masked values are never
 // touched.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Without arrays, columns lie side by side: then the loops of floats for others are not there.
 //   lost  whether vectors would lose factors
 template <class Isa, bool arrays, class Number>
@@ -264,6 +261,3 @@ ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key
   }
   if (!cut) state.template end_chain<Isa>();
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -10,9 +10,6 @@
 // values of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go
 // key by key.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Isa>
 class FeatureWalk {
  public:
@@ -236,6 +233,3 @@ class FeatureWalk {
   SegmentTree tree_;              // their nodes in work memory
   bool has_open_chain_ = false;   // of states
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

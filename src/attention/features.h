@@ -3,9 +3,6 @@
 // A plain call has no feature: the pipelines ask `if constexpr`, so that it has no instruction for one. Each
 // set has entry points of its own, so that a program holds only what it calls.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct NoFeatures {
   static constexpr bool any = false;         // windows, sink tokens, other number formats than float32, scales, rings, pages
   static constexpr bool score_mods = false;  // soft cap, biases, masks, scores as a result
@@ -31,6 +28,3 @@ struct CacheFeatures : NoFeatures {
   static constexpr bool one_row = single_rows;
   static constexpr core::Format format = of_cache;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

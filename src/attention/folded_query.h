@@ -3,9 +3,6 @@
 // after the scale: both are exact. Numbers of such a query below 2^-70 count as 0, so that nothing subnormal arises, which
 // some vectors would flush.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 constexpr float unfolding = 4294967296.0f;  // 2^32
 
 // to = query * scale * 2^-32, where the largest number of query * scale is 2^105 or more; returns whether it is. Below, sums
@@ -59,6 +56,3 @@ class FoldedRows<false, rows> {
   static constexpr bool any() { return false; }
   static constexpr bool has(int /*row*/) { return false; }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

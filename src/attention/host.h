@@ -1,11 +1,41 @@
+// Calls of hosts whose vectors flush, where these would lose a factor of a query (kernel/scaled_query.h): in plain C++.
+
+// Whether any query has such a factor. One of another format is widened to work memory, which has room for it.
+template <class Isa>
+bool loses_factors(const core::Problem& problem, core::Format format, float scale) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      const float* query = element(problem.query, token, head);
+      if (format != core::Format::float32) {
+        const float* const numbers = moved(problem.query.data, query - problem.query.data, format);
+        widen_row<Isa>(format, numbers, problem.head_dim, problem.scratch);
+        query = problem.scratch;
+      }
+      if (loses_factor<Isa>(query, problem.head_dim, scale)) return true;
+    }
+  }
+  return false;
+}
+
+// Computes a call in plain C++ if vectors would lose a factor; returns whether. Out of line: other calls are without its stack.
+template <class Isa>
+ATTEND_NOINLINE bool run_flushed(const core::Problem& problem) {
+  if (!loses_factors<Isa>(problem, core::Format::float32, base2_scale(problem.scale))) return false;
+  EmbeddedPipeline<Scalar, NoFeatures>(problem).run();
+  return true;
+}
+template <class Isa>
+ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, const core::Options& options) {
+  if (!loses_factors<Isa>(problem, options.query_format, ScoreFactors(problem, options).query)) return false;
+  EmbeddedPipeline<Scalar, AllFeatures>(problem, options).run();
+  return true;
+}
+
 // The algorithm on hosts: blocks of query rows, which go over their keys with features (feature_walk.h) or without
 // (plain_walk.h).
 //
 // One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
 // panel, is here: the steps of a block without its bookkeeping, which would take longer than the work where there are very few.
-
-namespace attend::ATTEND_ISA {
-namespace {
 
 // What the work memory of a call without features depends on, for so many rows at a time.
 ATTEND_ALWAYS_INLINE core::WorkExtents plain_extents(const core::Problem& problem, int rows) {
@@ -215,6 +245,3 @@ void run_with_options(const core::Problem& problem, const core::Options& options
   if (takes_plain_segments(problem, options)) return run_plain_segments<Isa>(problem, options);
   run_features<Isa>(problem, options);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -9,9 +9,6 @@
 //
 // Embedded processors have blocks of one tile, and read keys and values where they lie.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The part of a call that only hosts have.
 template <bool packs, class Isa, class Keys>
 struct IntegerTiles {
@@ -281,6 +278,3 @@ class IntegerPipeline {
   IntegerSoftmaxState* states_ = nullptr;
   SegmentTree tree_;  // the rows' nodes in work memory
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Integer attention on hosts: chunks of keys and values are packed once for the rows of a block, and go through tiles of rows.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // A row of a tile: its token and its query head.
 struct IntegerTileRow {
   int token;
@@ -234,6 +231,3 @@ class IntegerHostTiles {
   int block_ = 0;
   uint32_t packed_ = 0;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // The keys of a call of integer attention: where they lie, which a row sees, and what options do to their scores.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Where number d of key k, or column c of value k, lies behind the first number of a chunk.
 constexpr ptrdiff_t key_in_panel(int k, int d) { return ptrdiff_t(d / 4) * (4 * integer_chunk) + 4 * k + d % 4; }
 constexpr ptrdiff_t value_in_panel(int k, int c, int width) { return (ptrdiff_t(k / 4) * width + c) * 4 + k % 4; }
@@ -176,6 +173,3 @@ class IntegerKeys {
   const core::IntegerProblem& problem_;
   const Options& options_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Rows of integer attention: how sums of segments are added up, how they become outputs, and how they are kept in a state.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Sums at a common exponent, added up. Sums that somebody made up (core/saved.h) may wrap around.
 ATTEND_ALWAYS_INLINE int32_t merged_sum(int32_t total, int32_t added, const Merge& merges) {
   const int32_t rounded = int32_t(uint32_t(added) + uint32_t(merges.half)) >> merges.chunk;
@@ -177,6 +174,3 @@ IntegerSoftmaxState add_integer_nodes(int count, NodeAt at, SegmentAt segment_at
   }
   return state;
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -5,9 +5,6 @@
 // dimensions under 128 query heads, that takes long beside what the rows make of it. Here the scores are transposed instead:
 // 128 numbers for each key in place of 576.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Whether so many query rows are whole panels and few beside the dimensions. The room where keys would be packed, head_dim
 // floats for each, holds its scores twice: score_keys floats as they are computed, and `rows` floats transposed.
 inline bool keeps_key_rows(int rows, int head_dim) {
@@ -47,6 +44,3 @@ ATTEND_NOINLINE void copy_scores(const float* scores, int rows, int r, int count
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

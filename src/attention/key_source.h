@@ -1,9 +1,6 @@
 // Provides the keys of a block as panels, or as rows where heads are wide and query rows few (key_rows.h), and its values as
 // rows. Keys and values that already lie so are read in place; others are copied to work memory first, as floats.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Keys per block for a single row. Nothing is read while scores become weights, and prefetches under way cover more of a
 // shorter pause. That pays for halves. Hardware prefetches floats well enough, and int8 is bound by arithmetic.
 inline int decode_block(const core::Options& options) {
@@ -289,6 +286,3 @@ class KeySource {
   const float *keys_of_head_ = nullptr, *values_of_head_ = nullptr;
   const float *key_scales_of_head_ = nullptr, *value_scales_of_head_ = nullptr;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

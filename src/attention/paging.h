@@ -1,8 +1,5 @@
 // Where the panels of a sequence lie.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The keys that a ring has taken; a problem may have only the first of them.
 inline int keys_taken(const core::Paging& paging, int keys) { return paging.ring_tokens > 0 ? paging.ring_tokens : keys; }
 
@@ -30,6 +27,3 @@ inline int run_length(const core::Paging& paging, int keys, int panel, int panel
   const int first = core::first_ring_panel(paging, keys);
   return at_most(panel < first ? first - panel : paging.ring_panels - panel % paging.ring_panels, panel_limit);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

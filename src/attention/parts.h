@@ -1,8 +1,5 @@
 // The parts of a problem, of about the same work, and their units of work.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Where a part begins: before this token of this key/value head.
 struct Cut {
   int head;
@@ -207,6 +204,3 @@ void run_units(const Problem& problem, const Options& options, int part, int par
     run(unit_problem, unit_options);
   });
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

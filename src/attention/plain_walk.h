@@ -7,9 +7,6 @@
 //     at the end of a segment: add its sums to those of segments before it, in the tree's order
 //   divide by the denominators
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The options of a call without features.
 constexpr core::Options no_options = {};
 constexpr BlockVisibility plain_visibility = {};
@@ -157,6 +154,3 @@ class PlainWalk {
   bool tiles_finish_ = false;  // whether a tile divides its sums when it has seen its last key
   bool one_chain_ = false;     // whether blocks of keys are of one chain
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

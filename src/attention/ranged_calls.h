@@ -4,9 +4,6 @@
 // move on by one key: chunks, a prefix that all tokens of it see, spans of images, windows. Such a run of queries is a call
 // with a first key, a window, or fewer keys. A document is a call over arrays that begin with it.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Whether anything asks where queries are among the keys.
 template <class Problem, class Options>
 bool uses_positions(const Problem& problem, const Options& options) {
@@ -172,6 +169,3 @@ void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
     token += some.tokens;
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -4,9 +4,6 @@
 // A row is a (token, query head) pair: row = token * group + head within the group, so that all query heads that share keys
 // read them together, and what a row sees by position begins and ends no earlier than for the row before.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Some rows of a block, from row r on.
 struct RowTile {
   int r;
@@ -131,6 +128,3 @@ struct RowBlock {
     return work;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

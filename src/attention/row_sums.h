@@ -1,8 +1,5 @@
 // The sums of a block's rows on hosts, while it goes over its keys: of the open segment, and of the segments before it.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Isa, class Features>
 class RowSums {
  public:
@@ -112,6 +109,3 @@ class RowSums {
   float* const chain_;
   float* const nodes_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

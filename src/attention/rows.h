@@ -1,8 +1,5 @@
 // Rows of a block: (token, query head within the group) pairs, token-major.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // A row of a block as (token, query head within the group).
 struct Row {
   int token;
@@ -56,6 +53,3 @@ ATTEND_ALWAYS_INLINE void for_each_block(const Problem& problem, int group, int 
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -2,9 +2,6 @@
 //
 // Each option that is on goes over the row once, while it is in the first-level cache; a row has 128 scores at most.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // The factors that are the same for all rows of a call.
@@ -347,6 +344,3 @@ class ScoreMod {
   const core::Options& options_;
   const ScoreFactors factors_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

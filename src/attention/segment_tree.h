@@ -1,9 +1,6 @@
 // The walk through the tree of core/segments.h while keys come in ascending order: which finished nodes a segment is joined
 // with when it ends.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 inline int segment_of(int key) { return int(uint32_t(key) / segment_keys); }
 
 // The nodes that a call keeps, a stack of them with the latest on top. What was left out before a segment is zero, and joined
@@ -77,6 +74,3 @@ class TreeSum {
   int count_ = 0, last_ = 0;
   bool begun_ = false;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

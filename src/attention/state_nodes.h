@@ -1,8 +1,5 @@
 // The nodes of a row of a state: the fewest complete nodes of the tree that make up all segments it has taken, ascending.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Each node has `width` sums, two numbers that they are relative to, and its number in the tree.
 template <class Number>
 class StateNodes {
@@ -92,6 +89,3 @@ void merge_nodes(const StateNodes<Number>& row, const StateNodes<Number>& other,
     if (!is_joined) row.insert(at, other.sums(n));
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Which keys a call with features goes over together: chains in which some row may see a key, by position and masks.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Whether from a key on all rows see by position what the last row sees.
 inline bool all_in_range(int key, const BlockVisibility& visibility) {
   return visibility.latest.first <= key && visibility.latest.begin <= key;
@@ -107,6 +104,3 @@ struct Stretches {
     return {key, chains, from, to, false};
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,4 +1,6 @@
 // Kernels and attention for one instruction set, in order: see begin.h.
+namespace attend::ATTEND_ISA {
+namespace {
 // clang-format off
 #include "../kernel/vectors.h"
 #include "../kernel/pack.h"
@@ -15,7 +17,6 @@
 #include "../attention/features.h"
 #include "../attention/visibility.h"
 #include "../attention/paging.h"
-#include "../attention/ranges.h"
 #include "../attention/parts.h"
 #include "../attention/ranged_calls.h"
 #include "../attention/score_mod.h"
@@ -48,7 +49,8 @@
 #include "../attention/plain_walk.h"
 #include "../attention/stretches.h"
 #include "../attention/feature_walk.h"
-#include "../attention/flushed_host.h"
 #include "../attention/host.h"
 #endif
 // clang-format on
+}  // namespace
+}  // namespace attend::ATTEND_ISA

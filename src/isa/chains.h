@@ -1,8 +1,5 @@
 // The inner loops of embedded processors: what attention/embedded.h asks of an instruction set.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Chains of fused multiply-adds for a few rows and columns: to[r][column + c] = or += sum over steps of
 //
 //   a[r * a_stride + step] * b[step * b_step + c * b_stride],  steps ascending from 0
@@ -54,6 +51,3 @@ struct GroupOutputs {
   int outputs;
   float* to;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

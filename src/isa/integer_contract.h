@@ -2,9 +2,6 @@
 // that is not fulfilled, which describes what the operation must do. What the numbers are is scalar/integers.h and
 // numerics/integer_softmax.h in plain C++; src/guide/instruction-sets.md has the same as a table.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The operations of every instruction set.
 template <class Isa>
 struct IntegerOperations {
@@ -116,6 +113,3 @@ struct HasIntegerOperations<Isa, true> {
   static_assert(Has<Isa::reads_panels, PanelIntegerOperations<Isa>>::all, "");
   static constexpr bool all = HostIntegerOperations<Isa>().in_place_step > 0;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,22 @@
+// What kernels of integer attention are called with: work memory of the query of a row of a tile, for those that keep it in an
+// order of their own, and the sums of the rows of a tile.
+
+struct IntegerQueryMemory {
+  void* tile;  // of all rows of the tile, which some kernels mix
+  void* own;   // of this row
+  int row;     // of the tile
+  int rows;
+};
+
+// The sums that weighted values of a chunk are added to, of a tile of two rows at most, and how.
+struct IntegerSums {
+  int32_t* data;  // [row][width]
+  int width;
+  Merge merges[2];
+};
+
 // What the rows of a tile of integer attention need for their weights: the scales of their scores, and what the weights of a
 // chunk are relative to.
-
-namespace attend::ATTEND_ISA {
-namespace {
 
 // A number of 16 bits twice, side by side: all vector instruction sets load 32 bits into each lane at once, and few do 16.
 constexpr uint32_t twice(uint32_t number) { return number * 0x10001u; }
@@ -73,6 +87,3 @@ struct ProjectionEnd {
     return int32_t(uint32_t(sums[token][k]) - weights * uint32_t(input_zero) + uint32_t(bias == nullptr ? 0 : bias[k]));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
 // taken.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
 // rounded.
 ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0.07623091f, 0.12905537f,  -0.13242985f, 0.14181629f, -0.16609055f,
@@ -120,6 +117,3 @@ void epilogue_row(const core::Problem& problem, const core::Options& options, in
   }
   if (!plain) narrow_row(options.output_format, sums, problem.value_dim, moved(output, at, options.output_format));
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Whether all numbers of rows are finite.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Numbers `first` to `end` - 1.
 inline bool numbers_are_finite(const float* numbers, int first, int end) {
   for (int i = first; i < end; ++i) {
@@ -40,6 +37,3 @@ bool rows_are_finite(const float* rows, ptrdiff_t stride, int first, int end, in
   }
   return true;
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

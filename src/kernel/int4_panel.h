@@ -1,9 +1,6 @@
 // Products of one token, or of one query, and numbers of 4 bits, 16 outputs or keys of a group of 32 inputs or dimensions at a
 // time, widened in registers: kernel/widen.h.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Bytes ahead of their use that packed weights are prefetched into the first-level cache; into the second: far_behind_tile.
 constexpr int near_weights = 2048;
 
@@ -104,6 +101,3 @@ template <class Isa, bool prefetch>
 ATTEND_NOINLINE void output_int4_panel(const float* input, const core::Int4Panel* panels, int inputs, float* to) {
   output_groups<Isa, int4_groups<Isa>, int4_vecs<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, to);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

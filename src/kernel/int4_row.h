@@ -1,8 +1,5 @@
 // One query row over keys and values of 4 bits.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Scores of the keys from ... to - 1 and the rest of the last one's panel: keys are what outputs of packed weights are.
 template <class Isa>
 ATTEND_NOINLINE void score_int4_row(const float* query, const Panels& keys, int from, int to, float* scores) {
@@ -91,6 +88,3 @@ ATTEND_NOINLINE void value_int4_row(const float* weights, const Values& values, 
   }
   if (groups > 1 && left > 0) add_int4_columns<Isa, 1>(weights, value, stride, keys, values.first_chain, by, to, sums.begun);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

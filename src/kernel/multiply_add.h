@@ -1,9 +1,6 @@
 // The multiply-adds of a tile: where factors are repeated over a register, one load for each, and where an instruction takes
 // its factor from a lane of a register, so that one load brings the factors of several steps.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // sum + a * b. Where an instruction set has loops of its own for whole chains, the compiler chooses the form of the
 // multiply-adds that are left, and may take operands from memory, unless it copied sums.
 template <class Isa, bool copies_sums = false>
@@ -223,6 +220,3 @@ ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs],
     to = row;
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -6,9 +6,6 @@
 //
 // The rows take each step together: one alone would wait for the cycles of every multiply-add of the polynomial.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Scores may lie this much above a row's maximum before it is raised, so that sums are scaled seldom. Weights are at most 4
 // then, and change in nothing but their exponents. States raise theirs for every higher score: what a state holds depends on
 // its keys alone.
@@ -198,6 +195,3 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   }
   weights_of_rows<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

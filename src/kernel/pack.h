@@ -1,8 +1,5 @@
 // Packs keys into panels; helpers that all rooms use.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
 constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
@@ -67,6 +64,3 @@ ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // From scores to weights, with a running maximum and a running denominator.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
 constexpr float lowest_max = -3.4028235e+38f;
 
@@ -97,6 +94,3 @@ ATTEND_NOINLINE float add_lanes(float* lane_sums) {
   }
   return lane_sums[0];
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

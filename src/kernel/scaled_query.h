@@ -4,9 +4,6 @@
 // than 2^-126 by that. But a subnormal factor may meet a key of 10^38, and a subnormal sum the scale of a key of int8. Single
 // floats of the same processors do not flush: they compute the scores of such queries.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // What has_below takes, for numbers that are below 2^-102 or may be so times the scale: the power of two in it decides. What is
 // not has digits of 2^-125 and more, and so have its sums of products with whole numbers. None of a scale of 0 is below, and of
 // a subnormal one all but 0 are.
@@ -36,6 +33,3 @@ ATTEND_ALWAYS_INLINE bool scale_query(const float* query, int count, float scale
     return false;
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Chains of scores of a few query rows against panels of keys step by step, in any number format.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Numbers of one or two bytes arrive faster than the hardware prefetches them: its window of instructions covers half or a
 // quarter as many bytes as with floats, and no page boundary. So lines are prefetched twice, in the order in which they lie:
 // far ahead into the second-level cache, and nearer into the first. Either alone is slower: the first level has too few lines
@@ -164,6 +161,3 @@ ATTEND_ALWAYS_INLINE void score_chains_by_steps(const ScoreOperands<Number>& ope
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Scores of a few query rows against panels of keys, in any number format.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // At most one chain, by steps, for instruction sets that have a loop of their own for whole chains: shorter chains, or chains
 // that this loop leaves.
 template <class Isa, int rows, int vecs>
@@ -106,6 +103,3 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -6,9 +6,6 @@
 //   widening_vecs(rows)  the same where numbers are widened in registers
 //   softmax_rows(left)   the rows of the next softmax, some of the same numbers
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Whether numbers must be widened to floats. Numbers of one or two bytes are widened in registers.
 template <class Number>
 constexpr bool widens = sizeof(Number) != sizeof(float);
@@ -106,6 +103,3 @@ struct SoftmaxState {
   float lowest;  // scores below have weight 0: see scale_by_low_bits
   float bias;    // see scale_by_low_bits
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -4,9 +4,6 @@
 //
 // Each picks the kernel for that number of rows; a jump a tile costs nothing beside the thousands of cycles of the tile.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Where the rows of a tile take several kernels, they share so many keys, and so many columns of a chain's values, in the
 // first-level cache: a kernel reads there what the kernel before it has read.
 constexpr int shared_keys = 64, shared_columns = 64;
@@ -193,6 +190,3 @@ struct OneKernel {
     value_columns<Isa, float, rows>(weights, chain, visible, sums, 0, sums.value_dim);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

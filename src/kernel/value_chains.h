@@ -1,9 +1,6 @@
 // Weighted values of two rows and one vector of columns: the multiply-adds of one chain would wait for each other, so both
 // chains of a tile go side by side, and their sums are added in the order of keys.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Vectors of four lanes have no such tiles: values are seldom so narrow. With one row, processors run ahead into the next chain
 // by themselves.
 template <class Isa>
@@ -37,6 +34,3 @@ ATTEND_NOINLINE void narrow_value_tile(const float* weights, const float* value,
   sums.begun = true;
   add_chain<Isa>(second, sums, 0, columns);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Chains of weighted values of a few query rows step by step, in any number format, and their ends.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Values of consecutive keys, `stride` numbers apart.
 template <class Number>
 struct ValueRows {
@@ -176,6 +173,3 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs]
     to += sums.value_dim;
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

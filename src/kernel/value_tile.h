@@ -1,8 +1,5 @@
 // Weighted sums of values for a few query rows, in any number format.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Weighted values, sums[r] += sum over k < visible[r] of weights[r][k] * values[k], k ascending, for `rows` rows and `vecs`
 // vectors of columns: a chain of the first first_chain keys, then one of each chain_keys.
 //
@@ -128,6 +125,3 @@ void value_columns(const float* weights, const ValueRows<Number>& values, const 
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Rows of floats of any length, vector by vector: the last one may be shorter.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
 template <class Isa, class Call>
 ATTEND_ALWAYS_INLINE void for_each_vector(int count, Call call) {
@@ -80,6 +77,3 @@ ATTEND_NOINLINE void end_outputs(float* outputs, int count, const float* scales,
     return scales == nullptr ? Isa::add(sum, added) : Isa::fma(sum, load_some<Isa>(scales + o, lanes), added);
   });
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Numbers of other formats made floats in memory: rows, and panels of 16 keys or outputs. Hosts widen vectors of them.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // A vector of scales, and what is added to a product by one of them.
 //
 // (number - 8) * scale = (2^p + number) * scale - (2^p + 8) * scale, where all products are exact: 2^p + 8 has at most 13
@@ -142,6 +139,3 @@ ATTEND_NOINLINE void widen_panel(core::Format format, const void* from, int colu
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -2,9 +2,6 @@
 //
 //   to[i] = f(from[i])            or, with a second row,            to[i] = f(from[i]) * by[i]
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // x * Phi(x), with the distribution function of the normal distribution: x * (1 - tail(x)) above 1, x * tail(-x) below -1, and
 // between them by the polynomial of the middle.
 template <class Isa>
@@ -71,6 +68,3 @@ ATTEND_ALWAYS_INLINE void activate_row(const float* from, const float* by, int c
     store_some<Isa>(to + i, y, lanes);
   });
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,13 +1,12 @@
 // Layers for one instruction set, in order, behind backend/body.h: see backend/begin.h.
+namespace attend::ATTEND_ISA {
+namespace {
 // clang-format off
 #include "exponential.h"
-#include "turns.h"
 #include "activations.h"
 #include "normalisation.h"
 #include "rotary.h"
-#include "rotary_scaling.h"
 #include "linear_embedded.h"
-#include "integer_sum.h"
 #include "integer_linear.h"
 
 #if !ATTEND_EMBEDDED
@@ -16,7 +15,8 @@
 #include "output_int4_rows.h"
 #include "linear_blocks.h"
 #include "linear_host.h"
-#include "integer_outputs.h"
 #include "integer_linear_host.h"
 #endif
 // clang-format on
+}  // namespace
+}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // e^x and what is made of it: sigmoid, tanh, the error function, and the tail of the normal distribution.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // digits * 2^k, with whole = whole_shift + k: a power that may lie outside of what a float holds.
 template <class Isa>
 struct Power {
@@ -163,6 +160,3 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec error_function(typename Isa::Vec x) {
   const Vec sized = where_at_least<Isa>(size, one, large, small);
   return where_at_least<Isa>(x, Isa::zero(), sized, Isa::sub(Isa::zero(), sized));
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -7,9 +7,6 @@
 // Panels of a block stay in the first two caches while its tokens go over them. Blocks of inputs are whole chains, and so
 // change no bit.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
@@ -260,6 +257,3 @@ class LinearBlocks {
   const float* const weights_;  // numbers of the format
   const core::Format format_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -8,9 +8,6 @@
 // Weights of other formats are widened in registers for a single token. For several tokens, and where they lie in rows and the
 // instruction set wants columns side by side, the weights of a chain are widened to memory first.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The properties of a projection that are known when it is compiled, so that the code of all others is left out.
 struct AnyLinear {
   static constexpr bool known_layout = false, panels = false, one_token = false;
@@ -212,6 +209,3 @@ class EmbeddedLinear {
   const core::Linear& linear_;
   const Number* const weights_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -5,9 +5,6 @@
 //   a few:       16 rows of outputs, chains side by side; over panels, blocks
 //   several:     blocks (linear_blocks.h)
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Isa, core::Format format>
 class HostLinear {
   using Number = NumberOf<format>;
@@ -145,6 +142,3 @@ class HostLinear {
   const core::Linear& linear_;
   const Number* const weights_;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

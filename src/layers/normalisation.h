@@ -6,9 +6,6 @@
 // Each sum is 16 partial sums, one for each column modulo 16, each ascending, added at its end in pairs (i, i+8), (i, i+4),
 // (i, i+2), (i, i+1). A mean is the sum times 1 / width.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The sum of a row's terms: step(sum, x) adds the terms of a vector to its sums. What `padding` gives must be 0.
 template <class Isa, class Step>
 ATTEND_ALWAYS_INLINE float sum_of_row(const float* row, int width, float padding, Step step) {
@@ -85,6 +82,3 @@ void normalise_rows(const core::Normalisation& n) {
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

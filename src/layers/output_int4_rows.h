@@ -1,8 +1,5 @@
 // Outputs of a projection of one token against weights of 4 bits that lie in rows: groups are gathered as packed ones lie.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // A group of 16 outputs that lie in rows, `stride` groups apart, as it is packed.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t stride, core::Int4Panel& to) {
@@ -57,6 +54,3 @@ ATTEND_NOINLINE void output_int4_rows(const OverRows& of, core::Int4Panel (&gath
   next.gather();
   output_groups<Isa, groups, 1>(of.input, of.inputs, next, output);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Outputs of a projection of one token, against packed weights in any number format.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // How far the loop over a panel is.
 template <class Number>
 struct PanelInputs {
@@ -135,6 +132,3 @@ ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -2,9 +2,6 @@
 // transposed on the way, floats in registers, other formats to a panel in the first-level cache, from which they are widened as
 // they are loaded.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Numbers of a row in 16 bytes, which are transposed at a time.
 template <class Number>
 constexpr int piece_inputs = 16 / int(sizeof(Number));
@@ -173,6 +170,3 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* r
     }
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // Arithmetic of one float, the same to the bit on every target: by the processor, or by software where it has no floats, or no
 // fused multiply-add, which is rounded once.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // a * b + c rounded once, for targets that have floats and doubles but not the instruction.
 //
 // The product of two floats is exact in double. Its sum with c is not, so the sum is rounded to odd: when something was cut
@@ -65,6 +62,3 @@ struct FloatArithmetic {
 #endif
   static float fma(float a, float b, float c) { return fused_multiply_add(a, b, c); }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Values as compilers are to see them: the bits of a float as an integer, and back; values that they must not look through.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class To, class From>
 To bits_to(From from) {
   static_assert(sizeof(To) == sizeof(From), "same size");
@@ -36,6 +33,3 @@ inline float apart(float constant) {
   return constant;
 #endif
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Powers of two, and the weight of a score.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // 2^f for f in [-1/2, 1/2] within 0.80 units in the last place, and exactly 1 at 0.
 //
 // The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
@@ -67,6 +64,3 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec power_less_one(typename Isa::Vec whole, t
   const Vec power = Isa::two_to(whole);
   return Isa::fma(power, Isa::mul(g, fraction), Isa::sub(power, Isa::broadcast(1.0f)));
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -8,9 +8,6 @@
 // Floats are made and rounded with integers only, so that every target gives the same numbers whatever it flushes, rounds or
 // lacks; hosts widen vectors of them with the instructions of their own, which give the same.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // IEEE binary16.
 struct Half {
   uint16_t bits;
@@ -231,6 +228,3 @@ bool narrow_row_to(const float* from, int count, NumberOf<format>* to, ptrdiff_t
     return narrow_numbers(from, count, to, stride, saturates || !core::has_end(format));
   }
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. Hosts widen vectors of them:
 // kernel/widen.h.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <>
 struct NumbersOf<core::Format::int4> {
   using Type = core::Int4Group;
@@ -190,6 +187,3 @@ ATTEND_NOINLINE inline void narrow_to_limited_group(const float* from, core::Int
   }
   narrow_to_group(numbers, to);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -4,9 +4,6 @@
 //   weight of a score d below the largest of its chunk: 2^-t, t = (d >> right) * factor / 2^16 + fraction, in 2048ths
 //   2^-t = 2^-(t / 2048) * polynomial(t % 2048), rounded to a multiple of 2^-15
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Lower than any score, and no score is so far below another: 4096 products of at most 2^15.
 constexpr int32_t masked_integer_score = -(1 << 30);
 
@@ -186,6 +183,3 @@ inline float unrounded_output_of(int32_t sum, const RowEnd& end) {
 }
 
 inline int32_t clamped(int32_t a, int32_t low, int32_t high) { return larger_of(smaller_of_numbers(a, high), low); }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Division and roots without an instruction for them, by Newton's iteration: the same on every target.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
 // every target, and faster than division where vectors are wide.
 template <class Isa>
@@ -41,6 +38,3 @@ inline float reciprocal_root(float a) {
   }
   return y;
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

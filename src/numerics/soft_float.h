@@ -4,9 +4,6 @@
 // Half the size of a compiler's own routines, because everything is one multiply-add: a + b = a * 1 + b. The sign of a zero is
 // not kept, and a NaN is some quiet NaN.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 constexpr uint32_t soft_infinity = 0x7f800000u;
 constexpr uint32_t soft_nan = 0x7fc00000u;
 
@@ -212,6 +209,3 @@ inline float soft_widen(int number) {
 #endif
   return bits_to<float>((uint32_t(exponent) << 23) + (digits >> 8));
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

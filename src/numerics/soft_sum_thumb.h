@@ -8,9 +8,6 @@
 #define ATTEND_SOFT_SUM_THUMB 0
 #endif
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // A number of 64 bits. Its halves are kept apart, because pairs of registers are what the smallest processors have too few of,
 // and shifts of 64 bits by a number that is not known are calls there.
 struct Words {
@@ -181,6 +178,3 @@ ATTEND_ALWAYS_INLINE Words thumb_sum(uint32_t a, uint32_t b, uint32_t c, int c_e
   return {high, a};
 }
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

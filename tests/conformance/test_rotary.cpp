@@ -7,7 +7,9 @@
 
 #include "../support/tested.h"
 
-#include "../../src/layers/turns.h"
+#include "../../src/layers/list.h"
+
+#include "../../src/layers/body.h"
 #include "../support/instance.h"
 #include "../support/rounds.h"
 #include "attend/layers/core_layer.h"

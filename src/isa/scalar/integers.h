@@ -7,9 +7,6 @@
 #define ATTEND_THUMB1 0
 #endif
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #if ATTEND_THUMB1
 // The inner loops of integer attention in Thumb's first instructions (Cortex-M0, M0+, M1, M23), which multiply two registers
 // and name eight of them in most instructions. The sums are in ip and lr, which `add` reaches; where code is made small,
@@ -224,6 +221,3 @@ struct IntegerScalar {
     if constexpr (rows > 1) add(1);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

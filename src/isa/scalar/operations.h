@@ -1,8 +1,5 @@
 // The vocabulary of an instruction set, in plain C++ with vectors of one lane: the reference for all others.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Scalar : FloatArithmetic {
   using Vec = float;
   using Factor = Vec;
@@ -176,6 +173,3 @@ struct Scalar : FloatArithmetic {
     }
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
