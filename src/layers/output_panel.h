@@ -1,5 +1,10 @@
 // Outputs of a projection of one token, against packed weights in any number format.
 
+// Chains that go side by side: as many as fill the sums of a tile of one row. One, where a multiply-add is several instructions,
+// which take longer than its weights take to arrive.
+template <class Isa>
+constexpr int panel_chains = at_least(Isa::tile_vecs(1) * Isa::lanes / panel_keys, 1);
+
 // How far the loop over a panel is.
 template <class Number>
 struct PanelInputs {
@@ -122,13 +127,13 @@ ATTEND_ALWAYS_INLINE void add_inputs(PanelInputs<Number>& at, int left, bool& fi
 // which hardware prefetches too late. Weights that the second-level cache holds are read faster without.
 template <class Isa, class Number, bool prefetch>
 ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int inputs, bool adds, float* sums) {
-  constexpr int vecs = panel_keys / Isa::lanes, chains = at_least(8 / vecs, 2);
+  constexpr int vecs = panel_keys / Isa::lanes;
   PanelInputs<Number> at = {input, weights};
   typename Isa::Vec totals[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) totals[v] = adds ? Isa::load(sums + v * Isa::lanes) : Isa::zero();
   bool first = !adds;
-  add_inputs<Isa, Number, prefetch, chains, vecs>(at, inputs, first, totals);
+  add_inputs<Isa, Number, prefetch, panel_chains<Isa>, vecs>(at, inputs, first, totals);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
 }
