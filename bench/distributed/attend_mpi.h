@@ -3,7 +3,7 @@
  *
  *   attend_mpi mpi;
  *   attend_mpi_open(&mpi, &problem);                       // its extents and state_nodes, the same ones on every rank
- *   ... attend_begin and attend_run: the keys of this rank, from a multiple of 512 on; without keys attend_begin at key 0
+ *   ... attend_begin and attend_run: the keys of this rank, from a multiple of 512 on; without keys attend_begin alone
  *   attend_mpi_pack(&mpi, problem.states, packed);         // mpi.length bytes
  *   MPI_Allreduce(MPI_IN_PLACE, packed, 1, mpi.type, mpi.merge, comm);
  *   attend_status status = attend_mpi_unpack(&mpi, packed, problem.states);  // the same on every rank

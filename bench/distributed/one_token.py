@@ -35,7 +35,7 @@ def keys_and_values(first, end):
 
 # [states]
 def take(rank, ranks, tokens):
-    """A state that has taken the keys of a rank, as bytes for the others. One without keys begins at key 0."""
+    """A state that has taken the keys of a rank, as bytes for the others. One without keys has taken nothing."""
     first, end = share(rank, ranks, tokens)
     state = attend.State(query(), first_key=first if end > first else 0, nodes=NODES)
     state.accumulate(*keys_and_values(first, end))

@@ -158,7 +158,7 @@ ATTEND_API attend_status attend_begin(const attend_problem* problem);
 ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
 /* Adds other states of the same extents to the problem's states, so that different threads or machines can take different
- * keys: in any order, `later` may be of earlier keys too, and one call has the same bits. Each segment of
+ * keys: in any order, `later` may be of earlier keys too, or of none, and one call has the same bits. Each segment of
  * ATTEND_SEGMENT_KEYS keys is taken by one of them. At most one of the two may have an open segment, with keys still to come,
  * and none of either may lie behind it: the next key is where it stopped; without one, the key after the last segment. Others
  * are refused (ATTEND_MISMATCH), and so are states that need more nodes together than state_nodes (ATTEND_TOO_SMALL). */

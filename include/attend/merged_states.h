@@ -10,7 +10,7 @@
 
 namespace attend {
 
-// Adds the keys of another state of the same queries, which is not changed. Each took keys (from State::begin on) that the
+// Adds the keys of another state of the same queries, which is not changed, or none, where it has taken none. Each took keys (from State::begin on) that the
 // other did not; the bits are those of one state that took them all, in whatever order states are merged. A segment of 512 keys
 // is taken by one state. At most one of the two may have an open segment, with keys still to come, and none of either may lie
 // behind it: next() is where it stopped; without one, the key after the last segment.
@@ -21,8 +21,15 @@ template <class Shape, int tokens, int nodes>
 Status merge(State<Shape, tokens, nodes>& state, const State<Shape, tokens, nodes>& other) {
   using namespace detail;
   Progress& progress = StateAccess::progress(state);
-  const int other_next = StateAccess::progress(other).end();
-  if (!progress.can_merge(StateAccess::progress(other))) return Status::bad_state;
+  const Progress& others = StateAccess::progress(other);
+  const int other_next = others.end();
+  if (!progress.can_merge(others)) return Status::bad_state;
+  if (!others.begun()) return progress.begun() ? Status::ok : state.begin(smaller(progress.end(), other_next));
+  if (!progress.begun()) {
+    state = other;
+    progress.merge(other_next);
+    return Status::ok;
+  }
   if (!same_settings(StateAccess::settings(state), StateAccess::settings(other))) return Status::other_options;
   const auto segments = finished_segments<Shape>(state), added = finished_segments<Shape>(other);
   const int next = core::next_of_both(segments, progress.end(), added, other_next);
@@ -47,7 +54,7 @@ size_t saved_bytes(const State<Shape, tokens, nodes>& state) {
 // Writes a state as bytes for other programs, with a check sum and the version of bits. They depend on the keys that it has
 // taken alone, not on backend, byte order, or the order in which keys were taken and states merged (core/saved.h).
 // clang-format off
-//   state  State<Shape, tokens, nodes> that has taken something
+//   state  State<Shape, tokens, nodes>
 //   bytes  uint8_t[at least State::most_saved_bytes], of which saved_bytes(state) are written
 // clang-format on
 template <class Shape, int tokens, int nodes, size_t room>
@@ -56,11 +63,10 @@ Status save(const State<Shape, tokens, nodes>& state, uint8_t (&bytes)[room]) {
   static_assert(room >= State<Shape, tokens, nodes>::most_saved_bytes,
                 "attend: save takes an array of at least State::most_saved_bytes bytes second");
   const Progress& progress = StateAccess::progress(state);
-  if (!progress.begun()) return Status::bad_state;
   core::SavedHead head{};
   head.batch = 1, head.queries = progress.queries(), head.query_heads = Checked<Shape>::query_heads;
   head.value_dim = Checked<Shape>::value_dim, head.next_key = progress.end();
-  for (int i = 0; i < CallSettings::count; ++i) head.settings[i] = StateAccess::settings(state).words[i];
+  for (int i = 0; i < CallSettings::count && progress.begun(); ++i) head.settings[i] = StateAccess::settings(state).words[i];
   core::save(head, StateAccess::data(state), nodes, bytes);
   return Status::ok;
 }
@@ -78,6 +84,9 @@ Status load(State<Shape, tokens, nodes>& state, const uint8_t* bytes, size_t siz
     return Status::other_shape;
   if (head.nodes > nodes) return Status::too_many_nodes;
   core::load(head, bytes, StateAccess::data(state), nodes);
+  uint32_t any = uint32_t(head.queries);
+  for (const uint32_t word : head.settings) any |= word;
+  if (any == 0) return state.begin(head.next_key);  // it had taken no call
   StateAccess::progress(state).take(head.next_key, head.next_key, head.queries);
   for (int i = 0; i < CallSettings::count; ++i) StateAccess::settings(state).words[i] = head.settings[i];
   return Status::ok;

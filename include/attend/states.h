@@ -40,7 +40,7 @@ class State {
 
   constexpr State() : data_{}, progress_{}, settings_{} {}
 
-  // Forgets everything: the next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
+  // Forgets everything, and is neutral until it has taken a key. The next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
   // changes nothing. States that begin at others than 0 are for merge().
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
@@ -119,10 +119,13 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
                     const AnyQuantisation& quantisation) {
   if (quantisation.status() != Status::ok) return quantisation.status();
   Progress& progress = StateAccess::progress(state);
-  const int queries = progress.queries(), end = progress.end(), length = options.key_length.or_else(end);
+  const bool begun = progress.begun();  // otherwise it is of as many queries as shall be
+  const int queries = begun ? progress.queries() : options.query_length.or_else(tokens);
+  const int end = progress.end(), length = options.key_length.or_else(end);
   if (!progress.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
+  if (queries < 0 || queries > tokens) return Status::bad_query_length;
   const bool ends_there = length == end || length == progress.next();
-  if (!ends_there || !are_settings(StateAccess::settings(state), options, quantisation)) return Status::other_options;
+  if (!ends_there || (begun && !are_settings(StateAccess::settings(state), options, quantisation))) return Status::other_options;
   if (has_short_lse(options, queries)) return Status::bad_lse;
   auto& data = StateAccess::data(state);
   typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;
@@ -130,10 +133,15 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   set_results(call, options, quantisation, output, sums_of<Shape>(data));
   call.options.states = states_of<Shape, nodes>(data);
   call.problem.keys = end;
-  set_visibility(call.problem, call.options, StateAccess::settings(state));
-  const core::SeenKeys seen = core::seen_keys(call.problem, call.options);
-  const bool ends = options.key_length.given || core::has_own_keys(call.problem);
-  if (!ends || !finished_segments<Shape>(state).has_all(seen, end)) return Status::missing_keys;
+  if (!begun) {
+    if (end > 0) return Status::missing_keys;  // the keys before, which nobody has hidden
+    core::begin(call.problem, call.options);
+  } else {
+    set_visibility(call.problem, call.options, StateAccess::settings(state));
+    const core::SeenKeys seen = core::seen_keys(call.problem, call.options);
+    const bool ends = options.key_length.given || core::has_own_keys(call.problem);
+    if (!ends || !finished_segments<Shape>(state).has_all(seen, end)) return Status::missing_keys;
+  }
   core::finish(call.problem, call.options);
   progress.finish();
   return Status::ok;
@@ -158,8 +166,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
 //   query  Query<Shape, tokens>
 //   cache  KvCache, RingCache or PagedCache
 //   state  State<Shape, tokens>
-//   up_to  >= state.next(), or a key that was passed over; equal to state.next() where there are no more keys. Of an integer
-//          shape a multiple of 32, or as many keys as there are, after which the state takes no more
+//   up_to  >= state.next(), or a key that was passed over; where there are no more keys, nothing happens. Of an integer shape a
+//          multiple of 32, or as many keys as there are, after which the state takes no more
 //   work   OptionWorkspace<Shape, tokens>
 //   then   Options or ScoreOptions<Shape>; causal by default, as prefill is
 // clang-format on

@@ -10,7 +10,7 @@ enum class [[nodiscard]] Status{
     bad_query_length,  // not within 0 … query tokens of the array; as the last tokens of a cache, more than it holds, or not
                        // set although the last append left some tokens of its arrays out
     bad_key_length,    // not within 0 … key tokens of the array or the cache
-    empty_cache,       // nothing was appended to the cache, and key_length is not 0
+    empty_cache,       // nothing was appended to the cache, and key_length is not 0; not where a State takes its keys
     bad_scale,         // not within -2^127 … 2^127
     bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens exceed the largest int; of a layer
                  // with steps: not the position that self_attention gives its tokens
@@ -31,10 +31,10 @@ enum class [[nodiscard]] Status{
     bad_page,    // add_page: not of the pool, or here already, or more than fit; remove_page: there is none, or it holds tokens
     bad_length,  // truncate: negative, or more tokens than the cache holds
     bad_begin,   // State::begin: not a multiple of segment_keys, or negative
-    bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys
-    bad_state,   // accumulate, finish, merge, save: it has taken nothing since begin or since the last finish; it is of another
-                 // number of queries; it has taken more keys than there are; merge: both have keys of one segment, or keys are
-                 // still to come before others
+    bad_up_to,   // accumulate: before the key that the state takes next
+    bad_state,   // accumulate, finish, merge: it has taken nothing since the last finish; it is of another number of queries; it
+                 // has taken more keys than there are; merge: both have keys of one segment, or keys are still to come before
+                 // others
     missing_keys,    // finish: a query sees keys that the state has not taken
     too_many_nodes,  // accumulate, merge: the state has no room for so many nodes
     other_options,   // accumulate, merge: not the options, the positions or the queries of the calls before; finish: not the

@@ -98,7 +98,7 @@ void check_keys(Call& call, const attend_problem& problem) {
   const ptrdiff_t keys = check_key_count(call, problem), origin = origin_of(problem);
   call.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
   const bool lacks_tokens = problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == origin &&
-                            problem.queries > 0 && problem.key_lengths == nullptr;
+                            problem.queries > 0 && problem.key_lengths == nullptr && problem.states == nullptr;
   call.require(call.runs_later || !lacks_tokens, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS);
   if (call.failed()) return;
   call.first.keys = int(keys);

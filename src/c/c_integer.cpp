@@ -106,9 +106,10 @@ void check_rest(Call& call, const attend_problem& problem) {
   call.left_out(problem.lse_base == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
   call.left_out(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
   call.require(most_seen(call, problem) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
-  call.require(problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
+  const bool goes_on = problem.first_key < call.first.keys;
+  call.require(!goes_on || problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
   const int step = problem.states != nullptr ? integer_chunk : segment_keys;
-  call.require(origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
+  call.require(!goes_on || origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
   call.plain = call.plain && call.query_zero == 0;
 }
 

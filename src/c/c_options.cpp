@@ -275,9 +275,6 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
   call.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
   const bool has_room = problem.states != nullptr || problem.state_nodes == ATTEND_DEFAULT_STATE_NODES;
   call.require(has_room, ATTEND_NO_EFFECT, ATTEND_ARG_STATE_NODES);
-  // A call that goes on and takes no key has hardly been told where the keys end now.
-  const bool takes = problem.first_key < call.first.keys || problem.first_key == 0;
-  call.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
   first.first_key = call.failed() ? 0 : int(problem.first_key);
   check_windows(call, problem, first);
   options.mask_step = check_mask(call, problem.mask, matrix_counts(call, options), first);

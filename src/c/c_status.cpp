@@ -84,8 +84,7 @@ constexpr Special specials[] = {
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
      "set its count to the pages of the pool, and entries that queries see to 0 ... count - 1"},
     {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "set it to where the call stops, past first_key, or leave the call out where there are no more keys; for attend_finish "
-     "set it to the states' next key after all runs and merges"},
+     "for attend_finish set it to the states' next key after all runs and merges"},
     {ATTEND_MISMATCH, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
      "set it to first_key or less: queries see keys between, which no call would take"},
     {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,

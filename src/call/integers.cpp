@@ -40,6 +40,14 @@ void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options
   run_units(problem, options, part, parts);
 }
 
+void begin(const IntegerProblem& problem, const IntegerOptions& options) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      IntegerRowState(element(options.states, token, head), problem.value_dim).begin();
+    }
+  }
+}
+
 SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options) { return seen_by_queries(problem, options); }
 
 void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to) {

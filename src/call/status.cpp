@@ -33,10 +33,9 @@ constexpr const char* status_texts[] = {
     "remove_page needs a last page without tokens: truncate or clear first",
     "truncate keeps at least 0 tokens, and no more than the cache holds",
     "a State begins at 0 or at a multiple of segment_keys (512)",
-    "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
-    "append them first; a State of an integer shape takes multiples of 32 keys until the last",
-    "a state must have been in an accumulate, without keys where there are none, since begin and since the last finish, "
-    "always for the same queries, and not past the last key; states to merge have no segment of 512 keys in common, and an "
+    "up_to must not lie before the key that the state takes next; a State of an integer shape takes multiples of 32 keys "
+    "until the last",
+    "a state must have been in an accumulate since the last finish, always for the same queries, and not past the last key; states to merge have no segment of 512 keys in common, and an "
     "open one comes last",
     "finish needs a state with all keys that its queries see, up to their own positions where they are causal: merge the "
     "states of the others first; or set key_length, where keys end before",

@@ -49,7 +49,7 @@ void walk(const Meaning&... meaning) {
   static attend::OptionWorkspace<Shape, 2> work;
   static attend::KvCache<Shape> cache;
   using State = attend::State<Shape, 2, 4>;
-  static State state, taken, before;
+  static State state, taken, before, fresh;
   static std::uint8_t saved[State::most_saved_bytes];
   std::memset(&query, 1, sizeof query);
   std::memset(&key, 1, sizeof key), std::memset(&value, 1, sizeof value);
@@ -114,21 +114,38 @@ void walk(const Meaning&... meaning) {
   gives(zeros, cached(no_keys));
   gives(untouched, cached(no_queries));
 
-  // A state that was begun knows neither queries nor options; one that has been in a call without keys is neutral.
+  // A state that has taken nothing is neutral, whether it was in a call or not.
+  CHECK(state.begin(512) == Status::ok);
+  refused(Status::missing_keys, attend::finish(state, output, meaning...));
+  gives(untouched, attend::save(state, saved));
+  CHECK(attend::load(before, saved, sizeof saved) == Status::ok);
+  CHECK(before.next() == 512);
   CHECK(state.begin() == Status::ok);
-  refused(Status::bad_state, attend::finish(state, output, meaning...));
-  refused(Status::bad_state, attend::save(state, saved));
-  refused(Status::empty_cache, takes_of_cache(0, with([](auto&) {})));
-  CHECK(takes_of_cache(0, no_keys) == Status::ok);
+  CHECK(attend::merge(before, state) == Status::ok);
+  CHECK(before.next() == 0);
+  gives(zeros, attend::finish(state, output, meaning...));
+  gives(zeros, attend::finish(before, output, meaning...));
+  CHECK(takes_of_cache(0, with([](auto&) {})) == Status::ok);
+  CHECK(takes_of_cache(100, no_keys) == Status::ok);
   CHECK(takes(0, with([](auto&) {})) == Status::ok);
   gives(zeros, attend::finish(state, output, meaning...));
   gives(untouched, attend::save(state, saved));
   before = state;
   CHECK(state.begin() == Status::ok);
   CHECK(takes(5, with([](auto&) {})) == Status::ok);
-  constexpr bool chunks = sizeof...(Meaning) > 0;  // 5 is no whole number of them
-  CHECK(takes(5, with([](auto&) {})) == (chunks ? Status::bad_up_to : Status::ok));
   taken = state;
+  for (const int up_to : {5, 100}) CHECK(takes(up_to, with([](auto&) {})) == Status::ok);
+  CHECK(std::memcmp(&taken, &state, sizeof state) == 0);
+  CHECK(attend::finish(state, output, meaning...) == Status::ok);
+  CHECK(attend::finish(state, output, meaning...) == Status::bad_state);  // which a merge with nothing does not change
+  state = taken;
+  CHECK(fresh.begin(512) == Status::ok);
+  CHECK(attend::merge(taken, fresh) == Status::ok);
+  CHECK(std::memcmp(&taken, &state, sizeof state) == 0);
+  CHECK(attend::merge(fresh, taken) == Status::ok);
+  gives(numbers, attend::finish(fresh, output, meaning...));
+  CHECK(fresh.begin() == Status::ok);
+  gives(zeros, attend::finish(fresh, output, meaning...));
   CHECK(attend::merge(taken, before) == Status::ok);
   gives(numbers, attend::finish(taken, output, meaning...));
   CHECK(attend::merge(before, state) == Status::ok);

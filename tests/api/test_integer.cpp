@@ -177,8 +177,6 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   CHECK(attend::decode(w->query, attend::KvCache<Talk>(), w->output, w->work, quantisation) == Status::empty_cache);
 
   attend::State<Talk> state;
-  attend::Output<Talk, 1> output;
-  CHECK(attend::finish(state, output, quantisation) == Status::bad_state);
   CHECK(state.begin(32) == Status::bad_begin);
   CHECK(attend::accumulate(w->query, w->cache, state, 33, w->work, quantisation) == Status::bad_up_to);
   CHECK(attend::accumulate(w->query, w->cache, state, 32, w->work, quantisation) == Status::ok);

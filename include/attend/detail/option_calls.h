@@ -69,7 +69,7 @@ constexpr bool is_origin(int origin, int held) {
 // The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
 // default. Calls with Options over rings and other formats have the code of the first only.
 template <class Shape>
-Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
+Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned, bool in_several_calls) {
   core::Problem& problem = call.problem;
   core::Options& more = call.options;
   const bool ring = more.paging.ring_panels != 0;
@@ -78,7 +78,8 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < more.origin || keys > held) return Status::bad_key_length;
-  if (lacks_tokens(options, problem.key_panels, queries, held - more.origin)) return Status::empty_cache;
+  const bool cached = problem.key_panels && !in_several_calls;  // to a state an empty cache adds nothing
+  if (lacks_tokens(options, cached, queries, held - more.origin)) return Status::empty_cache;
   problem.scale = options.scale.or_else(usual_scale);
   if (!is_scale(problem.scale)) return Status::bad_scale;
   problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
@@ -137,15 +138,17 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
 
 // in_several_calls: whether the call is one of several into a State.
 template <class Shape>
-Status prepare(OptionCall& call, const Options& options, bool causal, bool /*in_several_calls*/) {
-  return prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+Status prepare(OptionCall& call, const Options& options, bool causal, bool in_several_calls) {
+  return prepare_common<Shape>(call, options, causal, are_positioned(options, causal), in_several_calls);
 }
 template <class Shape>
 Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool in_several_calls) {
   core::Options& more = call.options;
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   Status status = prepare_window(more, options, more.paging.ring_panels != 0);
-  if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+  if (status == Status::ok) {
+    status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal), in_several_calls);
+  }
   if (status == Status::ok && !is_cap_of(options.soft_cap, call.problem.scale)) status = Status::bad_soft_cap;
   if (status == Status::ok) status = check_arrays(call, options, in_several_calls);
   if (status != Status::ok) return status;

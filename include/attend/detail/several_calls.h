@@ -183,9 +183,9 @@ class Progress {
   constexpr int queries() const { return queries_; }
   constexpr bool begun() const { return begun_; }
 
-  // Whether a call over so many keys can take those before up_to.
+  // Whether a call over so many keys can take those before up_to; there may be none.
   constexpr Status can_take(int up_to, int keys, int queries) const {
-    if (up_to < end_ || (begun_ && up_to > next_ && next_ == keys)) return Status::bad_up_to;
+    if (up_to < end_) return Status::bad_up_to;
     return next_ > keys || (begun_ && queries != queries_) ? Status::bad_state : Status::ok;
   }
   constexpr void take(int end, int next, int queries) {
@@ -196,12 +196,12 @@ class Progress {
     finished_ = false;
   }
 
-  // Whether the state has taken something since begin() and since the last finish.
-  constexpr bool can_finish() const { return begun_ && !finished_; }
+  // Whether the state is new, or has taken something since the last finish.
+  constexpr bool can_finish() const { return !finished_; }
   constexpr void finish() { finished_ = true; }
 
-  // Whether `other` is of the same queries.
-  constexpr bool can_merge(const Progress& other) const { return begun_ && other.begun_ && other.queries_ == queries_; }
+  // Whether `other` is of the same queries; of those of a state that has taken no call nothing is known.
+  constexpr bool can_merge(const Progress& other) const { return !begun_ || !other.begun_ || other.queries_ == queries_; }
   constexpr void merge(int next) {
     next_ = end_ = next;
     finished_ = false;
@@ -279,8 +279,7 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
   if (status != Status::ok) return status;
   const int stop = smaller(up_to, keys), first = seen.next(begin, keys), next = seen.next(stop, keys);
   if (options.origin > first) return Status::bad_origin;
-  const bool goes_on = first < stop || first == begin;
-  if ((goes_on && first % step != 0) || (stop % step != 0 && stop != keys)) return Status::bad_up_to;
+  if ((first < stop && first % step != 0) || (stop % step != 0 && stop != keys)) return Status::bad_up_to;
   const int end = larger(stop, next & -segment_keys);
   const core::SegmentSet segments = finished_segments<Shape>(into.state);
   if (segments.most_with(seen, begin / segment_keys, end / segment_keys) > AnyState::nodes) return Status::too_many_nodes;

@@ -29,19 +29,21 @@ class State:
         output = state.finish()
 
     first_key is the position of the first key that it takes, a multiple of 512: several states can take different keys, on threads or
-    machines of their own, and `merge` joins them in any order, with the bits of one call. `nodes` is how many sums of finished segments of
+    machines of their own, and `merge` joins them in any order, with the bits of one call. One that has taken nothing changes nothing;
+    `value_dim` says how wide values are where it is saved or finished all the same. `nodes` is how many sums of finished segments of
     512 keys there is room for: keys side by side take about 2 * log2(segments) at most, and the default is enough for those among the
     first 131,072. `next` is the position of the next key. The query is not copied, and must not change before the state is finished. save()
     gives bytes that can be kept and sent, and State.load goes on with them: the query and the options are not among them.
     """
 
-    def __init__(self, query: Any, *, first_key: int = 0, nodes: int = _c.ATTEND_DEFAULT_STATE_NODES, **options: Any):
+    def __init__(self, query: Any, *, first_key: int = 0, nodes: int = _c.ATTEND_DEFAULT_STATE_NODES, value_dim: Optional[int] = None,
+                 **options: Any):
         self._query, self.options = query, options_of('a state', options, ['queries_last', 'lse_base', 'ranges', 'documents'])
         self.next = self._first = whole('first_key', first_key)
         self.nodes = whole('nodes', nodes, 0, _c.ATTEND_MAX_STATE_NODES)
         self._offset: Optional[int] = None  # that a cache has given
         self._memory: Optional[Memory] = None
-        self._value_dim = 0
+        self._value_dim = 0 if value_dim is None else whole('value_dim', value_dim, 1, _c.ATTEND_MAX_WIDTH)
         held: List[Any] = []
         self._problem(held)  # refuses wrong options
         release(held)
@@ -73,8 +75,8 @@ class State:
                 problem.c.origin = origin
             c = problem.c
             c.first_key, c.keys = self.next, end if up_to is None else whole('up_to', up_to, 0, end)
-            if self._memory and c.value_dim != self._value_dim:
-                raise ValueError(f'values are {c.value_dim} wide where this state has taken values {self._value_dim} wide')
+            if self._value_dim not in (0, c.value_dim):
+                raise ValueError(f'values are {c.value_dim} wide where the values of this state are {self._value_dim} wide')
             offset = end - c.queries if isinstance(key, Cache) else None
             self._require_offset(c, offset)
             memory = self._memory or self._begin(problem)
@@ -95,18 +97,21 @@ class State:
         return memory
 
     def merge(self, later: 'State') -> None:
-        """Adds what another state has taken with the same query and options, be it later or earlier keys. A segment of 512 keys is taken
+        """Adds what another state has taken with the same query and options, be it later or earlier keys, or none. A segment of 512 keys is taken
         by one state, and only the last one of both may have keys still to come: `next` is then there, else behind the last segment."""
         options = [state.options._replace(sink_tokens=state.options.sink_tokens or 0) for state in (self, made('later', later, State))]
         if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(*options)):
             raise ValueError('the other state has other options')
         if self.nodes != later.nodes:
             raise ValueError(f'the other state has room for {later.nodes} nodes, this one for {self.nodes}: make them with the same')
+        if not later._value_dim:
+            return  # it has taken nothing
+        self._value_dim = self._value_dim or later._value_dim
+        self._require_begun()
+        later._require_begun()
         held: List[Any] = []
         problem = self._problem(held)
         try:
-            self._require_begun()
-            later._require_begun()
             self._require_offset(problem.c, later._offset)
             require(shared.attend_merge(ctypes.byref(problem.c), later._memory.address))
             _, self.next = _WIDTH_AND_NEXT.unpack_from(self.save(), _PLACE)
@@ -116,10 +121,10 @@ class State:
     def finish(self, *, output: Optional[str] = None, out: Any = None, return_lse: bool = False,
                lse_base: Optional[int] = None) -> Any:
         """The output, or (output, lse), as of attend.attention. The state stays as it is, and may go on."""
+        self._require_begun()
         held: List[Any] = []
         problem = self._problem(held)
         try:
-            self._require_begun()
             problem.c.keys = self.next
             set_lse_base(problem.c, lse_base)
             if self.options.offset is None and self._offset is not None and _is_positioned(problem.c):
@@ -140,8 +145,16 @@ class State:
                              f'and here at {offset}: set offset, the same for all keys')
 
     def _require_begun(self) -> None:
-        if self._memory is None:
-            raise ValueError('this state has taken no keys: call accumulate first, or leave it out of merges where it has none to take')
+        if self._memory is not None:
+            return
+        if not self._value_dim:
+            raise ValueError('this state has taken nothing, and so does not know how wide values are: call accumulate, with arrays of no '
+                             'keys too, or make it with value_dim=')
+        held: List[Any] = []
+        try:
+            self._memory = self._begin(self._problem(held))
+        finally:
+            release(held)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError('a state cannot be copied or pickled: keep state.save(), and go on with State.load')
