@@ -61,9 +61,9 @@ extern "C" {
 /* States can begin at multiples of so many keys. */
 #define ATTEND_SEGMENT_KEYS 512
 
-/* ATTEND_INT4, of caches and of weights: 32 neighbours share a scale, and have 18 bytes, at any address: the scale, a float16 with
- * its low byte first, and 16 bytes; byte i has number i in its low half and number i + 16 in its high half. A number stands for
- * (number - 8) * scale, or for NaN where the scale is not finite. GGUF files have such weights as Q4_0. */
+/* ATTEND_INT4, of caches and of weights: 32 neighbours share a scale, and have 18 bytes, at any address: the scale, a float16
+ * with its low byte first, and 16 bytes; byte i has number i in its low half and number i + 16 in its high half. A number
+ * stands for (number - 8) * scale, or for NaN where the scale is not finite. GGUF files have such weights as Q4_0. */
 #define ATTEND_INT4_INPUTS 32
 #define ATTEND_INT4_BYTES 18
 
@@ -196,9 +196,10 @@ typedef struct attend_cache_shape {
   int key_format; /* attend_format that keys are kept in, rounded to the nearest; ATTEND_INT8: of each token and head, to whole
                      multiples of 1/127 of the largest. With int8, errors of an output were up to 1.5 % of its largest value
                      where the softmax is peaked, and up to 0.25 % on normally distributed data. ATTEND_INT4: as
-                     attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard (c/layers.h, as it) spreads what is
-                     larger than the rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite numbers that are
-                     too large for the format become its largest, where attend_cache_append refuses them otherwise */
+                     attend_convert_weights rounds, 18 bytes for 32 neighbours; attend_hadamard (c/layers.h, as it) spreads what
+                     is larger than the rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite
+                     numbers that are too large for the format become its largest, where attend_cache_append refuses them
+                     otherwise */
   int value_format;      /* the same for values */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */

@@ -1,10 +1,9 @@
 // Attention over arrays and over a cache: attention, prefill, decode.
 //
-// After its arrays a call takes work memory, then Options or ScoreOptions<Shape>, then a Part; options and part may be left out.
-// RangedOptions<Shape> do wherever ScoreOptions<Shape> do. integer.h has what calls of integer shapes take besides, kv_cache.h
-// the work memory of calls over rings.
-// A call that finds an argument out of range returns a status and changes nothing. Output, work memory and whatever else a call
-// fills must not overlap anything else.
+// After its arrays a call takes work memory, then Options or ScoreOptions<Shape>, then a Part; options and part may be left
+// out. RangedOptions<Shape> do wherever ScoreOptions<Shape> do. integer.h has what calls of integer shapes take besides,
+// kv_cache.h the work memory of calls over rings. A call that finds an argument out of range returns a status and changes
+// nothing. Output, work memory and whatever else a call fills must not overlap anything else.
 #pragma once
 
 #include "detail/option_calls.h"

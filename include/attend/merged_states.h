@@ -10,10 +10,10 @@
 
 namespace attend {
 
-// Adds the keys of another state of the same queries, which is not changed, or none, where it has taken none. Each took keys (from State::begin on) that the
-// other did not; the bits are those of one state that took them all, in whatever order states are merged. A segment of 512 keys
-// is taken by one state. At most one of the two may have an open segment, with keys still to come, and none of either may lie
-// behind it: next() is where it stopped; without one, the key after the last segment.
+// Adds the keys of another state of the same queries, which is not changed, or none, where it has taken none. Each took keys
+// (from State::begin on) that the other did not; the bits are those of one state that took them all, in whatever order states
+// are merged. A segment of 512 keys is taken by one state. At most one of the two may have an open segment, with keys still to
+// come, and none of either may lie behind it: next() is where it stopped; without one, the key after the last segment.
 // clang-format off
 //   state, other  State<Shape, tokens, nodes>; with room in `state` for the nodes of both
 // clang-format on

@@ -1,5 +1,5 @@
-// Attention in steps: a State takes some keys per call, for a watchdog, a scheduler, threads or several machines, and is finished
-// later. However the keys are cut into calls, the bits are those of one call.
+// Attention in steps: a State takes some keys per call, for a watchdog, a scheduler, threads or several machines, and is
+// finished later. However the keys are cut into calls, the bits are those of one call.
 //
 //   static attend::State<Shape> state;
 //   state.begin();
@@ -40,8 +40,8 @@ class State {
 
   constexpr State() : data_{}, progress_{}, settings_{} {}
 
-  // Forgets everything, and is neutral until it has taken a key. The next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
-  // changes nothing. States that begin at others than 0 are for merge().
+  // Forgets everything, and is neutral until it has taken a key. The next key is `key`, a multiple of segment_keys (512). For
+  // another key it returns bad_begin and changes nothing. States that begin at others than 0 are for merge().
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
   // The next key to take, behind those that no query sees by position.
@@ -125,7 +125,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   if (!progress.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
   if (queries < 0 || queries > tokens) return Status::bad_query_length;
   const bool ends_there = length == end || length == progress.next();
-  if (!ends_there || (begun && !are_settings(StateAccess::settings(state), options, quantisation))) return Status::other_options;
+  if (!ends_there || (begun && !are_settings(StateAccess::settings(state), options, quantisation)))
+    return Status::other_options;
   if (has_short_lse(options, queries)) return Status::bad_lse;
   auto& data = StateAccess::data(state);
   typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;

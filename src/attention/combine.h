@@ -29,8 +29,8 @@ ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
   to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
   to.numbers[1] = max;
   if constexpr (Isa::lanes == 1 && !config::embedded) {
-    // A product by a power of two is exact unless it is subnormal: no fused multiply-add is needed, which code for all processors
-    // of a kind may compute by software.
+    // A product by a power of two is exact unless it is subnormal: no fused multiply-add is needed, which code for all
+    // processors of a kind may compute by software.
     const float by = Isa::highest_lane(factor);
     for (int c = 0; c < value_dim; ++c) {
       const float product = Scalar::mul(lower.sums[c], by);

@@ -22,7 +22,7 @@ class HostLinear {
       if constexpr (side_by_side) {
         if (bytes > most_for_chains) return LinearBlocks<Isa, Number>(linear_, format).run_in_place();
       }
-      if constexpr (most_for_chains > second_cache && panel_chains<Isa> > 1) {
+      if constexpr (most_for_chains > second_cache && panel_chains<Isa> != 1) {
         if (bytes > second_cache) return run_token<true>();
       }
       return run_token<false>();

@@ -1,7 +1,7 @@
 // Outputs of a projection of one token, against packed weights in any number format.
 
-// Chains that go side by side: as many as fill the sums of a tile of one row. One, where a multiply-add is several instructions,
-// which take longer than its weights take to arrive.
+// Chains that go side by side: as many as fill the sums of a tile of one row. One, where a multiply-add is several
+// instructions, which take longer than its weights take to arrive.
 template <class Isa>
 constexpr int panel_chains = at_least(Isa::tile_vecs(1) * Isa::lanes / panel_keys, 1);
 

@@ -240,8 +240,8 @@ void run_part(const IntegerProblem& problem, int part, int parts);
 void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
 void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options, int part, int parts);
 
-// As begin, seen_keys, leave, finish, merge and segments_of of core/options.h. finish: of the problem, output, output_scales and
-// extents count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.
+// As begin, seen_keys, leave, finish, merge and segments_of of core/options.h. finish: of the problem, output, output_scales
+// and extents count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.
 void begin(const IntegerProblem& problem, const IntegerOptions& options);
 SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options);
 void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to);

@@ -38,9 +38,9 @@ inline void move_queries(RangedOptions& options, int tokens, int heads) {
   options.ranges.token += tokens;
 }
 
-// As run and run_part of core/options.h, of floats and of integers (core/integer.h). Queries whose ranges begin, and end, at the same key or one key
-// further from query to query are computed together, each document by itself; where options ask for positions, a range that
-// moves must hold the query's own key for that.
+// As run and run_part of core/options.h, of floats and of integers (core/integer.h). Queries whose ranges begin, and end, at
+// the same key or one key further from query to query are computed together, each document by itself; where options ask for
+// positions, a range that moves must hold the query's own key for that.
 void run(const Problem& problem, const RangedOptions& options);
 void run_part(const Problem& problem, const RangedOptions& options, int part, int parts);
 

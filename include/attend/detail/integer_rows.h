@@ -1,5 +1,5 @@
-// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the order in which kernels read
-// them.
+// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the order in which kernels
+// read them.
 #pragma once
 
 #include "../core/integer.h"

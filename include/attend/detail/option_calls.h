@@ -69,7 +69,7 @@ constexpr bool is_origin(int origin, int held) {
 // The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
 // default. Calls with Options over rings and other formats have the code of the first only.
 template <class Shape>
-Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned, bool in_several_calls) {
+Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
   core::Problem& problem = call.problem;
   core::Options& more = call.options;
   const bool ring = more.paging.ring_panels != 0;
@@ -78,7 +78,7 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < more.origin || keys > held) return Status::bad_key_length;
-  const bool cached = problem.key_panels && !in_several_calls;  // to a state an empty cache adds nothing
+  const bool cached = problem.key_panels && !more.begins;  // to a state an empty cache adds nothing
   if (lacks_tokens(options, cached, queries, held - more.origin)) return Status::empty_cache;
   problem.scale = options.scale.or_else(usual_scale);
   if (!is_scale(problem.scale)) return Status::bad_scale;
@@ -117,7 +117,7 @@ bool is_short(const Setting& setting, const Problem& problem) {
 }
 
 template <class Shape>
-Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, bool in_several_calls) {
+Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options) {
   const int queries = call.problem.queries, keys = call.problem.keys;
   if (is_short(options.mask, call.problem)) return Status::bad_mask;
   if (is_short(options.bias, call.problem)) return Status::bad_bias;
@@ -132,25 +132,22 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
   const ScoreStage stage = options.score_stage.number;
   const bool of_masked = stage == ScoreStage::raw || stage == ScoreStage::capped;
   const bool possible =
-      !(of_masked && call.options.paging.ring_panels != 0) && !(stage == ScoreStage::weights && in_several_calls);
+      !(of_masked && call.options.paging.ring_panels != 0) && !(stage == ScoreStage::weights && call.options.begins);
   return possible ? Status::ok : Status::bad_scores;
 }
 
-// in_several_calls: whether the call is one of several into a State.
 template <class Shape>
-Status prepare(OptionCall& call, const Options& options, bool causal, bool in_several_calls) {
-  return prepare_common<Shape>(call, options, causal, are_positioned(options, causal), in_several_calls);
+Status prepare(OptionCall& call, const Options& options, bool causal) {
+  return prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
 }
 template <class Shape>
-Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool in_several_calls) {
+Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal) {
   core::Options& more = call.options;
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   Status status = prepare_window(more, options, more.paging.ring_panels != 0);
-  if (status == Status::ok) {
-    status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal), in_several_calls);
-  }
+  if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
   if (status == Status::ok && !is_cap_of(options.soft_cap, call.problem.scale)) status = Status::bad_soft_cap;
-  if (status == Status::ok) status = check_arrays(call, options, in_several_calls);
+  if (status == Status::ok) status = check_arrays(call, options);
   if (status != Status::ok) return status;
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
@@ -248,6 +245,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
   call.problem.keys = origin + held;
   call.options.origin = origin;
+  call.options.begins = is_into_state(null_of<AnyPart>());  // until the state says whether it is new
   if (!is_part(part)) return Status::bad_part;
   constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_into_state(null_of<AnyPart>());
   static_assert(!ranged || !several, "attend: accumulate and finish take no attend::RangedOptions");
@@ -255,7 +253,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
     const Status status = take_documents(call.problem, options, Rows::cached);
     if (status != Status::ok) return status;
   }
-  const Status status = prepare<Shape>(call, options, arrays.causal, several);
+  const Status status = prepare<Shape>(call, options, arrays.causal);
   if (status != Status::ok) return status;
   if constexpr (values_in_keys<Rows>) call.problem.key_panels = false;  // until here it told caches from arrays
   if constexpr (ranged) {
