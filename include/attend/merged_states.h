@@ -27,7 +27,7 @@ Status merge(State<Shape, tokens, nodes>& state, const State<Shape, tokens, node
   if (!others.begun()) return progress.begun() ? Status::ok : state.begin(smaller(progress.end(), other_next));
   if (!progress.begun()) {
     state = other;
-    progress.merge(other_next);
+    progress.take(other_next, others.next(), others.queries());
     return Status::ok;
   }
   if (!same_settings(StateAccess::settings(state), StateAccess::settings(other))) return Status::other_options;

@@ -84,7 +84,7 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   problem.value = {first_number(values), width, width};
   problem.output = {first_number(context), width, width};
   problem.keys = key_count;
-  const Status status = prepare(call, options, false, false);
+  const Status status = prepare(call, options, false);
   if (status != Status::ok) return status;
   float* const scores = work.data + Memory::scores;
   for (int t = 0; t < problem.queries; ++t) {
