@@ -1,5 +1,6 @@
-// Attend: transformer attention without allocation, dependencies or surprises. This header brings in the
-// typed surface of attention; layers.h has the layers around it.
+// Attend: transformer attention without allocation, dependencies or surprises. This header brings in the typed surface of
+// attention. Beside it stand states.h and merged_states.h, attention in steps; integer.h, in integers; layers.h, the layers
+// around it.
 #pragma once
 
 // In the order in which to read them: clang-format must not sort them.

@@ -22,18 +22,21 @@ Status merge(State<Shape, tokens, nodes>& state, const State<Shape, tokens, node
   using namespace detail;
   Progress& progress = StateAccess::progress(state);
   const Progress& others = StateAccess::progress(other);
-  const int other_next = others.end();
-  if (!progress.can_merge(others)) return Status::bad_state;
-  if (!others.begun()) return progress.begun() ? Status::ok : state.begin(smaller(progress.end(), other_next));
-  if (!progress.begun()) {
-    state = other;
-    progress.take(other_next, others.next(), others.queries());
+  const bool both = progress.begun() && others.begun();  // otherwise one has been in no call, and knows no queries
+  if (both && progress.queries() != others.queries()) return Status::bad_state;
+  if (both && !same_settings(StateAccess::settings(state), StateAccess::settings(other))) return Status::other_options;
+  const auto segments = finished_segments<Shape>(state), added = finished_segments<Shape>(other);
+  const int other_next = others.end(), next = core::next_of_both(segments, progress.end(), added, other_next);
+  if (next < 0) return Status::bad_state;
+  if (!both) {
+    if (others.begun()) {
+      state = other;
+      progress.take(progress.end(), progress.next(), progress.queries());
+    }
+    if (!progress.begun()) return state.begin(next);
+    if (next != progress.end()) progress.merge(next);
     return Status::ok;
   }
-  if (!same_settings(StateAccess::settings(state), StateAccess::settings(other))) return Status::other_options;
-  const auto segments = finished_segments<Shape>(state), added = finished_segments<Shape>(other);
-  const int next = core::next_of_both(segments, progress.end(), added, other_next);
-  if (next < 0) return Status::bad_state;
   if (segments.count_with(added) > nodes) return Status::too_many_nodes;
   core::merge(StateAccess::data(state), StateAccess::data(other), other_next % segment_keys != 0,
               progress.queries() * Checked<Shape>::query_heads, Checked<Shape>::value_dim, nodes);
@@ -86,7 +89,7 @@ Status load(State<Shape, tokens, nodes>& state, const uint8_t* bytes, size_t siz
   core::load(head, bytes, StateAccess::data(state), nodes);
   uint32_t any = uint32_t(head.queries);
   for (const uint32_t word : head.settings) any |= word;
-  if (any == 0) return state.begin(head.next_key);  // it had taken no call
+  if (any == 0) return state.begin(head.next_key) == Status::ok ? Status::ok : Status::bad_saved;  // of one in no call
   StateAccess::progress(state).take(head.next_key, head.next_key, head.queries);
   for (int i = 0; i < CallSettings::count; ++i) StateAccess::settings(state).words[i] = head.settings[i];
   return Status::ok;

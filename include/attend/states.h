@@ -135,7 +135,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   call.options.states = states_of<Shape, nodes>(data);
   call.problem.keys = end;
   if (!begun) {
-    if (end > 0) return Status::missing_keys;  // the keys before, which nobody has hidden
+    const bool needs_keys = end > 0 || (queries > 0 && options.causal.or_else(false) && !options.key_length.given);
+    if (needs_keys) return Status::missing_keys;
     core::begin(call.problem, call.options);
   } else {
     set_visibility(call.problem, call.options, StateAccess::settings(state));

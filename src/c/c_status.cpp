@@ -64,7 +64,7 @@ constexpr Special specials[] = {
      "set its left and right to 0 ... ATTEND_MAX_TOKENS"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "the cache has no tokens: append some first (attend_cache_append, attend_project_memory); where there are none, set it or "
-     "key_lengths to 0, or with states leave the call out"},
+     "key_lengths to 0"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH, "set it, to 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
      "set it: 0 if the queries are the first tokens, keys - queries if they are the last; over a cache, append their keys and "

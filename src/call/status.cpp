@@ -35,8 +35,8 @@ constexpr const char* status_texts[] = {
     "a State begins at 0 or at a multiple of segment_keys (512)",
     "up_to must not lie before the key that the state takes next; a State of an integer shape takes multiples of 32 keys "
     "until the last",
-    "a state must have been in an accumulate since the last finish, always for the same queries, and not past the last key; states to merge have no segment of 512 keys in common, and an "
-    "open one comes last",
+    "a state must have been in an accumulate since the last finish, always for the same queries, and not past the last key; "
+    "states to merge have no segment of 512 keys in common, and an open one comes last",
     "finish needs a state with all keys that its queries see, up to their own positions where they are causal: merge the "
     "states of the others first; or set key_length, where keys end before",
     "a State has room for the nodes of its keys: give it more, attend::State<Shape, tokens, attend::state_nodes(keys)>",
@@ -65,7 +65,8 @@ constexpr const char* status_texts[] = {
     "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",
     "the epsilon of a normalisation must lie within 1e-30 and 1e30",
-    "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that attend/layers/rotary.h "
+    "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that "
+    "attend/layers/rotary.h "
     "states; axes of positions need rotary_dim / 2 pairs in all",
     "rotary positions must fit an int, and in a table must lie within it; scaled_queries have a period of at least 1 and a "
     "shift of at least 0",

@@ -177,6 +177,28 @@ TEST_CASE("states: one of a machine without keys changes nothing where it is mer
   }
 }
 
+TEST_CASE("states: nothing changes a state that has passed over its last keys, and becomes it") {
+  World& w = world();
+  attend::ScoreOptions<Wake> options;
+  options.causal = false, options.offset = 600, options.window_left = 100, options.window_right = 0;
+  static State all, before, none, fresh;
+  CHECK(all.begin() == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, all, keys, w.work, options) == Status::ok);
+  CHECK(all.next() == keys);
+  CHECK(none.begin() == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, none, 0, w.work, options) == Status::ok);
+  before = all;
+  for (State* nothing : {&none, &fresh}) {
+    CHECK(attend::merge(all, *nothing) == Status::ok);
+    CHECK(same_array(all, before));
+    CHECK(attend::merge(*nothing, all) == Status::ok);
+    CHECK(nothing->next() == keys);
+    options.key_length = keys;
+    CHECK(attend::finish(*nothing, w.found, options) == Status::ok);
+    options.key_length = {};
+  }
+}
+
 TEST_CASE("states: of two that have seen nothing, the merge goes on with the first key of both") {
   World& w = world();
   const attend::Options options = attend::causal();

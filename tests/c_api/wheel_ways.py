@@ -55,6 +55,11 @@ def states():
     near.accumulate(here)
     expected = near.finish()
     near.merge(nothing)
+    followed = {name: option for name, option in of_one.items() if name != 'offset'}
+    late, known = attend.State(query[0], first_key=512, **followed), attend.State(query[0], **followed)
+    known.accumulate(here)
+    late.merge(known)
+    check(late._offset == known._offset is not None, 'the offset that a cache has given goes along')
     check((nothing.next, near.next) == (2048, 512), f'next after a merge of nothing: {near.next}')
     same('a state that nothing was added to', near.finish(), expected)
 
@@ -355,6 +360,9 @@ def empty_work():
         check(loaded.next == 512, 'a new state that was saved')
         loaded.merge(state)
         gives('two that have taken nothing', (1, 2, 4), loaded.finish(**with_lse))
+        first = wide(first_key=512)
+        first.merge(attend.State(queries, **options))
+        gives('one of unknown width, merged', (1, 2, 4), first.finish(**with_lse))
         refused('other values', '4 wide', lambda: wide().accumulate(queries, queries[..., :3]))
         state.accumulate(none, none)
         gives('a state of no keys', (1, 2, 4), state.finish(**with_lse))

@@ -185,16 +185,17 @@ struct SegmentSet {
 };
 
 // The key that a state goes on with when another has been merged into it; -1 where they cannot be. next, other_next: the key
-// that each went on with. An open segment must come after all others, since keys are still to come in it. Where neither has
-// been through any segment, that is the first key of both.
+// that each went on with. An open segment must come after all others, since keys are still to come in it. One that has no
+// segment changes nothing; where neither has one, it is the first key of both.
 inline int next_of_both(const SegmentSet& set, int next, const SegmentSet& other, int other_next) {
   const bool is_open = next % segment_keys != 0, other_is_open = other_next % segment_keys != 0;
   if (is_open && (other_is_open || other.end() > next / segment_keys)) return -1;
   if (other_is_open && set.end() > other_next / segment_keys) return -1;
   if (set.count_with(other) < 0) return -1;
   if (is_open || other_is_open) return is_open ? next : other_next;
-  const int end = set.end() > other.end() ? set.end() : other.end();
-  return end > 0 ? end * segment_keys : next < other_next ? next : other_next;
+  if (set.count == 0 && other.count == 0) return detail::smaller(next, other_next);
+  if (set.count == 0 || other.count == 0) return set.count == 0 ? other_next : next;
+  return detail::larger(set.end(), other.end()) * segment_keys;
 }
 
 }  // namespace core

@@ -200,8 +200,6 @@ class Progress {
   constexpr bool can_finish() const { return !finished_; }
   constexpr void finish() { finished_ = true; }
 
-  // Whether `other` is of the same queries; of those of a state that has taken no call nothing is known.
-  constexpr bool can_merge(const Progress& other) const { return !begun_ || !other.begun_ || other.queries_ == queries_; }
   constexpr void merge(int next) {
     next_ = end_ = next;
     finished_ = false;
@@ -279,7 +277,7 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
   if (status != Status::ok) return status;
   const int stop = smaller(up_to, keys), first = seen.next(begin, keys), next = seen.next(stop, keys);
   if (options.origin > first) return Status::bad_origin;
-  if ((first < stop && first % step != 0) || (stop % step != 0 && stop != keys)) return Status::bad_up_to;
+  if ((first < stop && first % step != 0) || (stop % step != 0 && stop != keys && stop != begin)) return Status::bad_up_to;
   const int end = larger(stop, next & -segment_keys);
   const core::SegmentSet segments = finished_segments<Shape>(into.state);
   if (segments.most_with(seen, begin / segment_keys, end / segment_keys) > AnyState::nodes) return Status::too_many_nodes;

@@ -53,8 +53,8 @@ _SPECIAL = {
     f'{_c.ATTEND_INTEGER_CHUNK} for a state',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES_PAGE_KEYS): 'make pages of a multiple of 16 tokens, in integers of 32',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_QUERY_ZERO_POINT): 'give the quantisations of all heads the same one',
-    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEYS): 'stop behind the next key of the state, or leave the call out where there are no more '
-    f'keys; in integers stop at a multiple of {_c.ATTEND_INTEGER_CHUNK} but for the last time',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEYS): 'stop at the next key of the state or behind it; '
+    f'in integers at a multiple of {_c.ATTEND_INTEGER_CHUNK} but for the last time',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_ORIGIN): 'let the arrays begin with the next key of the state, or before',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_LATER): f'merge a state of the same query that took other segments of {_c.ATTEND_SEGMENT_KEYS} keys; '
     'only the last one of both may have keys still to come',

@@ -104,18 +104,25 @@ class State:
             raise ValueError('the other state has other options')
         if self.nodes != later.nodes:
             raise ValueError(f'the other state has room for {later.nodes} nodes, this one for {self.nodes}: make them with the same')
-        if not later._value_dim:
-            return  # it has taken nothing
-        self._value_dim = self._value_dim or later._value_dim
-        self._require_begun()
-        later._require_begun()
+        width = self._value_dim or later._value_dim
+        if not width:  # neither has taken anything
+            self.next = self._first = min(self._first, later._first)
+            return
+        before = [(state, state._value_dim, state._memory) for state in (later, self)]
         held: List[Any] = []
-        problem = self._problem(held)
         try:
+            for state in (self, later):
+                state._value_dim = state._value_dim or width
+                state._require_begun()
+            problem = self._problem(held)
             self._require_offset(problem.c, later._offset)
             require(shared.attend_merge(ctypes.byref(problem.c), later._memory.address))
             _, self.next = _WIDTH_AND_NEXT.unpack_from(self.save(), _PLACE)
+            self._offset = later._offset if self._offset is None else self._offset
+            before.pop()
         finally:
+            for state, value_dim, memory in before:
+                state._value_dim, state._memory = value_dim, memory
             release(held)
 
     def finish(self, *, output: Optional[str] = None, out: Any = None, return_lse: bool = False,
