@@ -8,8 +8,9 @@
 
 #include "../src/layers/list.h"
 #include "../tests/support/random.h"
-#include "attend/integer.h"
+#include "attend/attend.h"
 #include "attend/core/integer.h"
+#include "attend/integer.h"
 #include "attend/layers/core_linear.h"
 #include "machine.h"
 #include "timing.h"
