@@ -106,12 +106,13 @@ void set_results(IntegerCall& call, const ScoreOptions<Shape>&, const Quantisati
   call.options.output_format = format_of<Number>;
 }
 template <class Shape>
-bool has_short_lse(const ScoreOptions<Shape, float>& options, int queries) {
-  return options.lse.data != nullptr && options.lse.tokens < queries;
+Status check_lse(const ScoreOptions<Shape, float>& options, int queries) {
+  if (options.lse.data == nullptr) return options.lse_base == LseBase::e ? Status::ok : Status::no_effect;
+  return options.lse.tokens < queries ? Status::bad_lse : Status::ok;
 }
 template <class Shape>
-constexpr bool has_short_lse(const ScoreOptions<Shape, integer>&, int) {
-  return false;
+constexpr Status check_lse(const ScoreOptions<Shape, integer>&, int) {
+  return Status::ok;
 }
 
 template <class Shape, int tokens, int nodes, class Number, class AnyQuantisation>
@@ -127,7 +128,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   const bool ends_there = length == end || length == progress.next();
   if (!ends_there || (begun && !are_settings(StateAccess::settings(state), options, quantisation)))
     return Status::other_options;
-  if (has_short_lse(options, queries)) return Status::bad_lse;
+  const Status lse = check_lse(options, queries);
+  if (lse != Status::ok) return lse;
   auto& data = StateAccess::data(state);
   typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;
   set_shape<Shape>(call.problem, queries);

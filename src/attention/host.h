@@ -1,3 +1,9 @@
+// The algorithm on hosts: blocks of query rows, which go over their keys with features (feature_walk.h) or without
+// (plain_walk.h).
+//
+// One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
+// panel, is here: the steps of a block without its bookkeeping, which would take longer than the work where there are very few.
+
 // Calls of hosts whose vectors flush, where these would lose a factor of a query (kernel/scaled_query.h): in plain C++.
 
 // Whether any query has such a factor. One of another format is widened to work memory, which has room for it.
@@ -30,12 +36,6 @@ ATTEND_NOINLINE bool run_flushed(const core::Problem& problem, const core::Optio
   EmbeddedPipeline<Scalar, AllFeatures>(problem, options).run();
   return true;
 }
-
-// The algorithm on hosts: blocks of query rows, which go over their keys with features (feature_walk.h) or without
-// (plain_walk.h).
-//
-// One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
-// panel, is here: the steps of a block without its bookkeeping, which would take longer than the work where there are very few.
 
 // What the work memory of a call without features depends on, for so many rows at a time.
 ATTEND_ALWAYS_INLINE core::WorkExtents plain_extents(const core::Problem& problem, int rows) {

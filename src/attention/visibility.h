@@ -1,4 +1,4 @@
-// Visibility by position and by masks.
+// Visibility by position, by masks, and by ranges and documents.
 
 // Where the keys end that a token of a causal call sees by position; below 0 or past all keys, it sees none or all.
 template <class Problem>
@@ -181,9 +181,7 @@ inline bool is_let_through(const core::Problem& problem, const core::Options& op
   return true;
 }
 
-// The keys that a query sees by ranges and documents (core/ranges.h).
-
-// Keys, or tokens, first ... end - 1.
+// Keys, or tokens, first ... end - 1, of ranges and documents (core/ranges.h).
 struct KeyRange {
   int first;
   int end;

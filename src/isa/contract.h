@@ -255,9 +255,8 @@ constexpr bool has_embedded_operations() {
   return EmbeddedOperations<Isa>().widened_columns > 0;
 }
 
-// What an instruction set has where it has no loops of its own. And whether loops of whole chains are assembly: not where loads
-// are to be checked, nor where there are eight registers, nor on AArch64 where the first byte is the high one.
-
+// Whether loops of whole chains are assembly: not where loads are to be checked, nor where there are eight registers, nor on
+// AArch64 where the first byte is the high one.
 #if (defined(__x86_64__) || (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ATTEND_WHOLE_CHAINS 1
@@ -268,7 +267,7 @@ constexpr bool has_embedded_operations() {
 #endif
 #endif
 
-// contract.h says what each of them means. What an instruction set has after all, it names anew.
+// What an instruction set has where it has no loops of its own. What it has after all, it names anew.
 struct NoLoops {
   static constexpr int lane_factors = 1;
   static constexpr int chain_rows = 0, chain_vecs = 0;

@@ -1,6 +1,7 @@
-// What kernels of integer attention are called with: work memory of the query of a row of a tile, for those that keep it in an
-// order of their own, and the sums of the rows of a tile.
+// What kernels of integer attention are called with: memory of queries, sums of the rows of a tile, and what these rows need
+// for their weights: the scales of their scores, and what the weights of a chunk are relative to.
 
+// Work memory of the query of a row of a tile, for kernels that keep it in an order of their own.
 struct IntegerQueryMemory {
   void* tile;  // of all rows of the tile, which some kernels mix
   void* own;   // of this row
@@ -14,9 +15,6 @@ struct IntegerSums {
   int width;
   Merge merges[2];
 };
-
-// What the rows of a tile of integer attention need for their weights: the scales of their scores, and what the weights of a
-// chunk are relative to.
 
 // A number of 16 bits twice, side by side: all vector instruction sets load 32 bits into each lane at once, and few do 16.
 constexpr uint32_t twice(uint32_t number) { return number * 0x10001u; }

@@ -1,4 +1,13 @@
-// The outputs of a projection in integers on hosts, of sums that are computed.
+// Projections in integers on hosts, by the kernels of attention's scores: tokens are queries, and 32 rows of weights a chunk of
+// keys.
+//
+//   for each few chunks of outputs, and each few tokens:      rows of weights: one chunk, several tiles of tokens
+//     for each block of inputs:                               rows are packed, or read where they lie for one or two tokens
+//       for each tile of tokens, and each chunk:
+//         sums += tokens . weights
+//     outputs = clamped(round((bias - zero point * sums of weights + sums) * factor / 2^shift) + output_zero)
+//
+// Packed weights have their sums with them; sums of weights in rows are products with a token of ones.
 
 // The outputs of a chunk, as far as it has outputs, for some tokens.
 struct OutputBlock {
@@ -42,17 +51,6 @@ ATTEND_ALWAYS_INLINE void write_outputs(const core::IntegerLinear& linear, int b
   : bytes == 2 ? write_outputs_as<Isa, int16_t>(linear, block, of)
                : write_outputs_as<Isa, int32_t>(linear, block, of);
 }
-
-// Projections in integers on hosts, by the kernels of attention's scores: tokens are queries, and 32 rows of weights a chunk of
-// keys.
-//
-//   for each few chunks of outputs, and each few tokens:      rows of weights: one chunk, several tiles of tokens
-//     for each block of inputs:                               rows are packed, or read where they lie for one or two tokens
-//       for each tile of tokens, and each chunk:
-//         sums += tokens . weights
-//     outputs = clamped(round((bias - zero point * sums of weights + sums) * factor / 2^shift) + output_zero)
-//
-// Packed weights have their sums with them; sums of weights in rows are products with a token of ones.
 
 template <class Isa>
 class HostIntegerLinear {

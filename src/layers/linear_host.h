@@ -1,7 +1,7 @@
 // Projections on hosts.
 //
-//   one token:   weights that a cache holds: for each panel or 16 rows of outputs, chains side by side (output_panel.h,
-//                output_rows.h); others: panels side by side (linear_blocks.h)
+//   one token:   weights that a cache holds: for each panel or 16 rows of outputs, chains side by side, or one where it takes
+//                long enough (output_panel.h, output_rows.h); others: panels side by side (linear_blocks.h)
 //   a few:       16 rows of outputs, chains side by side; over panels, blocks
 //   several:     blocks (linear_blocks.h)
 

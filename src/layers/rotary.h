@@ -1,3 +1,9 @@
+// Rotary positions: pairs of numbers turn by angles that grow with the position (Su et al., RoFormer, 2021).
+//
+//   a' = a * cos - b * sin        b' = b * cos + a * sin
+//
+// each as one product, rounded, and one fused multiply-add.
+
 // Angles as fractions of a turn in 64-bit fixed point: 2^64 is a whole turn, so that turns vanish by themselves, and products
 // with positions are exact.
 
@@ -70,12 +76,6 @@ inline CosineAndSine cosine_and_sine(uint64_t angle) {
   if ((quarter & 1) != 0) return {signed_by(s, cosine_sign), signed_by(c, sine_sign)};
   return {signed_by(c, cosine_sign), signed_by(s, sine_sign)};
 }
-
-// Rotary positions: pairs of numbers turn by angles that grow with the position (Su et al., RoFormer, 2021).
-//
-//   a' = a * cos - b * sin        b' = b * cos + a * sin
-//
-// each as one product, rounded, and one fused multiply-add.
 
 // Turns pairs whose first and second numbers lie in two runs, as many as lanes.
 template <class Isa>

@@ -178,6 +178,15 @@ TEST_CASE("empty work: floats") {
   for (const auto& token : lse.data) {
     for (const float number : token) CHECK(number == -INFINITY);
   }
+  attend::State<Floats, 2> state;
+  std::memset(&lse, 0, sizeof lse);
+  CHECK(attend::finish(state, output, options) == Status::ok);
+  for (const auto& token : lse.data) {
+    for (const float number : token) CHECK(number == -INFINITY);
+  }
+  CHECK(state.begin() == Status::ok);
+  options.lse = {}, options.lse_base = attend::LseBase::two;
+  CHECK(attend::finish(state, output, options) == Status::no_effect);
 }
 
 TEST_CASE("empty work: integers") { walk<Integers>(meaning_of_integers); }

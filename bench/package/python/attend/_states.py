@@ -97,8 +97,9 @@ class State:
         return memory
 
     def merge(self, later: 'State') -> None:
-        """Adds what another state has taken with the same query and options, be it later or earlier keys, or none. A segment of 512 keys is taken
-        by one state, and only the last one of both may have keys still to come: `next` is then there, else behind the last segment."""
+        """Adds what another state has taken with the same query and options, be it later or earlier keys, or none. A segment of 512
+        keys is taken by one state, and only the last one of both may have keys still to come: `next` is then there, else behind the last
+        segment."""
         options = [state.options._replace(sink_tokens=state.options.sink_tokens or 0) for state in (self, made('later', later, State))]
         if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(*options)):
             raise ValueError('the other state has other options')
