@@ -88,15 +88,16 @@ double timed_key_parts(benchmark::State& state, const Row& row, const Case& made
     problem.keys = part == last ? s.keys : cut(part + 1);
     problem.row_block = 1, problem.key_block = attend::config::key_block;
     problem.scratch = scratch[std::size_t(part)].data();
-    core::run(problem, options);
+    core::Floats::run(problem, options);
   });
   return timed(
       state,
       [&] {
         team.run();
         for (int part = 0; part < last; ++part)
-          core::merge(states[std::size_t(last)].data(), states[std::size_t(part)].data(), false, rows, s.head_dim, nodes);
-        core::finish(made.ours(), with_states(last));
+          core::Floats::merge(states[std::size_t(last)].data(), states[std::size_t(part)].data(), false, rows, s.head_dim,
+                              nodes);
+        core::Floats::finish(made.ours(), with_states(last));
       },
       probe);
 }
@@ -105,7 +106,7 @@ template <class Probe>
 double timed(benchmark::State& state, const Row& row, const Case& made, Probe probe) {
   if (row.threads == 0) return timed(state, made.call(row.peer), probe);
   if (row.key_parts) return timed_key_parts(state, row, made, probe);
-  bench::Team team(row.threads, [&](int part) { attend::core::run_part(made.ours(part), part, row.threads); });
+  bench::Team team(row.threads, [&](int part) { attend::core::Floats::run_part(made.ours(part), part, row.threads); });
   return timed(
       state, [&] { team.run(); }, probe);
 }

@@ -116,21 +116,22 @@ void Case::choose_blocks() {
 void Case::lay_out(const float* rows) {
   const Shape& s = shape_;
   const Problem arrays = over_arrays(rows);
+  const auto key = attend_test::numbers_of<float>(arrays.key), value = attend_test::numbers_of<float>(arrays.value);
   const attend::core::Format format = core_format(format_);
   if (format_ != Format::float32) {
     cache_floats_ = FormatMemory::bytes_of(format, format, s.kv_heads, s.head_dim, s.keys) / sizeof(float);
   }
   if (layout_ == Layout::heads) {
-    problem_.key = by_heads(memory.get(), arrays.key);
-    problem_.value = by_heads(memory.get() + key_floats, arrays.value);
+    problem_.key = by_heads(memory.get(), key);
+    problem_.value = by_heads(memory.get() + key_floats, value);
   } else if (format_ != Format::float32) {
     memory.reset();
     format_cache_ = std::make_unique<FormatMemory>(format, format, s.kv_heads, s.head_dim, s.keys);
-    attend::core::store(format_cache_->cache, 0, s.keys, arrays.key, arrays.value);
+    attend::core::store(format_cache_->cache, 0, s.keys, key, value);
     options_ = format_cache_->keep_for(problem_);
   } else {
-    attend::core::store({memory.get(), memory.get() + key_floats, s.kv_heads, s.head_dim, s.head_dim, s.keys}, 0, s.keys,
-                        arrays.key, arrays.value);
+    attend::core::store({memory.get(), memory.get() + key_floats, s.kv_heads, s.head_dim, s.head_dim, s.keys}, 0, s.keys, key,
+                        value);
     problem_.key = {memory.get(), 0, std::ptrdiff_t(key_floats) / s.kv_heads};
     problem_.value = {memory.get() + key_floats, s.head_dim, std::ptrdiff_t(s.keys) * s.head_dim};
   }
@@ -185,8 +186,8 @@ std::function<void()> Case::call(const Peer* peer) const {
     const std::shared_ptr<void> prepared = peer->prepare ? peer->prepare(theirs()) : nullptr;
     return [run = peer->run, problem = theirs(), prepared] { run(problem); };
   }
-  if (format_cache_) return [problem = ours(), options = options_] { attend::core::run(problem, options); };
-  return [problem = ours()] { attend::core::run(problem); };
+  if (format_cache_) return [problem = ours(), options = options_] { attend::core::Floats::run(problem, options); };
+  return [problem = ours()] { attend::core::Floats::run(problem); };
 }
 
 void Case::check(const std::string& name, const Peer* peer) const {
@@ -199,8 +200,8 @@ void Case::check(const std::string& name, const Peer* peer) const {
   const int step = std::max(1, (shape_.queries - 1) / tokens);
   for (int token = shape_.queries - 1; token >= 0; token = token > 0 ? std::max(0, token - step) : -1) {
     Problem one = whole;
-    one.query.data += token * one.query.token_stride;
-    one.output.data += token * one.output.token_stride;
+    attend_test::move_by<float>(one.query, token * one.query.token_stride);
+    attend_test::move_by<float>(one.output, token * one.output.token_stride);
     one.offset += token;
     one.queries = 1;
     const std::vector<double> expected = attend_test::oracle(one);

@@ -43,8 +43,8 @@ void time_latents(const std::string& backend, Put put) {
   core::Problem apart = p;
   apart.value = {value.get(), value_dim, 0};
   const core::Options none;
-  std::vector<Timed> calls = {{"values in keys", [&] { core::run(p, none); }},
-                              {"values apart", [&] { core::run(apart, none); }}};
+  std::vector<Timed> calls = {{"values in keys", [&] { core::Floats::run(p, none); }},
+                              {"values apart", [&] { core::Floats::run(apart, none); }}};
   // The peak is measured before and after each call, because a processor's clock changes with what its other cores do.
   std::vector<std::vector<double>> fractions(calls.size());
   for (int round = 0; round < 21; ++round) {
@@ -89,7 +89,7 @@ void time_chosen_blocks_in(Pages pages, const std::string& backend, Put put) {
   p.key_block = config::decode_keys;
   p.scratch = scratch.get();
   core::Options options = cache.keep_for(p);
-  std::vector<Timed> calls = {{"2048 keys side by side", [p] { core::run(p); }}};
+  std::vector<Timed> calls = {{"2048 keys side by side", [p] { core::Floats::run(p); }}};
   p.keys = capacity;
   attend_test::Random random(6);
   std::vector<std::vector<std::uint8_t>> masks;
@@ -104,7 +104,7 @@ void time_chosen_blocks_in(Pages pages, const std::string& backend, Put put) {
     }
     options.visible = {bits.data(), 0, 0, 0, capacity};
     options.visible_bits = true;
-    calls.push_back({"blocks of " + std::to_string(block) + " of 131072", [p, options] { core::run(p, options); }});
+    calls.push_back({"blocks of " + std::to_string(block) + " of 131072", [p, options] { core::Floats::run(p, options); }});
   }
   time_in_turns(calls, 25, 0.01);
   const std::string what = std::string("decode of 8 heads over 2048 chosen keys, head_dim 64, in pages of ") +

@@ -17,7 +17,6 @@
 
 namespace {
 
-using attend::core::IntegerProblem;
 using attend::core::Problem;
 using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns;
 namespace core = attend::core;
@@ -53,7 +52,7 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
 
   const auto query_8 = random_bytes(numbers, 4), key_8 = random_bytes(numbers, 5), value_8 = random_bytes(numbers, 6);
   Memory<std::int8_t> output_8(numbers);
-  IntegerProblem i{};
+  Problem i{};
   i.query = {query_8.get(), dims, dims};
   i.key = {key_8.get(), dims, dims};
   i.value = {value_8.get(), dims, dims};
@@ -69,12 +68,12 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
   i.scratch = scratch.get();
 
   Problem causal_f = f;
-  IntegerProblem causal_i = i;
+  Problem causal_i = i;
   causal_f.causal = causal_i.causal = true;
-  std::vector<Timed> calls = {{"float32", [&] { core::run(f); }},
-                              {"integers", [&] { core::run(i); }},
-                              {"causal, float32", [&] { core::run(causal_f); }},
-                              {"causal, integers", [&] { core::run(causal_i); }}};
+  std::vector<Timed> calls = {{"float32", [&] { core::Floats::run(f); }},
+                              {"integers", [&] { core::Integers::run(i); }},
+                              {"causal, float32", [&] { core::Floats::run(causal_f); }},
+                              {"causal, integers", [&] { core::Integers::run(causal_i); }}};
 #if ATTEND_X86
   // The library takes AVX-VNNI where it can.
   if (backend == "avx2") {
@@ -95,7 +94,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims, bo
   const std::size_t width = std::size_t(heads) * std::size_t(dims), bytes = 2 * width * std::size_t(tokens);
   const auto query = random_bytes(width, 7), cache = random_bytes(bytes, 8);
   Memory<std::int8_t> output(width);
-  IntegerProblem p{};
+  Problem p{};
   p.query = {query.get(), 0, dims};
   p.key = {cache.get(), dims, std::ptrdiff_t(tokens) * dims};
   p.value = {cache.get() + bytes / 2, dims, std::ptrdiff_t(tokens) * dims};
@@ -104,7 +103,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims, bo
   p.head_dim = p.value_dim = dims;
   p.queries = 1;
   p.keys = tokens;
-  p.panels = panels;
+  p.key_panels = panels;
   p.score_scales = &score_scale;
   p.output_scales = &output_scale;
   p.row_block = 1;
@@ -114,7 +113,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims, bo
   const auto read = [&] {
     return bench::read_bandwidth(backend.c_str(), reinterpret_cast<const float*>(cache.get()), bytes / sizeof(float), 0.02);
   };
-  std::vector<Timed> calls = {{"decode", [&] { core::run(p); }}};
+  std::vector<Timed> calls = {{"decode", [&] { core::Integers::run(p); }}};
   double limit = 0;
   for (int round = 0; round < 10; ++round) {
     limit = std::max(limit, read());

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../tests/support/core_numbers.h"
 #include "../tests/support/random.h"
 #include "attend/attend.h"
 #include "attend/core/ranges.h"
@@ -96,8 +97,10 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   with_relative.relative_left = with_relative.relative_right = 1000;
   with_lse.lse = {lse.get(), heads, 1};
   with_window.left = 127;
-  const auto call = [](const Problem& problem, const core::Options& options) { return [&] { core::run(problem, options); }; };
-  std::vector<Timed> calls = {{"no option", [&] { core::run(p); }},
+  const auto call = [](const Problem& problem, const core::Options& options) {
+    return [&] { core::Floats::run(problem, options); };
+  };
+  std::vector<Timed> calls = {{"no option", [&] { core::Floats::run(p); }},
                               {"additive bias", call(p, with_bias)},
                               {"boolean mask, bytes", call(p, with_mask)},
                               {"boolean mask, bits", call(p, with_bits)},
@@ -105,7 +108,7 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
                               {"ALiBi", call(p, with_slopes)},
                               {"relative positions", call(p, with_relative)},
                               {"log-sum-exp", call(p, with_lse)},
-                              {"causal", [&] { core::run(causal); }},
+                              {"causal", [&] { core::Floats::run(causal); }},
                               {"causal, window of 128", call(causal, with_window)}};
   time_in_turns(calls, 15, 0.02);
   const std::string shape = std::to_string(heads) + " x " + std::to_string(tokens) + " x " + std::to_string(tokens) +
@@ -136,13 +139,15 @@ void time_pieces(const std::string& backend, int count, int tokens, int heads, i
     Problem one = p;
     one.queries = one.keys = tokens;
     for (int i = 0; i < count; ++i) {
-      core::run(one);
+      core::Floats::run(one);
       const std::ptrdiff_t on = std::ptrdiff_t(tokens) * p.query.token_stride;
-      one.query.data += on, one.key.data += on, one.value.data += on, one.output.data += on;
+      for (auto* const of : {&one.query, &one.key, &one.value}) attend_test::move_by<float>(*of, on);
+      attend_test::move_by<float>(one.output, on);
     }
   };
-  std::vector<Timed> calls = {
-      {"a call for each", apart}, {"documents", [&] { core::run(p, documents); }}, {"ranges", [&] { core::run(p, ranges); }}};
+  std::vector<Timed> calls = {{"a call for each", apart},
+                              {"documents", [&] { core::Floats::run(p, documents); }},
+                              {"ranges", [&] { core::Floats::run(p, ranges); }}};
   time_in_turns(calls, all > 10000 ? 5 : 15, 0.02);
   const std::string shape = std::to_string(count) + " pieces of " + std::to_string(tokens) + " tokens, " +
                             std::to_string(heads) + " heads of " + std::to_string(dims);
@@ -198,9 +203,9 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
     p.scratch = scratch.get();
     const core::Options options = caches.back()->keep_for(p);
     if (kind.key == Format::float32) {
-      calls.push_back({kind.name, [p] { core::run(p); }});
+      calls.push_back({kind.name, [p] { core::Floats::run(p); }});
     } else {
-      calls.push_back({kind.name, [p, options] { core::run(p, options); }});
+      calls.push_back({kind.name, [p, options] { core::Floats::run(p, options); }});
     }
   }
   std::vector<double> limits;

@@ -58,7 +58,7 @@ void CachedAttention::run(int layer, int position, const float* query, const flo
   if (attention_) {
     attention_(layer, problem);
   } else {
-    attend::core::run(problem);
+    attend::core::Floats::run(problem);
   }
 }
 

@@ -22,7 +22,7 @@ class Recorder {
     options.scores = {weights.data(), 0, std::ptrdiff_t(keys)};
     options.score_keys = problem.keys;
     options.score_stage = attend::core::Scores::weights;
-    attend::core::run(problem, options);
+    attend::core::Floats::run(problem, options);
     if (keys < sentence_.tokens.size()) return;
     rows_.push_back({layer, std::move(weights)});
   }

@@ -130,7 +130,7 @@ void IntegerLlama::attend_layer(int index) {
 // Writes numbers_, the input of the projection behind it.
 void IntegerLlama::run_attention(LayerState& state) {
   const int head_dim = config_.head_dim();
-  attend::core::IntegerProblem problem{};
+  attend::core::Problem problem{};
   problem.query = {queries_.data(), config_.dim, head_dim};
   problem.output = {numbers_.data(), config_.dim, head_dim};
   problem.key = {state.keys.data(), config_.kv_dim(), head_dim};
@@ -144,11 +144,11 @@ void IntegerLlama::run_attention(LayerState& state) {
   problem.causal = true;
   problem.score_scales = state.score_scales.data();
   problem.output_scales = state.output_scales.data();
-  problem.score_scale_stride = problem.output_scale_stride = 1;
+  problem.scale_stride = 1;
   problem.row_block = row_block_;
   problem.key_block = key_block_;
   problem.scratch = scratch_.get();
-  attend::core::run(problem);
+  attend::core::Integers::run(problem);
 }
 
 // stream += down(silu(gate x) * (up x)), x the normalised stream. Its numbers vary too much for scales that stay.

@@ -38,8 +38,8 @@ Status merge(State<Shape, tokens, nodes>& state, const State<Shape, tokens, node
     return Status::ok;
   }
   if (segments.count_with(added) > nodes) return Status::too_many_nodes;
-  core::merge(StateAccess::data(state), StateAccess::data(other), other_next % segment_keys != 0,
-              progress.queries() * Checked<Shape>::query_heads, Checked<Shape>::value_dim, nodes);
+  ArithmeticCalls<Shape>::merge(StateAccess::data(state), StateAccess::data(other), other_next % segment_keys != 0,
+                                progress.queries() * Checked<Shape>::query_heads, Checked<Shape>::value_dim, nodes);
   progress.merge(next);
   return Status::ok;
 }

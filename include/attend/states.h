@@ -98,9 +98,9 @@ void set_results(OptionCall& call, const ScoreOptions<Shape>& options, const Who
   call.options.lse_base2 = options.lse_base == LseBase::two;
 }
 template <class Shape, int heads, class Number>
-void set_results(IntegerCall& call, const ScoreOptions<Shape>&, const Quantisation<Shape, heads>& quantisation, Number* output,
+void set_results(OptionCall& call, const ScoreOptions<Shape>&, const Quantisation<Shape, heads>& quantisation, Number* output,
                  int32_t* sums) {
-  set_integer_output<Shape>(call.problem, output);
+  set_output<Shape>(call.problem, output);
   set_quantisation(call.problem, quantisation);
   call.problem.scratch = sums;
   call.options.output_format = format_of<Number>;
@@ -131,7 +131,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   const Status lse = check_lse(options, queries);
   if (lse != Status::ok) return lse;
   auto& data = StateAccess::data(state);
-  typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;
+  using Arithmetic = ArithmeticCalls<Shape>;
+  OptionCall call;
   set_shape<Shape>(call.problem, queries);
   set_results(call, options, quantisation, output, sums_of<Shape>(data));
   call.options.states = states_of<Shape, nodes>(data);
@@ -139,14 +140,14 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   if (!begun) {
     const bool needs_keys = end > 0 || (queries > 0 && options.causal.or_else(false) && !options.key_length.given);
     if (needs_keys) return Status::missing_keys;
-    core::begin(call.problem, call.options);
+    Arithmetic::begin(call.problem, call.options);
   } else {
     set_visibility(call.problem, call.options, StateAccess::settings(state));
-    const core::SeenKeys seen = core::seen_keys(call.problem, call.options);
+    const core::SeenKeys seen = Arithmetic::seen_keys(call.problem, call.options);
     const bool ends = options.key_length.given || core::has_own_keys(call.problem);
     if (!ends || !finished_segments<Shape>(state).has_all(seen, end)) return Status::missing_keys;
   }
-  core::finish(call.problem, call.options);
+  Arithmetic::finish(call.problem, call.options);
   progress.finish();
   return Status::ok;
 }

@@ -17,8 +17,8 @@ class EmbeddedKeys {
         options_(options),
         keys_(problem.key.data),
         values_(problem.value.data),
-        key_scales_(options.key_scales),
-        value_scales_(options.value_scales) {}
+        key_scales_(static_cast<const float*>(options.key_scales)),
+        value_scales_(static_cast<const float*>(options.value_scales)) {}
 
   template <class Number>
   const Number* keys() const {
@@ -66,7 +66,7 @@ class EmbeddedKeys {
     const int dims = problem_.head_dim;
     const bool panels = !Features::arrays || problem_.key_panels;
     const ptrdiff_t stride = panels ? dims : problem_.key.token_stride;
-    const float* const from = moved(keys_, place * stride, key_format());
+    const void* const from = moved(keys_, place * stride, key_format());
     if (panels && key_format() == core::Format::int4) return ATTEND_ISA::widen_panel<Isa>(core::Format::int4, from, dims, to);
     widen_rows(key_format(), from, stride, panels ? 1 : count, 0, panels ? panel_keys * dims : dims, to);
   }
@@ -81,7 +81,7 @@ class EmbeddedKeys {
   int origin() const { return Features::arrays ? options_.origin : 0; }
 
   // Some columns of rows.
-  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int column,
+  ATTEND_NOINLINE static void widen_rows(core::Format format, const void* from, ptrdiff_t stride, int count, int column,
                                          int width, float* to) {
     for (int i = 0; i < count; ++i) {
       if (format == core::Format::int4) {
@@ -106,7 +106,7 @@ class EmbeddedKeys {
   const core::Problem& problem_;
   const core::Options& options_;
 
-  const float *keys_, *values_;  // of the key/value head, as the scales are
+  const void *keys_, *values_;  // of the key/value head, as the scales are
   const float *key_scales_, *value_scales_;
 };
 
@@ -115,7 +115,7 @@ template <class Isa>
 class EmbeddedKeys<Isa, NoFeatures> {
  public:
   ATTEND_ALWAYS_INLINE explicit EmbeddedKeys(const core::Problem& problem)
-      : keys_(problem.key.data), values_(problem.value.data) {}
+      : keys_(static_cast<const float*>(problem.key.data)), values_(static_cast<const float*>(problem.value.data)) {}
 
   template <class Number>
   const Number* keys() const {

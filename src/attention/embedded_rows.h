@@ -67,7 +67,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
         shows_masked_(Features::score_mods && ATTEND_ISA::shows_masked(options)),
         query_scale_(Features::score_mods ? ScoreFactors(problem, options).query : base2_scale(problem.scale)) {
     const core::EmbeddedOptionMemory at(problem.row_block, problem.head_dim, problem.value_dim);
-    float* const work = problem.scratch;
+    float* const work = floats_at(problem, 0);
     rows_ = static_cast<EmbeddedRow*>(static_cast<void*>(work));
     sums_ = static_cast<float**>(static_cast<void*>(rows_ + row_limit()));
     states_ = work + at.states;
@@ -107,12 +107,12 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   ATTEND_NOINLINE void begin(int r, int token, int head) {
     EmbeddedRow& row = rows_[r];
     float* const query = queries_ + ptrdiff_t(r) * problem_.head_dim;
-    query_ = element(problem_.query, token, head);
+    query_ = element<float>(problem_.query, token, head);
     if constexpr (Features::score_mods) {
       row.at = query_row(problem_, options_, token, head);
       score_mod().begin(token, head);
       if (options_.query_format != core::Format::float32) {
-        const ptrdiff_t at = query_ - problem_.query.data;
+        const ptrdiff_t at = core::distance(problem_.query, token, head);
         widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim,
                        numbers_);
         query_ = numbers_;
@@ -126,7 +126,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     this->note(scaled && !folds ? scale_query<Isa>(query_, problem_.head_dim, query_scale_, query)
                                 : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
     if (has_states()) {
-      row.state = element(options_.states, token, head);
+      row.state = element<float>(options_.states, token, head);
       if (options_.begins) state(r).template begin<Isa>();
     } else {
       row.state = states_ + r * core::EmbeddedOptionMemory::state_floats(problem_.value_dim);
@@ -169,7 +169,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
       }
       epilogue_row<Isa>(problem_, options_, token, head, sums, denominator);
     } else {
-      divide_row<Isa>(sums, problem_.value_dim, sum, element(problem_.output, token, head));
+      divide_row<Isa>(sums, problem_.value_dim, sum, element<float>(problem_.output, token, head));
     }
   }
 
@@ -219,14 +219,14 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
   };
 
   ATTEND_ALWAYS_INLINE explicit EmbeddedRows(const core::Problem& problem)
-      : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(problem.scratch + memory().sums()) {}
+      : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(floats_at(problem, memory().sums())) {}
 
   const core::Problem& problem() const { return problem_; }
   // The number of rows of the next block, where `left` rows are left.
   int take(int left) const { return left < row_limit() ? 1 : row_limit(); }
   int end(int r) const { return end_[r]; }  // of the keys that it sees
   ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }
-  float* scores(int r) const { return problem_.scratch + r * chain_keys; }
+  float* scores(int r) const { return floats_at(problem_, r * chain_keys); }
   const float* query(int r) const { return query_ + ptrdiff_t(r) * problem_.head_dim; }
   float query_factor() const { return scaled() ? 1.0f : query_scale_; }
 
@@ -238,11 +238,11 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
 
   // Row r is a token of a query head.
   ATTEND_NOINLINE void begin(int r, int token, int head) {
-    sums_[r] = output_[r] = element(problem_.output, token, head);
+    sums_[r] = output_[r] = element<float>(problem_.output, token, head);
     end_[r] = visible_keys(problem_, token);
     max(r) = lowest_max;
     fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
-    query_ = element(problem_.query, token, head);
+    query_ = element<float>(problem_.query, token, head);
     if (scaled()) {
       float* const scaled_queries = state_ + memory().queries();
       this->note(scale_query<Isa>(query_, problem_.head_dim, query_scale_, scaled_queries + ptrdiff_t(r) * problem_.head_dim));

@@ -21,7 +21,7 @@ class FeatureWalk {
         key_block_(problem.row_block > 1 ? at_most(problem.key_block, config::score_keys)
                                          : at_most(problem.key_block, decode_block(options))),
         rows_(problem, options, at),
-        row_(static_cast<QueryRow*>(static_cast<void*>(problem.scratch + at.query_rows))) {}
+        row_(static_cast<QueryRow*>(static_cast<void*>(floats_at(problem, at.query_rows)))) {}
 
   void run(const Rows& rows) {
     rows_.take(rows);
@@ -194,7 +194,7 @@ class FeatureWalk {
       if (block.value_scales != nullptr) rows_.scale_weights(count, k & -panel_keys, next, block.value_scales);
       for (int i = 0; i < count; ++i) seen[i] = at_most(at_least(visible[i] - k, 0), next - k);
       Values values = block.values;
-      values.data = moved(static_cast<const float*>(values.data), k * values.stride, values.format);
+      values.data = moved(values.data, k * values.stride, values.format);
       values.first_chain = chain + chain_keys - k;
       Steps::value(count, rows_.scores + k, values, seen, sums);
     }

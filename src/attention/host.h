@@ -11,11 +11,11 @@ template <class Isa>
 bool loses_factors(const core::Problem& problem, core::Format format, float scale) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      const float* query = element(problem.query, token, head);
+      const float* query = element<float>(problem.query, token, head);
       if (format != core::Format::float32) {
-        const float* const numbers = moved(problem.query.data, query - problem.query.data, format);
-        widen_row<Isa>(format, numbers, problem.head_dim, problem.scratch);
-        query = problem.scratch;
+        const void* const numbers = moved(problem.query.data, core::distance(problem.query, token, head), format);
+        widen_row<Isa>(format, numbers, problem.head_dim, floats_at(problem, 0));
+        query = floats_at(problem, 0);
       }
       if (loses_factor<Isa>(query, problem.head_dim, scale)) return true;
     }
@@ -63,9 +63,9 @@ ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* 
 template <class Isa>
 ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
   const ptrdiff_t stride = problem.value.token_stride;
-  const float* const data = element(problem.value, 0, head);
+  const float* const data = element<float>(problem.value, 0, head);
   const int dims = problem.value_dim;
-  const Sums sums = {element(problem.output, 0, head), dims, false, false};
+  const Sums sums = {element<float>(problem.output, 0, head), dims, false, false};
   if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
     constexpr int vecs = panel_keys / Isa::lanes;
     const ValueRows<float> values = {data, stride, chain_keys};
@@ -80,7 +80,7 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
 
 template <class Isa>
 ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, float denominator, float max, bool divides) {
-  float* const output = element(problem.output, 0, head);
+  float* const output = element<float>(problem.output, 0, head);
   end_row<Isa>(output, problem.value_dim, denominator, max, divides, output);
 }
 
@@ -91,13 +91,13 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   constexpr int vecs = panel_keys / Isa::lanes, heads_at_once = heads * vecs <= 4 ? heads : 4 / vecs;
   static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const panel = problem.scratch;
-  float* const scores = problem.scratch + at.scores;  // [heads][16]
-  float* const query = problem.scratch + at.query;
+  float* const panel = floats_at(problem, 0);
+  float* const scores = floats_at(problem, at.scores);  // [heads][16]
+  float* const query = floats_at(problem, at.query);
   for (int i = 0; i < heads; ++i) {
-    const float* const key = element(problem.key, 0, first_head + i);
+    const float* const key = element<float>(problem.key, 0, first_head + i);
     float* const row = scores + i * panel_keys;
-    multiply_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
+    multiply_row<Isa>(element<float>(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
     if (problem.key_panels) {
       score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
     } else {
@@ -139,12 +139,12 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, bo
     for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
   }
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const scores = problem.scratch + at.scores;
-  float* const lane_sums = problem.scratch + at.lane_sums;
-  float* const query = problem.scratch + at.query;
+  float* const scores = floats_at(problem, at.scores);
+  float* const lane_sums = floats_at(problem, at.lane_sums);
+  float* const query = floats_at(problem, at.query);
   for (; head < problem.query_heads; ++head) {
-    multiply_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
-    score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
+    multiply_row<Isa>(element<float>(problem.query, 0, head), problem.head_dim, query_scale, query);
+    score_rows<Isa, float, 1>(query, element<float>(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
     const int padded = whole_panels(keys);
     mask_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));
@@ -188,7 +188,7 @@ template <class Call>
 ATTEND_ALWAYS_INLINE void for_each_state(const core::Problem& problem, const core::Options& options, int first_head, int heads,
                                          const Call& call) {
   for (int token = 0; token < problem.queries; ++token) {
-    for (int i = 0; i < heads; ++i) call(RowState(element(options.states, token, first_head + i), problem.value_dim));
+    for (int i = 0; i < heads; ++i) call(RowState(element<float>(options.states, token, first_head + i), problem.value_dim));
   }
 }
 
@@ -211,15 +211,15 @@ ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core
   const ptrdiff_t key_stride = problem.key_panels ? problem.head_dim : problem.key.token_stride;
   for (int head = 0; head < problem.kv_heads; ++head) {
     const int first = head * group;
-    segment.query.data = element(problem.query, 0, first);
-    float* const states = element(options.states, 0, first);
+    segment.query.data = element<float>(problem.query, 0, first);
+    float* const states = element<float>(options.states, 0, first);
     segment.output = {states + core::state_head, options.states.token_stride, options.states.head_stride};
     for_each_state(problem, options, first, group, [&](const RowState& state) {
       if (options.begins) state.nodes().set_nodes(0);
     });
     for (int key = options.first_key; key < problem.keys; key += segment_keys) {
-      segment.key.data = element(problem.key, 0, head) + key * key_stride;
-      segment.value.data = element(problem.value, key, head);
+      segment.key.data = element<float>(problem.key, 0, head) + key * key_stride;
+      segment.value.data = element<float>(problem.value, key, head);
       is_short_decode(segment) ? run_short_decode<Isa>(segment, segment_keys, false) : run_blocks<Isa>(segment, false);
       for_each_state(problem, options, first, group, [&](const RowState& state) {
         state.push<Isa>(segment_of(key), node_at(state.lane_sums(), problem.value_dim));

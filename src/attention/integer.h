@@ -12,7 +12,7 @@
 // The part of a call that only hosts have.
 template <bool packs, class Isa, class Keys>
 struct IntegerTiles {
-  IntegerTiles(const core::IntegerProblem&, const Keys&, const core::IntegerMemory&) {}
+  IntegerTiles(const core::Problem&, const Keys&, const core::IntegerMemory&) {}
 };
 template <class Isa, class Keys>
 struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
@@ -25,7 +25,7 @@ struct IntegerWork {
   char* query;
   int32_t* sums;
 
-  IntegerWork(const core::IntegerProblem& problem, const core::IntegerMemory& at)
+  IntegerWork(const core::Problem& problem, const core::IntegerMemory& at)
       : rows(at.rows), query(at_memory<char>(problem, at.query)), sums(at_memory<int32_t>(problem, at.sums)) {}
 };
 
@@ -38,7 +38,7 @@ class IntegerPipeline {
   using Query = typename Isa::Query;
 
  public:
-  IntegerPipeline(const core::IntegerProblem& problem, const Options& options)
+  IntegerPipeline(const core::Problem& problem, const Options& options)
       : problem_(problem),
         options_(options),
         keys_(problem, options),
@@ -152,7 +152,7 @@ class IntegerPipeline {
     const int bytes = core::integer_query_bytes(problem_.head_dim);
     for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) {
       at[i] = {token, head};
-      query[i] = Isa::prepare(element(problem_.query, token, head), problem_.head_dim,
+      query[i] = Isa::prepare(element<int8_t>(problem_.query, token, head), problem_.head_dim,
                               IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
     });
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
@@ -181,7 +181,7 @@ class IntegerPipeline {
     of_rows.data = sums(r), of_rows.width = problem_.value_dim;
     for (int i = 0; i < rows; ++i) {
       if (all != ~0u) Keys::mask(tile[i], seen[i]);
-      const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.score_scale_stride];
+      const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.scale_stride];
       const int32_t largest = Isa::largest(tile[i]);
       const Reference reference = reference_of(largest, scale);
       const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
@@ -224,10 +224,9 @@ class IntegerPipeline {
   }
 
   void end_row(const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) const {
-    const ptrdiff_t place = token * problem_.output.token_stride + head * problem_.output.head_stride;
     if constexpr (!has_options) {
-      const RowEnd end = row_end(state, problem_.output_scales[head * problem_.output_scale_stride]);
-      Isa::outputs(sums, end, problem_.value_dim, problem_.output.data + place);
+      const RowEnd end = row_end(state, problem_.output_scales[head * problem_.scale_stride]);
+      Isa::outputs(sums, end, problem_.value_dim, element<int8_t>(problem_.output, token, head));
     } else {
       store_integer_row<Isa>(problem_, options_, state, sums, token, head);
     }
@@ -238,7 +237,7 @@ class IntegerPipeline {
   void for_each_state([[maybe_unused]] Call call) {
     if constexpr (has_options) {
       for_each_row(*rows_, group_, [&](int r, int token, int head) {
-        call(r, IntegerRowState(element(options_.states, token, head), problem_.value_dim));
+        call(r, IntegerRowState(element<int32_t>(options_.states, token, head), problem_.value_dim));
       });
     }
   }
@@ -268,7 +267,7 @@ class IntegerPipeline {
   }
   int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 
-  const core::IntegerProblem& problem_;
+  const core::Problem& problem_;
   const Options& options_;
   const Keys keys_;
   const int group_;

@@ -26,14 +26,14 @@ class IntegerHostTiles {
   using Query = typename Isa::Query;
 
  public:
-  IntegerHostTiles(const core::IntegerProblem& problem, const Keys& keys, const core::IntegerMemory& at)
+  IntegerHostTiles(const core::Problem& problem, const Keys& keys, const core::IntegerMemory& at)
       : problem_(problem), keys_(keys), at_(at) {}
 
   // Queries of a block of rows, in the order in which the kernels read them.
   ATTEND_NOINLINE void prepare_queries(const Rows& rows, int group) {
     kv_head_ = rows.head;
     for_each_row(rows, group, [this](int r, int token, int head) {
-      Isa::prepare(element(problem_.query, token, head), problem_.head_dim, query(r));
+      Isa::prepare(element<int8_t>(problem_.query, token, head), problem_.head_dim, query(r));
     });
   }
 
@@ -47,7 +47,7 @@ class IntegerHostTiles {
   static constexpr int most_in_panels = 4, most_in_place = 2;
   static_assert(Isa::tile_rows >= (Isa::reads_panels ? most_in_panels : most_in_place), "so many rows are one tile");
   bool takes_alone(int rows) const {
-    if (problem_.panels) return Isa::reads_panels && rows <= most_in_panels;
+    if (problem_.key_panels) return Isa::reads_panels && rows <= most_in_panels;
     return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= most_in_place;
   }
 
@@ -132,8 +132,7 @@ class IntegerHostTiles {
     const int8_t* keys[most_chunks];
     const int8_t* values[most_chunks];
 
-    ATTEND_ALWAYS_INLINE void add(int chunk, uint32_t sees, const Keys& key_source, const core::IntegerProblem& problem,
-                                  int kv_head) {
+    ATTEND_ALWAYS_INLINE void add(int chunk, uint32_t sees, const Keys& key_source, const core::Problem& problem, int kv_head) {
       first_keys[count] = chunk;
       seen[count] = sees;
       keys[count] = key_source.first(problem.key, kv_head, chunk);
@@ -145,9 +144,9 @@ class IntegerHostTiles {
                                        IntegerSoftmaxState& state, int32_t* sums) const {
     const Tile tile = scores();
     if constexpr (Isa::reads_panels) {
-      if (problem_.panels) Isa::scores_in_panels(query, step.keys, step.count, problem_.head_dim, tile);
+      if (problem_.key_panels) Isa::scores_in_panels(query, step.keys, step.count, problem_.head_dim, tile);
     }
-    for (int i = 0; !problem_.panels && i < step.count; ++i) {
+    for (int i = 0; !problem_.key_panels && i < step.count; ++i) {
       Isa::scores_in_place(query, step.keys[i], problem_.key.token_stride, problem_.head_dim, tile[i]);
     }
     if constexpr (Keys::has_options) {
@@ -168,7 +167,7 @@ class IntegerHostTiles {
       }
     }
     if constexpr (Isa::reads_panels) {
-      if (problem_.panels) return Isa::values_in_panels(tile, step.values, step.count, problem_.value_dim, merges, sums);
+      if (problem_.key_panels) return Isa::values_in_panels(tile, step.values, step.count, problem_.value_dim, merges, sums);
     }
     for (int i = 0; i < step.count; ++i) {
       Isa::values_in_place(tile[i], step.values[i], problem_.value.token_stride, problem_.value_dim, merges[i], sums);
@@ -201,7 +200,7 @@ class IntegerHostTiles {
   ATTEND_NOINLINE void pack_chunk(int chunk, int count) const {
     if constexpr (Isa::reads_panels) {
       // Masks and weights take care of what lies behind the last key.
-      if (problem_.panels) {
+      if (problem_.key_panels) {
         Isa::pack_key_panel(keys_.first(problem_.key, kv_head_, chunk), problem_.head_dim, packed_keys(chunk));
         Isa::pack_value_panel(keys_.first(problem_.value, kv_head_, chunk), problem_.value_dim, packed_values(chunk));
         return;
@@ -212,7 +211,7 @@ class IntegerHostTiles {
     Isa::pack_values(rows.values, rows.value_stride, count, problem_.value_dim, packed_values(chunk));
   }
 
-  const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
+  const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.scale_stride]; }
   Tile scores() const { return at_memory<int32_t[integer_chunk]>(problem_, at_.scores); }
   void* query(int r) const {
     return at_memory<void>(problem_, at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim));
@@ -224,7 +223,7 @@ class IntegerHostTiles {
     return at_memory<int16_t>(problem_, at_.values + ptrdiff_t(chunk - block_) * ((problem_.value_dim + 15) / 16 * 32));
   }
 
-  const core::IntegerProblem& problem_;
+  const core::Problem& problem_;
   const Keys& keys_;
   const core::IntegerMemory at_;
   int kv_head_ = 0;

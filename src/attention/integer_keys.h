@@ -32,8 +32,8 @@ struct IntegerChunk {
 
 // A place in the work memory of a call.
 template <class Type>
-Type* at_memory(const core::IntegerProblem& problem, ptrdiff_t offset) {
-  return reinterpret_cast<Type*>(static_cast<char*>(problem.scratch) + offset);
+Type* at_memory(const core::Problem& problem, ptrdiff_t offset) {
+  return static_cast<Type*>(static_cast<void*>(static_cast<char*>(problem.scratch) + offset));
 }
 
 // The options of a call that has none.
@@ -44,7 +44,7 @@ class IntegerKeys {
  public:
   static constexpr bool has_options = sizeof(Options) > sizeof(NoIntegerOptions);
 
-  IntegerKeys(const core::IntegerProblem& problem, const Options& options) : problem_(problem), options_(options) {}
+  IntegerKeys(const core::Problem& problem, const Options& options) : problem_(problem), options_(options) {}
 
   bool has_states() const {
     if constexpr (has_options) return options_.states.data != nullptr;
@@ -79,8 +79,8 @@ class IntegerKeys {
   }
 
   // The first key or value of a chunk of a key/value head.
-  const int8_t* first(const core::Tensor<const int8_t>& tensor, int kv_head, int chunk) const {
-    return tensor.data + kv_head * tensor.head_stride + slot(chunk) * tensor.token_stride;
+  const int8_t* first(const core::Tensor<const void>& tensor, int kv_head, int chunk) const {
+    return element<int8_t>(tensor, slot(chunk), kv_head);
   }
 
   // `count` rows of a chunk: where they lie or, from panels, brought into `memory`.
@@ -88,7 +88,7 @@ class IntegerKeys {
     const int8_t* const keys = first(problem_.key, kv_head, chunk);
     const int8_t* const values = first(problem_.value, kv_head, chunk);
     if constexpr (!config::embedded) {
-      if (problem_.panels) return rows_of_panels(keys, values, count, memory);
+      if (problem_.key_panels) return rows_of_panels(keys, values, count, memory);
     }
     return {keys, values, problem_.key.token_stride, problem_.value.token_stride};
   }
@@ -125,7 +125,7 @@ class IntegerKeys {
   ATTEND_NOINLINE void modify(int rows, int32_t (*tile)[integer_chunk], int kv_head, int chunk, int count) const {
     const int8_t* const keys = first(problem_.key, kv_head, chunk);
     if (options_.query_zero != 0) {
-      const bool panels = !config::embedded && problem_.panels;
+      const bool panels = !config::embedded && problem_.key_panels;
       for (int k = 0; k < count; ++k) {
         int32_t sum = 0;
         for (int d = 0; d < problem_.head_dim; ++d)
@@ -134,7 +134,8 @@ class IntegerKeys {
       }
     }
     if (options_.key_scales != nullptr) {
-      const uint16_t* const scales = options_.key_scales + kv_head * options_.key_scale_stride + slot(chunk);
+      const uint16_t* const scales =
+          static_cast<const uint16_t*>(options_.key_scales) + kv_head * options_.key_scale_stride + slot(chunk);
       for (int k = 0; k < count; ++k) {
         for (int i = 0; i < rows; ++i) tile[i][k] = scaled(tile[i][k], scales[k]);
       }
@@ -144,7 +145,7 @@ class IntegerKeys {
   // The scales of a chunk's values; null: none.
   const uint16_t* value_scales(int kv_head, int chunk) const {
     if (options_.value_scales == nullptr) return nullptr;
-    return options_.value_scales + kv_head * options_.value_scale_stride + slot(chunk);
+    return static_cast<const uint16_t*>(options_.value_scales) + kv_head * options_.value_scale_stride + slot(chunk);
   }
 
  private:
@@ -170,6 +171,6 @@ class IntegerKeys {
     return chunk;
   }
 
-  const core::IntegerProblem& problem_;
+  const core::Problem& problem_;
   const Options& options_;
 };

@@ -37,18 +37,16 @@ inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end,
 
 // A row's output, in the format of the options.
 template <class Isa>
-void store_integer_row(const core::IntegerProblem& problem, const core::IntegerOptions& options,
-                       const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) {
-  const ptrdiff_t place = token * problem.output.token_stride + head * problem.output.head_stride;
-  const RowEnd end = row_end(state, problem.output_scales[head * problem.output_scale_stride]);
-  if (options.output_format == core::IntegerFormat::int8) {
-    return Isa::outputs(sums, end, problem.value_dim, problem.output.data + place);
+void store_integer_row(const core::Problem& problem, const core::Options& options, const IntegerSoftmaxState& state,
+                       const int32_t* sums, int token, int head) {
+  const RowEnd end = row_end(state, problem.output_scales[head * problem.scale_stride]);
+  if (options.output_format == core::Format::int8) {
+    return Isa::outputs(sums, end, problem.value_dim, element<int8_t>(problem.output, token, head));
   }
-  if (options.output_format == core::IntegerFormat::float32) {
-    return store_floats(sums, end, problem.value_dim, options.float_scale,
-                        reinterpret_cast<float*>(problem.output.data) + place);
+  if (options.output_format == core::Format::float32) {
+    return store_floats(sums, end, problem.value_dim, options.float_scale, element<float>(problem.output, token, head));
   }
-  int16_t* const output = reinterpret_cast<int16_t*>(problem.output.data) + place;
+  int16_t* const output = element<int16_t>(problem.output, token, head);
   for (int c = 0; c < problem.value_dim; ++c) output[c] = int16_t(clamped(output_of(sums[c], end), -32768, 32767));
 }
 

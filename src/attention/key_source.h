@@ -14,11 +14,11 @@ class KeySource {
   KeySource(const core::Problem& problem, const core::Options& options, const core::HostWorkMemory& at)
       : problem_(problem),
         options_(options),
-        panels_(problem.scratch + at.panels),
-        values_(problem.scratch + at.values),
-        panel_rows_(problem.scratch + at.panel_rows),
-        key_scales_(problem.scratch + at.key_scales),
-        value_scales_(problem.scratch + at.value_scales) {}
+        panels_(floats_at(problem, at.panels)),
+        values_(floats_at(problem, at.values)),
+        panel_rows_(floats_at(problem, at.panel_rows)),
+        key_scales_(floats_at(problem, at.key_scales)),
+        value_scales_(floats_at(problem, at.value_scales)) {}
 
   // The keys at positions key + from ... key + to - 1, where `from` is a whole number of panels. Indices into what is read of
   // them count from position `key`.
@@ -45,8 +45,8 @@ class KeySource {
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
     values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
     if constexpr (Features::any) {
-      const auto scales_of_head = [head](const float* scales, ptrdiff_t stride) {
-        return scales == nullptr ? nullptr : scales + head * stride;
+      const auto scales_of_head = [head](const void* scales, ptrdiff_t stride) {
+        return scales == nullptr ? nullptr : static_cast<const float*>(scales) + head * stride;
       };
       key_scales_of_head_ = scales_of_head(options_.key_scales, options_.key_scale_stride);
       value_scales_of_head_ = scales_of_head(options_.value_scales, options_.value_scale_stride);
@@ -92,7 +92,7 @@ class KeySource {
     const int dims = problem_.head_dim;
     if (!Features::any ||
         (block.in_place && key_format() == core::Format::float32 && stride == dims && block.key + from >= origin())) {
-      return keys_of_head_ + (block.slot + from - origin()) * dims;
+      return static_cast<const float*>(keys_of_head_) + (block.slot + from - origin()) * dims;
     }
     for (int i = 0; i < count; ++i) {
       const int key = at_least(block.key + from + i, origin());  // keys before do not exist
@@ -143,10 +143,10 @@ class KeySource {
   }
 
  private:
-  static void prefetch_first(const float* data) {
+  static void prefetch_first(const void* data) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) {
-      __builtin_prefetch(data + i * cache_line / int(sizeof(float)));
+      __builtin_prefetch(static_cast<const char*>(data) + i * cache_line);
       keep_loads_in_order();  // or GCC takes a function of nothing but prefetches for one that does nothing
     }
   }
@@ -207,14 +207,14 @@ class KeySource {
   void pack_one_panel(int key, int count, float* panel) {
     const int dims = problem_.head_dim, slot = slot_of(key);
     if (problem_.key_panels) {
-      const float* from = moved(keys_of_head_, ptrdiff_t(slot - origin()) * dims, key_format());
+      const void* const from = moved(keys_of_head_, ptrdiff_t(slot - origin()) * dims, key_format());
       return widen_panel<Isa>(key_format(), from, dims, panel);
     }
     const ptrdiff_t stride = problem_.key.token_stride;
     const int first = at_least(origin() - key, 0);  // keys before do not exist
-    const float* from = moved(keys_of_head_, (slot + first - origin()) * stride, key_format());
+    const void* const from = moved(keys_of_head_, (slot + first - origin()) * stride, key_format());
     if (first == 0 && key_format() == core::Format::float32) {
-      return pack_panel<Isa>(from, stride, count, dims, panel);
+      return pack_panel<Isa>(static_cast<const float*>(from), stride, count, dims, panel);
     }
     for (int i = 0; i < count; ++i) {
       const ptrdiff_t steps = at_least(i - first, 0);
@@ -247,9 +247,9 @@ class KeySource {
         fill_row<Isa>(0.0f, dims, row);
         continue;
       }
-      const float* const value = moved(values_of_head_, (slot + i - from) * problem_.value.token_stride, value_format());
+      const void* const value = moved(values_of_head_, (slot + i - from) * problem_.value.token_stride, value_format());
       if (value_format() == core::Format::float32) {
-        copy_row<Isa>(value, dims, row);
+        copy_row<Isa>(static_cast<const float*>(value), dims, row);
       } else {
         widen_row<Isa>(value_format(), value, dims, row);
       }
@@ -283,6 +283,6 @@ class KeySource {
   float* const key_scales_;
   float* const value_scales_;
   bool keeps_rows_ = false;
-  const float *keys_of_head_ = nullptr, *values_of_head_ = nullptr;
+  const void *keys_of_head_ = nullptr, *values_of_head_ = nullptr;
   const float *key_scales_of_head_ = nullptr, *value_scales_of_head_ = nullptr;
 };

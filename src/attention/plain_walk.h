@@ -68,7 +68,7 @@ class PlainWalk {
   void end_rows(bool divides, int last_segment) {
     const int depth = nodes_before(segment_of(last_segment));
     rows_.for_each_row([&](int r, int token, int head) {
-      float* const output = element(problem_.output, token, head);
+      float* const output = element<float>(problem_.output, token, head);
       const auto result = sees_segment(token, last_segment) ? rows_.sums.result(r, depth) : rows_.sums.first_node(r);
       end_row<Isa>(result.sums, problem_.value_dim, result.denominator, rows_.sums.softmax[r].max, divides, output);
     });
@@ -138,11 +138,11 @@ class PlainWalk {
   // Divides while the sums are in the first-level cache.
   ATTEND_NOINLINE void divide(const Tile& tile) {
     const int dims = problem_.value_dim, group = rows_.group, first_head = rows_.rows.head * group;
-    const core::Tensor<float> output = problem_.output;
+    const core::Tensor<void> output = problem_.output;
     const float *sums = rows_.sums.sums(tile.r), *lane_sums = rows_.sums.lane_sums(tile.r);
     Row at = tile.first;
     for (int i = 0; i < tile.rows; ++i, sums += dims, lane_sums += panel_keys, at = row_after(at, 1, group)) {
-      divide_row<Isa>(sums, dims, Isa::sum_lanes(lane_sums), element(output, at.token, first_head + at.head));
+      divide_row<Isa>(sums, dims, Isa::sum_lanes(lane_sums), element<float>(output, at.token, first_head + at.head));
     }
   }
 

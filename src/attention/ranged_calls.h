@@ -5,14 +5,10 @@
 // with a first key, a window, or fewer keys. A document is a call over arrays that begin with it.
 
 // Whether anything asks where queries are among the keys.
-template <class Problem, class Options>
-bool uses_positions(const Problem& problem, const Options& options) {
-  return problem.causal || options.left >= 0 || options.right >= 0;
+inline bool uses_positions(const core::Problem& problem, const core::Options& options) {
+  return problem.causal || options.left >= 0 || options.right >= 0 || options.alibi_slopes != nullptr ||
+         options.relative != nullptr;
 }
-inline bool has_position_bias(const core::Options& options) {
-  return options.alibi_slopes != nullptr || options.relative != nullptr;
-}
-inline bool has_position_bias(const core::IntegerOptions&) { return false; }
 
 // Queries from `token` on whose ranges one call can have, and which of their limits move from query to query.
 struct RangeRun {
@@ -25,8 +21,7 @@ struct RangeRun {
   bool end_moves;
 };
 
-template <class Problem, class Options>
-RangeRun run_from(const Problem& problem, const Options& options, const core::Ranges& ranges, int token) {
+inline RangeRun run_from(const core::Problem& problem, const core::Options& options, const core::Ranges& ranges, int token) {
   const KeyRange document = document_of(ranges, token, problem.keys);
   int most = problem.queries - token;
   if (ranges.boundaries != nullptr) most = at_most(most, document.end - (ranges.token + token));
@@ -36,7 +31,7 @@ RangeRun run_from(const Problem& problem, const Options& options, const core::Ra
   const KeyRange next = most > 1 ? range_of(ranges, token + 1, document) : range;
   // A limit that moves becomes a window's, which always holds the query's own key, and leaves sink tokens where they are. Where
   // nothing asks for positions, the first query can have the position of its first key.
-  const bool anywhere = !uses_positions(problem, options) && !has_position_bias(options);
+  const bool anywhere = !uses_positions(problem, options);
   if (anywhere && range.first <= document.end) position = range.first;
   const bool first_moves = next.first - 1 == range.first && position >= range.first &&
                            (options.sink_tokens == 0 || range.first - document.first >= options.sink_tokens);
@@ -51,37 +46,20 @@ RangeRun run_from(const Problem& problem, const Options& options, const core::Ra
   return {token, tokens, position, document, range, first_moves, end_moves};
 }
 
-// Makes arrays over keys begin with a later one. All fields of the options by name: one that they get does not compile here
-// until somebody has decided whether it has columns of keys.
+// Makes arrays over keys begin with a later one.
 inline void skip_columns(core::Mask& mask, int keys) {
   mask.first += keys;
   mask.keys = at_least(mask.keys - keys, 0);
 }
-template <class Scale>
-void skip_scales(Scale*& scales, int keys) {
-  if (scales != nullptr) scales += keys;
-}
-inline void skip_keys(core::Options& options, int keys) {
-  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
-                          score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
-      options;
-  skip_columns(visible, keys);
-  skip_columns(bias, keys);
-  skip_scales(key_scales, keys);
-  skip_scales(value_scales, keys);
-  if (scores.data == nullptr) return;
-  scores.data += keys;
-  score_keys -= keys;
-}
-inline void skip_keys(core::IntegerOptions& options, int keys) {
-  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
-                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, states,
-                          begins] = options;
-  skip_columns(visible, keys);
-  skip_scales(key_scales, keys);
-  skip_scales(value_scales, keys);
+inline void skip_keys(core::Options& options, int keys, const TensorFormats& formats) {
+  static_assert(core::option_count == 34, "attend: does the new option have columns of keys?");
+  skip_columns(options.visible, keys);
+  skip_columns(options.bias, keys);
+  core::move_bytes(options.key_scales, keys * formats.scale_bytes);
+  core::move_bytes(options.value_scales, keys * formats.scale_bytes);
+  if (options.scores.data == nullptr) return;
+  options.scores.data += keys;
+  options.score_keys -= keys;
 }
 
 // Shows the first columns of the scores as masked keys.
@@ -95,20 +73,18 @@ inline void mask_scores(const core::Problem& problem, const core::Options& optio
     }
   }
 }
-inline void mask_scores(const core::IntegerProblem&, const core::IntegerOptions&, int) {}
 
-template <class Problem, class Options>
-void take_document(Problem& problem, Options& options, const KeyRange& document, const TensorFormats& formats) {
+inline void take_document(core::Problem& problem, core::Options& options, const KeyRange& document,
+                          const TensorFormats& formats) {
   mask_scores(problem, options, document.first);
   move_tensor(problem.key, document.first, 0, formats.key);
   move_tensor(problem.value, document.first, 0, formats.value);
   problem.keys = at_least(at_most(problem.keys, document.end) - document.first, 0);
-  skip_keys(options, document.first);
+  skip_keys(options, document.first, formats);
 }
 
 // Keys first ... end - 1 for the first query.
-template <class Problem, class Options>
-void take_range(Problem& problem, Options& options, const RangeRun& run, int first, int end) {
+inline void take_range(core::Problem& problem, core::Options& options, const RangeRun& run, int first, int end) {
   if (run.first_moves) {
     const int left = problem.offset - first;
     options.left = options.left < 0 ? left : at_most(options.left, left);
@@ -125,47 +101,38 @@ void take_range(Problem& problem, Options& options, const RangeRun& run, int fir
   }
 }
 
-// Whether a call without options does all that these ask for. Again all fields by name.
-inline bool has_no_option(const core::Options& options) {
-  [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
-                                relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,
-                                lse, lse_base2, scores, score_keys, score_stage, query_format, key_format, value_format,
-                                output_format, key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin,
-                                states, first_key, begins] = options;
-  const bool arrays = visible.data != nullptr || bias.data != nullptr || alibi_slopes != nullptr || relative != nullptr ||
-                      sink_logits != nullptr || lse.data != nullptr || scores.data != nullptr || states.data != nullptr;
-  const auto floats = [](core::Format format) { return format == core::Format::float32; };
-  const bool all_floats = floats(query_format) && floats(key_format) && floats(value_format) && floats(output_format);
-  return !arrays && all_floats && left < 0 && right < 0 && magnitude(soft_cap) == 0 && paging.pages == nullptr &&
-         paging.ring_panels == 0 && origin == 0 && first_key == 0;
-}
-inline bool has_no_option(const core::IntegerOptions& options) {
-  [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
-                                key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key,
-                                states, begins] = options;
-  return left < 0 && right < 0 && visible.data == nullptr && query_zero == 0 && key_scales == nullptr &&
-         value_scales == nullptr && output_format == core::IntegerFormat::int8 && paging.pages == nullptr &&
-         paging.ring_panels == 0 && origin == 0 && first_key == 0 && states.data == nullptr;
+// Whether a call without options does all that these ask for, of numbers of one format.
+inline bool has_no_option(const core::Options& options, const TensorFormats& formats, core::Format plain) {
+  static_assert(core::option_count == 34, "attend: does a call without options do without the new one?");
+  const bool arrays = options.visible.data != nullptr || options.bias.data != nullptr || options.alibi_slopes != nullptr ||
+                      options.relative != nullptr || options.sink_logits != nullptr || options.lse.data != nullptr ||
+                      options.scores.data != nullptr || options.states.data != nullptr || options.key_scales != nullptr ||
+                      options.value_scales != nullptr;
+  const bool all_plain = formats.query == plain && formats.key == plain && formats.value == plain && formats.output == plain;
+  return !arrays && all_plain && options.left < 0 && options.right < 0 && magnitude(options.soft_cap) == 0 &&
+         options.query_zero == 0 && options.paging.pages == nullptr && options.paging.ring_panels == 0 && options.origin == 0 &&
+         options.first_key == 0;
 }
 
-template <class Problem, class Options>
-void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
+template <class Arithmetic>
+void run_ranged(const core::Problem& problem, const core::RangedOptions& options) {
   const core::Ranges& ranges = options.ranges;
   // Hosts have code for calls without options, which is faster for short documents.
-  const bool plain = !config::embedded && ranges.first == nullptr && ranges.end == nullptr && has_no_option(options);
-  const TensorFormats formats = formats_of(problem, options);
+  const TensorFormats formats = formats_of<Arithmetic>(options);
+  const bool plain = !config::embedded && ranges.first == nullptr && ranges.end == nullptr &&
+                     has_no_option(options, formats, formats_of<Arithmetic>().query);
   for (int token = 0; token < problem.queries;) {
     const RangeRun some = run_from(problem, options, ranges, token);
     const WorkUnit unit = {token, some.tokens, 0, problem.kv_heads, 0, problem.query_heads};
-    Problem of_run = problem;
-    Options with = options;
+    core::Problem of_run = problem;
+    core::Options with = options;
     take_unit(of_run, unit, formats);
-    take_options(with, unit);
+    take_options(with, unit, formats);
     if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, formats);
     const int before = ranges.boundaries != nullptr ? some.document.first : 0;
     of_run.offset = some.position - before;
     take_range(of_run, with, some, some.range.first - before, some.range.end - before);
-    plain ? run(of_run) : run(of_run, with);
+    plain ? Arithmetic::run(of_run) : Arithmetic::run(of_run, with);
     token += some.tokens;
   }
 }

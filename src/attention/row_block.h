@@ -20,9 +20,9 @@ struct RowBlock {
         options(with),
         group(problem_.query_heads / problem_.kv_heads),
         keys(problem_, with, at),
-        sums(problem_.scratch, at, problem_.row_block, problem_.value_dim, has_states()),
-        scores(problem_.scratch + at.scores),
-        queries(problem_.scratch + at.query) {}
+        sums(floats_at(problem_, 0), at, problem_.row_block, problem_.value_dim, has_states()),
+        scores(floats_at(problem_, at.scores)),
+        queries(floats_at(problem_, at.query)) {}
 
   // Takes other rows, before any of them begins.
   void take(const Rows& next) {
@@ -64,7 +64,7 @@ struct RowBlock {
     ATTEND_ISA::for_each_row(rows, group, call);
   }
 
-  RowState state(int token, int head) const { return RowState(element(options.states, token, head), problem.value_dim); }
+  RowState state(int token, int head) const { return RowState(element<float>(options.states, token, head), problem.value_dim); }
 
   // Some keys (KeySource::block). Where they stay in rows, their scores for all query rows are computed now.
   KeyBlock block(int key, int from, int to, const BlockVisibility& visibility) {
@@ -121,10 +121,9 @@ struct RowBlock {
  private:
   // A query where it lies, or widened to `work`.
   const float* query_as_floats(ptrdiff_t at, float* work) const {
-    if constexpr (!Features::any) return problem.query.data + at;
-    const float* const from = moved(problem.query.data, at, options.query_format);
-    if (options.query_format == core::Format::float32) return from;
-    widen_row<Isa>(options.query_format, from, problem.head_dim, work);
+    const float* const query = static_cast<const float*>(problem.query.data);
+    if (!Features::any || options.query_format == core::Format::float32) return query + at;
+    widen_row<Isa>(options.query_format, moved(problem.query.data, at, options.query_format), problem.head_dim, work);
     return work;
   }
 };

@@ -33,16 +33,15 @@ ATTEND_ALWAYS_INLINE void for_each_row(const Rows& rows, int group, Call call) {
 }
 
 // Query heads that share a key/value head. Counted: the smallest parts divide in software.
-template <class Problem>
-int group_of(const Problem& problem) {
+inline int group_of(const core::Problem& problem) {
   int group = 0;
   for (int heads = 0; heads < problem.query_heads; heads += problem.kv_heads) ++group;
   return group;
 }
 
 // Calls with the rows of each block of a problem, at most row_block of them.
-template <class Problem, class Call>
-ATTEND_ALWAYS_INLINE void for_each_block(const Problem& problem, int group, int row_block, Call call) {
+template <class Call>
+ATTEND_ALWAYS_INLINE void for_each_block(const core::Problem& problem, int group, int row_block, Call call) {
   Rows rows;
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
     rows.first = {0, 0};

@@ -168,17 +168,15 @@ struct ScoreUse {
   bool has_masks;  // a mask may leave out keys between others
 };
 
-// All fields by name: one that core::Options gets does not compile here until somebody has decided what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
-  [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
-                                relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,
-                                lse, lse_base2, scores, score_keys, score_stage, query_format, key_format, value_format,
-                                output_format, key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin,
-                                states, first_key, begins] = options;
-  const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
-  const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
-  return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
+  static_assert(core::option_count == 34, "attend: what does the new option do to scores?");
+  const bool has_bias = options.bias.data != nullptr, has_mask = options.visible.data != nullptr;
+  const bool has_relative = options.relative != nullptr,
+             others = options.scores.data != nullptr || options.alibi_slopes != nullptr;
+  return {others || has_relative || has_bias || has_mask || magnitude(options.soft_cap) != 0,
+          has_bias || has_mask || has_relative};
 }
+
 // Whether any score of whole panels is minus infinity.
 template <class Isa>
 bool any_masked(const float* scores, int count) {

@@ -1,15 +1,13 @@
 // Visibility by position, by masks, and by ranges and documents.
 
 // Where the keys end that a token of a causal call sees by position; below 0 or past all keys, it sees none or all.
-template <class Problem>
-inline int causal_end(const Problem& problem, int token) {
+inline int causal_end(const core::Problem& problem, int token) {
   // The same keys are seen with an offset beyond these, and the sum cannot overflow.
   return (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
 }
 
 // The number of keys that a token sees where there are no options: keys 0 … visible_keys - 1.
-template <class Problem>
-inline int visible_keys(const Problem& problem, int token) {
+inline int visible_keys(const core::Problem& problem, int token) {
   if (!problem.causal) return problem.keys;
   const int seen = causal_end(problem, token);
   if (seen > problem.keys) return problem.keys;
@@ -53,10 +51,7 @@ struct BlockVisibility {
 inline bool has_states(const core::Options& options) { return options.states.data != nullptr; }
 
 // The first key that a call goes over. Where it takes all of them, options.first_key is 0.
-template <class Options>
-inline int first_key(const Options& options) {
-  return at_least(options.first_key, options.origin);
-}
+inline int first_key(const core::Options& options) { return at_least(options.first_key, options.origin); }
 
 // Whether scores of masked keys are a result too.
 inline bool shows_masked(const core::Options& options) {
@@ -64,8 +59,7 @@ inline bool shows_masked(const core::Options& options) {
          (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
 }
 
-template <class Problem, class Options>
-inline Visibility visibility_of(const Problem& problem, const Options& options, int token) {
+inline Visibility visibility_of(const core::Problem& problem, const core::Options& options, int token) {
   const int64_t at = int64_t(problem.offset) + token;
   const auto within = [](int64_t a, int low, int high) { return a < low ? low : a > high ? high : int(a); };
   int end = visible_keys(problem, token);
@@ -76,11 +70,9 @@ inline Visibility visibility_of(const Problem& problem, const Options& options, 
 }
 
 inline bool has_scores(const core::Options& options) { return options.scores.data != nullptr; }
-inline bool has_scores(const core::IntegerOptions&) { return false; }
 
-// The keys that any token sees by position, as core::seen_keys.
-template <class Problem, class Options>
-core::SeenKeys seen_by_queries(const Problem& problem, const Options& options) {
+// The keys that any token sees by position, as core::Floats::seen_keys.
+inline core::SeenKeys seen_by_queries(const core::Problem& problem, const core::Options& options) {
   if (problem.queries == 0) return {0, 0, 0};
   if (has_scores(options)) return {0, 0, problem.keys};
   const Visibility earliest = visibility_of(problem, options, 0), latest = visibility_of(problem, options, problem.queries - 1);
@@ -94,8 +86,7 @@ inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {
 inline bool bit_of(const uint8_t* bytes, ptrdiff_t n) { return (bytes[n >> 3] >> (n & 7) & 1) != 0; }
 
 // Whether the boolean mask shows the key of its n-th number.
-template <class Options>
-bool is_shown(const Options& options, ptrdiff_t n) {
+inline bool is_shown(const core::Options& options, ptrdiff_t n) {
   const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data);
   return options.visible_bits ? bit_of(bytes, n) : bytes[n] != 0;
 }
@@ -113,8 +104,7 @@ inline int zeros_before(uint32_t bytes) {
 }
 
 // How many elements of the boolean mask hide their keys, from the n-th one on, of at most `count`.
-template <class Options>
-int hidden_elements(const Options& options, ptrdiff_t n, int count) {
+inline int hidden_elements(const core::Options& options, ptrdiff_t n, int count) {
   const int in_byte = options.visible_bits ? 8 : 1;
   int i = 0;
   while (i < count && (n + i) % in_byte != 0 && !is_shown(options, n + i)) ++i;
@@ -211,13 +201,11 @@ inline KeyRange range_of(const core::Ranges& ranges, int token, const KeyRange& 
 }
 
 // How many keys a query sees by position. (In documents too, positions count from the call's first token.)
-template <class Problem, class Options>
-int keys_seen(const Problem& problem, const Options& options, int token) {
+inline int keys_seen(const core::Problem& problem, const core::Options& options, int token) {
   const Visibility visibility = visibility_of(problem, options, token);
   return visibility.end - visibility.first + visibility.sink_tokens;
 }
-template <class Problem, class Options>
-int keys_seen(const Problem& problem, const core::Ranged<Options>& options, int token) {
+inline int keys_seen(const core::Problem& problem, const core::RangedOptions& options, int token) {
   const Visibility visibility = visibility_of(problem, options, token);
   const KeyRange range = range_of(options.ranges, token, document_of(options.ranges, token, problem.keys));
   const int seen = at_most(visibility.end, range.end) - at_least(visibility.first, range.first);

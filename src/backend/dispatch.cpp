@@ -145,6 +145,6 @@ int core::active_integer_index() {
   return int(kernels);
 }
 #endif
-void core::run(const Problem& problem) { in_float_environment(active().run, problem); }
+void core::Floats::run(const Problem& problem) { in_float_environment(active().run, problem); }
 
 }  // namespace attend

@@ -10,7 +10,7 @@
 
 namespace attend::embedded_integers {
 
-ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
+ATTEND_HOT void Backend::run_integers(const core::Problem& problem) {
   IntegerPipeline<IntegerIsa, NoIntegerOptions>(problem, {}).run();
 }
 
@@ -27,9 +27,9 @@ ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
 
 namespace attend {
 
-void embedded_integers::Backend::run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+void embedded_integers::Backend::run_integer_options(const core::Problem& problem, const core::Options& options) {
   namespace isa = embedded_integer_options;
-  isa::IntegerPipeline<isa::IntegerIsa, core::IntegerOptions>(problem, options).run();
+  isa::IntegerPipeline<isa::IntegerIsa, core::Options>(problem, options).run();
 }
 
 }  // namespace attend

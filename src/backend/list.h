@@ -62,17 +62,17 @@
 
 // What each set defines, as members of its `Backend`. Each function is one of its own, so that linkers drop what a program does
 // not call. Functions that compute in floats are not inlined, also where all sources are one file: see float_environment.h.
-#define ATTEND_BACKEND(isa, leaf_7_b_, leaf_7_c_, leaf_7_1_a_, registers_)                                     \
-  namespace isa {                                                                                              \
-  struct Backend {                                                                                             \
-    static constexpr const char* name = ATTEND_TEXT_OF(isa);                                                   \
-    static constexpr unsigned leaf_7_b = leaf_7_b_, leaf_7_c = leaf_7_c_, leaf_7_1_a = leaf_7_1_a_;            \
-    static constexpr unsigned registers = registers_;                                                          \
-    ATTEND_NOINLINE static void run(const core::Problem& problem);                                             \
-    ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options);       \
-    static void run_integers(const core::IntegerProblem& problem);                                             \
-    static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options); \
-  };                                                                                                           \
+#define ATTEND_BACKEND(isa, leaf_7_b_, leaf_7_c_, leaf_7_1_a_, registers_)                               \
+  namespace isa {                                                                                        \
+  struct Backend {                                                                                       \
+    static constexpr const char* name = ATTEND_TEXT_OF(isa);                                             \
+    static constexpr unsigned leaf_7_b = leaf_7_b_, leaf_7_c = leaf_7_c_, leaf_7_1_a = leaf_7_1_a_;      \
+    static constexpr unsigned registers = registers_;                                                    \
+    ATTEND_NOINLINE static void run(const core::Problem& problem);                                       \
+    ATTEND_NOINLINE static void run_options(const core::Problem& problem, const core::Options& options); \
+    static void run_integers(const core::Problem& problem);                                              \
+    static void run_integer_options(const core::Problem& problem, const core::Options& options);         \
+  };                                                                                                     \
   }
 #define ATTEND_TEXT_OF(isa) ATTEND_TEXT(isa)
 #define ATTEND_TEXT(isa) #isa

@@ -26,6 +26,7 @@ void check_formats(Call& call, const attend_problem& problem) {
   call.key_bits = format_bits(problem.key_format);
   call.value_bits = format_bits(problem.value_format);
   call.output_bits = format_bits(problem.output_format);
+  call.output_format = core_format(problem.output_format);
 }
 
 void check_rest(Call& call, const attend_problem& problem) {
@@ -41,17 +42,14 @@ void check_rest(Call& call, const attend_problem& problem) {
 }
 
 void begin(Call& call, const attend_problem& problem, void* workspace) {
-  call.first.scratch = static_cast<float*>(workspace);
+  call.first.scratch = workspace;
   call.first.scale = scale_of(problem);
 }
 
 void run(const Call& call, const Parts& cut) {
-  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) { run_row({part, parts}, call.problem_of_row(row)); });
-}
-
-void run_options_row(const Call&, const core::Problem& row, const core::RangedOptions& options, const Parts& cut) {
-  if (has_lists(options)) return run_row(cut, row, options);
-  run_row(cut, row, static_cast<const core::Options&>(options));
+  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
+    run_row<core::Floats>({part, parts}, call.problem_of_row(row));
+  });
 }
 
 void begin_state(float* state, int value_dim) { RowState(state, value_dim).begin<Scalar>(); }
@@ -67,16 +65,8 @@ void skip_keys(float* state, int value_dim, int from, int to) {
   });
 }
 
-void merge_state(float* state, const float* other, bool takes_open, int value_dim, int nodes) {
-  core::merge(state, other, takes_open, 1, value_dim, nodes);
-}
-
-core::SeenKeys seen_keys(const Call&, const core::Problem& rows, const core::Options& options) {
-  return core::seen_keys(rows, options);
-}
-
 void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, const core::Options& options, float*) {
-  core::finish(rows, options);
+  core::Floats::finish(rows, options);
 }
 
 }  // namespace
@@ -116,13 +106,13 @@ const attend_arithmetic float_arithmetic = {
     plan,
     begin,
     run,
-    run_options_row,
+    run_options_row<core::Floats>,
     core::state_head + panel_keys,  // state_numbers
     2,
     begin_state,
     skip_keys,
-    merge_state,
-    seen_keys,
+    core::Floats::merge,
+    core::Floats::seen_keys,
     leave,
     finish_rows,
 };

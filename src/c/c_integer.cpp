@@ -60,7 +60,7 @@ void check_constants(Call& call, const attend_problem& problem) {
     const bool one_scale = bits_to<uint32_t>(constants[head].output_scale) == bits_to<uint32_t>(constants[0].output_scale);
     call.require(one_scale || problem.output_format != ATTEND_FLOAT32, ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
   }
-  call.scale_stride = of_heads ? 1 : 0;
+  call.first.scale_stride = of_heads ? 1 : 0;
   call.query_zero = int(constants[0].query_zero_point);
   call.float_scale = constants[0].output_scale;
 }
@@ -77,10 +77,8 @@ void check_formats(Call& call, const attend_problem& problem) {
   const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
   call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
   call.query_bits = call.key_bits = call.value_bits = 8;
-  call.output_bits = format == ATTEND_INT8 ? 8 : format == ATTEND_INT16 ? 16 : 32;
-  call.output_format = format == ATTEND_INT8    ? core::IntegerFormat::int8
-                       : format == ATTEND_INT16 ? core::IntegerFormat::int16
-                                                : core::IntegerFormat::float32;
+  call.output_bits = format_bits(format);
+  call.output_format = core_format(format);
   check_constants(call, problem);
 }
 
@@ -110,6 +108,7 @@ void check_rest(Call& call, const attend_problem& problem) {
   call.require(!goes_on || problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
   const int step = problem.states != nullptr ? integer_chunk : segment_keys;
   call.require(!goes_on || origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
+  call.first.key_panels = call.first.key_panels && config::integer_panels;
   call.plain = call.plain && call.query_zero == 0;
 }
 
@@ -123,7 +122,7 @@ void plan(Call& call, int most_keys, int levels) {
   first.key_block = smaller(chunks, config::integer_key_block / integer_chunk) * integer_chunk;
   const size_t needed = core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim, levels);
   call.scale_bytes = (needed + 15) / 16 * 16;
-  call.workspace_bytes = call.scale_bytes + size_t(call.scale_stride != 0 ? first.query_heads : 1) *
+  call.workspace_bytes = call.scale_bytes + size_t(first.scale_stride != 0 ? first.query_heads : 1) *
                                                 (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
 }
 
@@ -138,7 +137,7 @@ const attend_integer_constants* constants_of(const attend_problem& problem) {
 // Constants as the core has them go behind its work memory.
 void begin(Call& call, const attend_problem& problem, void* workspace) {
   const int count = problem.head_constants != nullptr ? call.first.query_heads : 1;
-  call.first.scratch = static_cast<float*>(workspace);
+  call.first.scratch = workspace;
   auto* const score = reinterpret_cast<core::ScoreScale*>(static_cast<char*>(workspace) + call.scale_bytes);
   auto* const output = reinterpret_cast<core::OutputScale*>(score + count);
   for (int head = 0; head < count; ++head) {
@@ -146,70 +145,14 @@ void begin(Call& call, const attend_problem& problem, void* workspace) {
     score[head] = {from.score_factor, from.score_right, from.score_left, from.score_end};
     output[head] = output_scale_of(from);
   }
-  call.score_scales = score;
-  call.output_scales = output;
-}
-
-// A problem and its options as the core has them of integers.
-template <class To, class From>
-core::Tensor<To> tensor_of(const core::Tensor<From>& tensor) {
-  return {reinterpret_cast<To*>(tensor.data), tensor.token_stride, tensor.head_stride};
-}
-core::IntegerProblem integers_of(const Call& call, const core::Problem& row) {
-  return {tensor_of<const int8_t>(row.query),
-          tensor_of<int8_t>(row.output),
-          tensor_of<const int8_t>(row.key),
-          tensor_of<const int8_t>(row.value),
-          row.query_heads,
-          row.kv_heads,
-          row.head_dim,
-          row.value_dim,
-          row.queries,
-          row.keys,
-          row.offset,
-          row.causal,
-          row.key_panels && config::integer_panels,
-          call.score_scales,
-          call.scale_stride,
-          call.output_scales,
-          call.scale_stride,
-          row.row_block,
-          row.key_block,
-          row.scratch};
-}
-core::IntegerOptions integers_of(const Call& call, const core::Options& row) {
-  core::IntegerOptions options;
-  options.left = row.left;
-  options.right = row.right;
-  options.sink_tokens = row.sink_tokens;
-  options.visible = row.visible;
-  options.visible_bits = row.visible_bits;
-  options.query_zero = call.query_zero;
-  options.key_scales = reinterpret_cast<const uint16_t*>(row.key_scales);
-  options.value_scales = reinterpret_cast<const uint16_t*>(row.value_scales);
-  options.key_scale_stride = row.key_scale_stride;
-  options.value_scale_stride = row.value_scale_stride;
-  options.output_format = call.output_format;
-  options.float_scale = call.float_scale;
-  options.paging = row.paging;
-  options.origin = row.origin;
-  options.first_key = row.first_key;
-  options.states = tensor_of<int32_t>(row.states);
-  return options;
+  call.first.score_scales = score;
+  call.first.output_scales = output;
 }
 
 void run(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
-    run_row({part, parts}, integers_of(call, call.problem_of_row(row)));
+    run_row<core::Integers>({part, parts}, call.problem_of_row(row));
   });
-}
-
-void run_options_row(const Call& call, const core::Problem& row, const core::RangedOptions& options, const Parts& cut) {
-  if (!has_lists(options)) return run_row(cut, integers_of(call, row), integers_of(call, options));
-  core::RangedIntegerOptions ranged;
-  static_cast<core::IntegerOptions&>(ranged) = integers_of(call, options);
-  ranged.ranges = options.ranges;
-  run_row(cut, integers_of(call, row), ranged);
 }
 
 IntegerRowState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
@@ -223,26 +166,18 @@ void skip_keys(float* state, int value_dim, int from, int to) {
   row_at(state, value_dim).push_zeros(segment_of(from + segment_keys - 1), segment_of(to));
 }
 
-void merge_state(float* state, const float* other, bool takes_open, int value_dim, int nodes) {
-  core::merge(reinterpret_cast<int32_t*>(state), reinterpret_cast<const int32_t*>(other), takes_open, 1, value_dim, nodes);
-}
-
-core::SeenKeys seen_keys(const Call& call, const core::Problem& rows, const core::Options& options) {
-  return core::seen_keys(integers_of(call, rows), integers_of(call, options));
-}
-
 void finish_rows(const Call& call, const attend_problem& problem, const core::Problem& rows, const core::Options& options,
                  float* numbers) {
-  core::IntegerProblem head = integers_of(call, rows);
-  core::IntegerOptions of_head = integers_of(call, options);
+  core::Problem head = rows;
+  core::Options of_head = options;
   head.scratch = numbers;
   head.query_heads = 1;
   for (int h = 0; h < rows.query_heads; ++h) {
     const core::OutputScale scale = output_scale_of(constants_of(problem)[problem.head_constants != nullptr ? h : 0]);
     head.output_scales = &scale;
-    core::finish(head, of_head);
+    core::Integers::finish(head, of_head);
     move(head.output.data, rows.output.head_stride * (call.output_bits / 8));
-    of_head.states.data += options.states.head_stride;
+    core::move_queries(of_head, 0, 1);
   }
 }
 
@@ -255,13 +190,13 @@ constexpr attend_arithmetic integer_arithmetic = {
     plan,
     begin,
     run,
-    run_options_row,
+    run_options_row<core::Integers>,
     4,  // state_numbers
     1,
     begin_state,
     skip_keys,
-    merge_state,
-    seen_keys,
+    core::Integers::merge,
+    core::Integers::seen_keys,
     leave,
     finish_rows,
 };

@@ -172,7 +172,7 @@ void check_page_table(Call& call, const attend_problem& problem, CallOptions& op
 }
 
 struct CoreScales {
-  const float*& data;
+  const void*& data;
   ptrdiff_t& stride;
 };
 
@@ -262,13 +262,15 @@ void check_key_options(Call& call, const attend_problem& problem, CallOptions& o
 
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes) {
   options.first.sink_logits = check_heads(call, problem.sink_logits, ATTEND_ARG_SINK_LOGITS);
-  options.first.output_format = core_format(problem.output_format);
+  options.first.output_format = call.output_format;
+  options.first.query_zero = call.query_zero;
+  options.first.float_scale = call.float_scale;
   if (writes) check_lse(call, problem, options);
 }
 
 void check_options(Call& call, const attend_problem& problem, CallOptions& options) {
   core::Options& first = options.first;
-  first.states.data = static_cast<float*>(problem.states);
+  first.states.data = problem.states;
   first.soft_cap = problem.soft_cap;
   first.query_format = core_format(problem.query_format);
   call.within(problem.first_key, 0, call.first.keys, ATTEND_ARG_FIRST_KEY);

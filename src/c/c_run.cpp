@@ -5,24 +5,19 @@
 
 namespace attend::c_surface {
 
-// All fields by name: one that core::Options gets does not compile here until somebody has decided what a batch row has of it.
 core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::RangedOptions ranged;
   core::Options& of_row = ranged;
   of_row = options.first;
-  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
-                          score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
-      of_row;
-  visible.first = row * options.mask_step;
-  bias.first = row * options.bias_step;
-  move(key_scales, row * options.key_scale_step);
-  move(value_scales, row * options.value_scale_step);
-  move(paging.pages, row * options.page_step);
-  move(lse.data, row * options.lse_step);
-  move(scores.data, row * options.score_step);
-  move(states.data, row * options.state_step);
+  static_assert(core::option_count == 34, "attend: what does a batch row have of the new option?");
+  of_row.visible.first = row * options.mask_step;
+  of_row.bias.first = row * options.bias_step;
+  move(of_row.key_scales, row * options.key_scale_step);
+  move(of_row.value_scales, row * options.value_scale_step);
+  move(of_row.paging.pages, row * options.page_step);
+  move(of_row.lse.data, row * options.lse_step);
+  move(of_row.scores.data, row * options.score_step);
+  move(of_row.states.data, row * options.state_step);
   ranged.ranges = options.ranges;
   if (ranged.ranges.first != nullptr) move(ranged.ranges.first, row * options.range_step);
   if (ranged.ranges.end != nullptr) move(ranged.ranges.end, row * options.range_step);
@@ -48,7 +43,7 @@ void run_into_states(const Call& call, const core::SeenKeys& seen, core::Problem
   const auto run = [&](int from, int to) {
     options.first_key = from;
     row.keys = at_least(from, at_most(keys, to));  // a row that has ended takes none
-    call.arithmetic->run_row(call, row, options, cut);
+    call.arithmetic->run_row(cut, row, options);
     each_state(row, options, cut, [&](float* state) { call.arithmetic->skip_keys(state, width, row.keys, to); });
   };
   seen.go_over(options.first_key, end, run, [&](int from, int to) {
@@ -73,7 +68,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   core::SeenKeys seen = {};
   if (has_states && !call.failed()) {
     check_begun(call, problem.states, ATTEND_ARG_STATES);
-    seen = call.arithmetic->seen_keys(call, call.first, call_options.first);
+    seen = call.arithmetic->seen_keys(call.first, call_options.first);
     StatesOfPart states = {call, seen, nullptr};
     each_row_with_options(
         call, call_options, cut, [&](const core::Problem& row, const core::RangedOptions& options, const Parts& row_cut) {
@@ -84,7 +79,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   call.arithmetic->begin(call, problem, workspace);
   each_row_with_options(call, call_options, cut, [&](core::Problem& row, core::RangedOptions& options, const Parts& row_cut) {
     if (has_states) return run_into_states(call, seen, row, options, row_cut);
-    call.arithmetic->run_row(call, row, options, row_cut);
+    call.arithmetic->run_row(row_cut, row, options);
   });
   return ATTEND_OK;
 }

@@ -47,10 +47,10 @@ attend_status attend_save(const attend_problem* problem, void* bytes, size_t siz
   core::SavedHead head = {};
   head.batch = int(call.batch), head.queries = call.first.queries, head.query_heads = call.first.query_heads;
   head.value_dim = call.first.value_dim, head.next_key = stopped.next;
-  const float* const states = states_of(problem->states, call).data;
+  const void* const states = states_of(problem->states, call).data;
   uint8_t* const to = static_cast<uint8_t*>(bytes);
-  call.arithmetic->integers ? core::save(head, reinterpret_cast<const int32_t*>(states), call.state_nodes, to)
-                            : core::save(head, states, call.state_nodes, to);
+  call.arithmetic->integers ? core::save(head, static_cast<const int32_t*>(states), call.state_nodes, to)
+                            : core::save(head, static_cast<const float*>(states), call.state_nodes, to);
   if (result != nullptr) *result = needed;
   return ATTEND_OK;
 }
@@ -78,10 +78,11 @@ attend_status attend_load(const attend_problem* problem, const void* bytes, size
   call.require(head.nodes <= call.state_nodes, ATTEND_TOO_SMALL, ATTEND_ARG_STATE_NODES);
   if (call.failed()) return call.status();
   write_head(call, problem->states);
-  const core::Tensor<float> states = states_of(problem->states, call);
-  call.arithmetic->integers ? core::load(head, from, reinterpret_cast<int32_t*>(states.data), call.state_nodes)
-                            : core::load(head, from, states.data, call.state_nodes);
-  for (ptrdiff_t row = 0; row < rows_of(call); ++row) set_next_key(states.data + row * states.head_stride, head.next_key);
+  const core::Tensor<void> states = states_of(problem->states, call);
+  call.arithmetic->integers ? core::load(head, from, static_cast<int32_t*>(states.data), call.state_nodes)
+                            : core::load(head, from, static_cast<float*>(states.data), call.state_nodes);
+  for (ptrdiff_t row = 0; row < rows_of(call); ++row)
+    set_next_key(static_cast<float*>(states.data) + row * states.head_stride, head.next_key);
   return ATTEND_OK;
 }
 

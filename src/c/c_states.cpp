@@ -63,7 +63,7 @@ void each_states(const Call& call, const void* states, Row visit) {
   options.states = states_of(const_cast<void*>(states), call);
   for (ptrdiff_t row = 0; row < call.batch; ++row) {
     visit(rows, options);
-    options.states.data += call.first.queries * options.states.token_stride;
+    core::move_queries(options, call.first.queries, 0);
   }
 }
 
@@ -102,7 +102,7 @@ core::SegmentSet segments_of(const Call& call, const float* state) {
 Stopped check_stopped(Call& call, const void* states, attend_argument argument) {
   check_begun(call, states, argument);
   if (call.failed() || call.batch == 0 || call.first.queries == 0) return {nullptr, 0};
-  const float* const first = states_of(const_cast<void*>(states), call).data;
+  const float* const first = static_cast<const float*>(states_of(const_cast<void*>(states), call).data);
   const int next = next_key_of(first);
   call.require(next >= 0 && next <= ATTEND_MAX_TOKENS, ATTEND_CORRUPT, argument);
   if (call.failed()) return {};
@@ -138,14 +138,14 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
   check_windows(call, problem, options.first);
   set_states(problem.states, call, options);
   if (call.failed()) return;
-  const core::SeenKeys seen = call.arithmetic->seen_keys(call, call.first, options.first);
+  const core::SeenKeys seen = call.arithmetic->seen_keys(call.first, options.first);
   const bool ends = problem.key_lengths != nullptr || core::has_own_keys(call.first);  // lengths say where keys end
   call.require(ends && segments_of(call, stopped.state).has_all(seen, int(keys)), ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
 
 }  // namespace
 
-core::Tensor<float> states_of(void* states, const Call& call) {
+core::Tensor<void> states_of(void* states, const Call& call) {
   const ptrdiff_t state = state_numbers(call);
   if (states == nullptr) return {nullptr, 0, 0};
   return {static_cast<float*>(states) + head_floats, state * call.first.query_heads, state};
@@ -261,7 +261,7 @@ attend_status attend_merge(const attend_problem* problem, const void* later) {
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
     each_state(row, options, {0, 1}, [&](float* state) {
       const ptrdiff_t at = state - here.state;
-      call.arithmetic->merge_state(state, from + at, takes_open, value_dim, call.state_nodes);
+      call.arithmetic->merge(state, from + at, takes_open, 1, value_dim, call.state_nodes);
       set_next_key(state, next);
     });
   });

@@ -21,17 +21,15 @@ struct Call : Memory {
   int query_bits = float_bits, key_bits = float_bits, value_bits = float_bits, output_bits = float_bits;
   ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
   const ptrdiff_t* key_lengths = nullptr;
-  // Of a call in integers: what its constants are, in work memory from scale_bytes on.
-  const core::ScoreScale* score_scales = nullptr;
-  const core::OutputScale* output_scales = nullptr;
-  int scale_stride = 0, query_zero = 0;
+  core::Format output_format = core::Format::float32;
+  // Of a call in integers: options that its constants have, which are in work memory from scale_bytes on.
+  int query_zero = 0;
   float float_scale = 1;
-  core::IntegerFormat output_format = core::IntegerFormat::int8;
   size_t scale_bytes = 0;
 
   int state_nodes;  // that each row of states has room for
   size_t workspace_bytes;
-  bool plain;  // nothing is asked for that core::run does not have without options
+  bool plain;  // nothing is asked for that core::Floats::run does not have without options
   bool queries_last;
   bool runs_later = false;    // work memory is asked for: the cache may still be empty
   bool one_sequence = false;  // batch is 1, and need not be set
@@ -132,22 +130,23 @@ inline void check_heads(Check& check, const attend_problem& problem, ptrdiff_t w
 // Tensors of a problem; returns the step from one batch row to the next, in bytes.
 struct Tensors {
   ptrdiff_t read(const attend_input& input, const Extent::Counts& counts, int bits, attend_argument argument,
-                 core::Tensor<const float>& tensor) const {
+                 core::Tensor<const void>& tensor) const {
     const Extent extent = extent_of(counts, input, axes);
-    tensor = core_tensor<const float>(input.data, extent);
+    tensor = core_tensor<const void>(input.data, extent);
     return check.read(input.data, extent, bits, argument);
   }
+  template <class Number>
   ptrdiff_t write(const attend_output& output, const Extent::Counts& counts, int bits, attend_argument argument,
-                  core::Tensor<float>& tensor) const {
+                  core::Tensor<Number>& tensor) const {
     const Extent extent = extent_of(counts, output, axes);
-    tensor = core_tensor<float>(output.data, extent);
+    tensor = core_tensor<Number>(output.data, extent);
     return check.write(output.data, extent, bits, argument);
   }
   // Of single tokens of keys or values.
   ptrdiff_t read_scales(const attend_scales& scales, const Extent::Counts& counts, int bits, attend_argument argument,
-                        const float*& data, ptrdiff_t& head_stride) const {
+                        const void*& data, ptrdiff_t& head_stride) const {
     const Extent extent = extent_of(counts, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
-    data = static_cast<const float*>(scales.data);
+    data = scales.data;
     head_stride = extent.strides.head;
     return check.read(scales.data, extent, bits, argument);
   }
@@ -237,9 +236,14 @@ void each_row(const Call& call, const Parts& cut, Row run) {
 }
 
 // Runs a part of one row, without options or with them.
-template <class... ProblemAndOptions>
+template <class Arithmetic, class... ProblemAndOptions>
 void run_row(const Parts& cut, const ProblemAndOptions&... row) {
-  cut.parts == 1 ? core::run(row...) : core::run_part(row..., int(cut.part), int(cut.parts));
+  cut.parts == 1 ? Arithmetic::run(row...) : Arithmetic::run_part(row..., int(cut.part), int(cut.parts));
+}
+template <class Arithmetic>
+void run_options_row(const Parts& cut, const core::Problem& row, const core::RangedOptions& options) {
+  if (has_lists(options)) return run_row<Arithmetic>(cut, row, options);
+  run_row<Arithmetic>(cut, row, static_cast<const core::Options&>(options));
 }
 
 // What a call that computes has beside its problem.

@@ -42,7 +42,7 @@ void each_state(const core::Problem& problem, const core::Options& options, cons
   each_unit(problem, options, int(cut.part), int(cut.parts), [&](const WorkUnit& unit) {
     for (int token = unit.token; token < unit.token + unit.tokens; ++token) {
       for (int head = unit.query_head; head < unit.query_head + unit.query_heads; ++head) {
-        visit(element(options.states, token, head));
+        visit(element<float>(options.states, token, head));
       }
     }
   });

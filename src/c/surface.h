@@ -42,18 +42,17 @@ struct attend_arithmetic {
   // Runs a part of a call without options, and of one row with them. begin() goes before either.
   void (*begin)(attend::c_surface::Call& call, const attend_problem& problem, void* workspace);
   void (*run)(const attend::c_surface::Call& call, const attend::c_surface::Parts& cut);
-  void (*run_row)(const attend::c_surface::Call& call, const attend::core::Problem& row,
-                  const attend::core::RangedOptions& options, const attend::c_surface::Parts& cut);
+  void (*run_row)(const attend::c_surface::Parts& cut, const attend::core::Problem& row,
+                  const attend::core::RangedOptions& options);
   // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, then those of nodes;
   // behind all states, of integers, value_dim numbers for finish_rows.
   int state_numbers, state_widths;
   void (*begin_state)(float* state, int value_dim);
   // Goes on without keys from one to another: a batch row that has ended.
   void (*skip_keys)(float* state, int value_dim, int from, int to);
-  void (*merge_state)(float* state, const float* other, bool takes_open, int value_dim, int nodes);
-  // As core::seen_keys and core::leave, of one state.
-  attend::core::SeenKeys (*seen_keys)(const attend::c_surface::Call& call, const attend::core::Problem& rows,
-                                      const attend::core::Options& options);
+  // As core::Floats has them; of one state.
+  void (*merge)(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes);
+  attend::core::SeenKeys (*seen_keys)(const attend::core::Problem& rows, const attend::core::Options& options);
   void (*leave)(float* state, int value_dim, int from, int to);
   void (*finish_rows)(const attend::c_surface::Call& call, const attend_problem& problem, const attend::core::Problem& rows,
                       const attend::core::Options& options, float* numbers);
@@ -163,11 +162,11 @@ void check_position(Call& call, const attend_problem& problem);
 void check_output(Call& call, const attend_problem& problem);
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);
 
-// Whether a problem asks for nothing that core::run does not have without options. Numbers are of the usual format.
+// Whether a problem asks for nothing that core::Floats::run does not have without options. Numbers are of the usual format.
 bool is_plain(const attend_problem& problem, int usual_format = ATTEND_FLOAT32);
 
 // The states in the memory of states; and that memory, the problem's or another of the same extents.
-core::Tensor<float> states_of(void* states, const Call& call);
+core::Tensor<void> states_of(void* states, const Call& call);
 void set_states(void* states, const Call& call, CallOptions& options);
 Range check_states(Call& call, const void* states, attend_argument argument);
 // The options of a batch row.

@@ -31,30 +31,30 @@ float usual_scale(int head_dim) {
   return scale;
 }
 
-void run(const Problem& problem, const Options& options) { ActiveBackend::call<RunOptions>(problem, options); }
+void Floats::run(const Problem& problem, const Options& options) { ActiveBackend::call<RunOptions>(problem, options); }
 
-void run(const Problem& problem, const RangedOptions& options) { run_ranged(problem, options); }
+void Floats::run(const Problem& problem, const RangedOptions& options) { run_ranged<Floats>(problem, options); }
 
-void run_part(const Problem& problem, const RangedOptions& options, int part, int parts) {
-  run_units(problem, options, part, parts);
+void Floats::run_part(const Problem& problem, const RangedOptions& options, int part, int parts) {
+  run_units<Floats>(problem, options, part, parts);
 }
 
-void begin(const Problem& problem, const Options& options) {
+void Floats::begin(const Problem& problem, const Options& options) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      RowState(element(options.states, token, head), problem.value_dim).begin<Scalar>();
+      RowState(element<float>(options.states, token, head), problem.value_dim).begin<Scalar>();
     }
   }
 }
 
-SeenKeys seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
+SeenKeys Floats::seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
 
 namespace {
 
 ATTEND_NOINLINE void leave_rows(const Problem& problem, const Options& options, int from, int to) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      RowState(element(options.states, token, head), problem.value_dim).leave<Scalar>(from, to);
+      RowState(element<float>(options.states, token, head), problem.value_dim).leave<Scalar>(from, to);
     }
   }
 }
@@ -63,7 +63,7 @@ ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options)
   const int width = problem.value_dim;
   for (int head = 0; head < problem.query_heads; ++head) {
     for (int token = 0; token < problem.queries; ++token) {
-      const RowState state(element(options.states, token, head), width);
+      const RowState state(element<float>(options.states, token, head), width);
       const StateNodes<float> nodes = state.nodes();
       float lane_sums[panel_keys];
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
@@ -83,7 +83,7 @@ ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options)
       const float open_denominator = add_lanes<Scalar>(lane_sums);
       const Denominator all = denominator_of(options, head, total(width, 1, &open_denominator).numbers[0], max);
       epilogue_lse(options, token, head, all);
-      ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
+      ptrdiff_t at = distance(problem.output, token, head);
       for (int c = 0; c < width; c += Columns::most, at += Columns::most) {
         const int count = at_most(width - c, Columns::most);
         Columns open_sums;
@@ -114,19 +114,22 @@ ATTEND_NOINLINE void merge_rows(float* states, const float* others, bool takes_o
 
 }  // namespace
 
-void leave(const Problem& problem, const Options& options, int from, int to) {
+void Floats::leave(const Problem& problem, const Options& options, int from, int to) {
   in_float_environment(leave_rows, problem, options, from, to);
 }
 
-void finish(const Problem& problem, const Options& options) { in_float_environment(finish_rows, problem, options); }
+void Floats::finish(const Problem& problem, const Options& options) { in_float_environment(finish_rows, problem, options); }
 
-void merge(float* states, const float* others, bool takes_open, int rows, int value_dim, int nodes) {
-  in_float_environment(merge_rows, states, others, takes_open, rows, value_dim, nodes);
+void Floats::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
+  in_float_environment(merge_rows, static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows, value_dim,
+                       nodes);
 }
 
-void run_part(const Problem& problem, int part, int parts) { run_units(problem, part, parts); }
+void Floats::run_part(const Problem& problem, int part, int parts) { run_units<Floats>(problem, part, parts); }
 
-void run_part(const Problem& problem, const Options& options, int part, int parts) { run_units(problem, options, part, parts); }
+void Floats::run_part(const Problem& problem, const Options& options, int part, int parts) {
+  run_units<Floats>(problem, options, part, parts);
+}
 
 }  // namespace core
 }  // namespace attend

@@ -46,7 +46,7 @@ bool put_row_of(core::Format format, const float* from, int count, const Place& 
 #define ATTEND_FORMAT_CASE(name) \
   case core::Format::name:       \
     return put_row<core::Format::name>(from, count, place);
-  switch (format) { ATTEND_EACH_FORMAT(ATTEND_FORMAT_CASE) }
+  switch (format) { ATTEND_EACH_FORMAT(ATTEND_FORMAT_CASE) case core::Format::int16 : break; }
 #undef ATTEND_FORMAT_CASE
   return true;
 }

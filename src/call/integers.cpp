@@ -22,47 +22,47 @@ double nearest_quotient(double a, double b) {
 }
 #endif
 
-void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<RunIntegers>(problem); }
+void Integers::run(const Problem& problem) { ActiveIntegerBackend::call<RunIntegers>(problem); }
 
-void run(const IntegerProblem& problem, const IntegerOptions& options) {
+void Integers::run(const Problem& problem, const Options& options) {
   ActiveIntegerBackend::call<RunIntegerOptions>(problem, options);
 }
 
-void run_part(const IntegerProblem& problem, int part, int parts) { run_units(problem, part, parts); }
+void Integers::run_part(const Problem& problem, int part, int parts) { run_units<Integers>(problem, part, parts); }
 
-void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts) {
-  run_units(problem, options, part, parts);
+void Integers::run_part(const Problem& problem, const Options& options, int part, int parts) {
+  run_units<Integers>(problem, options, part, parts);
 }
 
-void run(const IntegerProblem& problem, const RangedIntegerOptions& options) { run_ranged(problem, options); }
+void Integers::run(const Problem& problem, const RangedOptions& options) { run_ranged<Integers>(problem, options); }
 
-void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options, int part, int parts) {
-  run_units(problem, options, part, parts);
+void Integers::run_part(const Problem& problem, const RangedOptions& options, int part, int parts) {
+  run_units<Integers>(problem, options, part, parts);
 }
 
-void begin(const IntegerProblem& problem, const IntegerOptions& options) {
+void Integers::begin(const Problem& problem, const Options& options) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      IntegerRowState(element(options.states, token, head), problem.value_dim).begin();
+      IntegerRowState(element<int32_t>(options.states, token, head), problem.value_dim).begin();
     }
   }
 }
 
-SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options) { return seen_by_queries(problem, options); }
+SeenKeys Integers::seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
 
-void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to) {
+void Integers::leave(const Problem& problem, const Options& options, int from, int to) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      IntegerRowState(element(options.states, token, head), problem.value_dim).leave(from, to);
+      IntegerRowState(element<int32_t>(options.states, token, head), problem.value_dim).leave(from, to);
     }
   }
 }
 
-void finish(const IntegerProblem& problem, const IntegerOptions& options) {
+void Integers::finish(const Problem& problem, const Options& options) {
   int32_t* const sums = static_cast<int32_t*>(problem.scratch);
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      const IntegerRowState row(element(options.states, token, head), problem.value_dim);
+      const IntegerRowState row(element<int32_t>(options.states, token, head), problem.value_dim);
       const StateNodes<int32_t> nodes = row.nodes();
       const int count = nodes.nodes();
       const auto at = [&](int n) { return n < count ? row.node(n) : row.open(); };
@@ -73,10 +73,12 @@ void finish(const IntegerProblem& problem, const IntegerOptions& options) {
   }
 }
 
-void merge(int32_t* states, const int32_t* others, bool takes_open, int rows, int value_dim, int nodes) {
+void Integers::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
   const ptrdiff_t numbers = ptrdiff_t(integer_state_numbers(value_dim, nodes));
-  for (int r = 0; r < rows; ++r, states += numbers, others += numbers) {
-    const IntegerRowState row(states, value_dim), other(const_cast<int32_t*>(others), value_dim);  // other is only read
+  int32_t* to = static_cast<int32_t*>(states);
+  int32_t* from = static_cast<int32_t*>(const_cast<void*>(others));  // only read
+  for (int r = 0; r < rows; ++r, to += numbers, from += numbers) {
+    const IntegerRowState row(to, value_dim), other(from, value_dim);
     merge_nodes(row.nodes(), other.nodes(), [&](int n, int32_t* sums, bool is_behind) {
       const IntegerNode node = row.node(n), added(sums, value_dim);
       if (is_behind) return node.join(added.state(), added.sums());

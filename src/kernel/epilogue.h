@@ -106,14 +106,13 @@ template <class Isa>
 void epilogue_row(const core::Problem& problem, const core::Options& options, int token, int head, float* sums,
                   const Denominator& all) {
   epilogue_lse(options, token, head, all);
-  float* const output = problem.output.data;
-  const ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
+  const ptrdiff_t at = core::distance(problem.output, token, head);
   const bool plain = options.output_format == core::Format::float32;
-  float* const to = plain ? output + at : sums;
+  float* const to = plain ? element<float>(problem.output, token, head) : sums;
   if (magnitude(all.sum) == 0) {
     fill_row<Isa>(0.0f, problem.value_dim, to);
   } else {
     multiply_row<Isa>(sums, problem.value_dim, Isa::broadcast(all.output), to);
   }
-  if (!plain) narrow_row(options.output_format, sums, problem.value_dim, moved(output, at, options.output_format));
+  if (!plain) narrow_row(options.output_format, sums, problem.value_dim, moved(problem.output.data, at, options.output_format));
 }

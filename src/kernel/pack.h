@@ -23,9 +23,21 @@ constexpr bool prefetches(int rows) {
   return Isa::prefetch_ahead > 0 && rows >= 2 && rows <= 4;
 }
 
-template <class Float>
-Float* element(const core::Tensor<Float>& tensor, int token, int head) {
-  return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
+// Work memory of a call in floats, from number `at` on.
+inline float* floats_at(const core::Problem& problem, ptrdiff_t at) { return static_cast<float*>(problem.scratch) + at; }
+
+// An element of a tensor; element<Number> of one whose numbers the problem says nothing about.
+template <class Number>
+Number* element(const core::Tensor<Number>& tensor, int token, int head) {
+  return tensor.data + core::distance(tensor, token, head);
+}
+template <class Number>
+Number* element(const core::Tensor<void>& tensor, int token, int head) {
+  return static_cast<Number*>(tensor.data) + core::distance(tensor, token, head);
+}
+template <class Number>
+const Number* element(const core::Tensor<const void>& tensor, int token, int head) {
+  return static_cast<const Number*>(tensor.data) + core::distance(tensor, token, head);
 }
 
 // scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled

@@ -83,6 +83,7 @@ void value_chain_of(int rows, const float* weights, const Values& values, const 
       return value_chain<Isa, int8_t>(rows, weights, values, visible, sums);
     case core::Format::int4:
       return value_int4_row<Isa>(weights, values, visible[0], sums);
+    case core::Format::int16:  // only outputs of integers
     case core::Format::float32:
       return value_chain<Isa, float>(rows, weights, values, visible, sums);
   }
@@ -116,6 +117,7 @@ struct Tiles {
         return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
       case core::Format::int4:
         return score_int4_row<Isa>(query, panels, from, to, scores);
+      case core::Format::int16:  // only outputs of integers
       case core::Format::float32:
         break;
     }
@@ -164,7 +166,7 @@ struct Tiles {
       end = at_most(k + chain.first_chain, keys);
       for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
       value_chain_of<Isa>(rows, weights + k, chain, in_chain, sums);
-      chain.data = moved(static_cast<const float*>(chain.data), (end - k) * chain.stride, chain.format);
+      chain.data = moved(chain.data, (end - k) * chain.stride, chain.format);
       chain.first_chain = chain_keys;
       sums.begun = true;
     }

@@ -120,6 +120,8 @@ ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count,
       return widen_numbers<Isa>(static_cast<const Bfloat*>(from), count, to);
     case core::Format::int8:
       return widen_numbers<Isa>(static_cast<const int8_t*>(from), count, to);
+    case core::Format::int16:  // only outputs of integers
+      return;
     case core::Format::int4:
       if constexpr (loads_halves<Isa>(0)) widen_int4_row<Isa>(static_cast<const core::Int4Group*>(from), count, to);
       return;

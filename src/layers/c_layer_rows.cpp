@@ -153,8 +153,8 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   float* const work = static_cast<float*>(workspace);
   float* const scores = work + size_t(memory.scores);
   for (int t = 0; t < row_problem.queries; ++t) {
-    core::additive_scores({v, int(problem->head_dim), work + size_t(memory.sums)},
-                          row_problem.query.data + t * row_problem.query.token_stride, row_problem.key, row_problem.keys,
+    core::additive_scores({v, int(problem->head_dim), work + size_t(memory.sums)}, element<float>(row_problem.query, t, 0),
+                          {element<float>(row_problem.key, 0, 0), row_problem.key.token_stride, 0}, row_problem.keys,
                           scores + t * ptrdiff_t(call.first.keys));
   }
   constexpr float zero = 0.0f;
@@ -162,7 +162,7 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   row_problem.scale = 1.0f;
   row_problem.scratch = work;
   options.first.bias = {scores, 0, call.first.keys, 0, call.first.keys};
-  core::run(row_problem, options.first);
+  core::Floats::run(row_problem, options.first);
   return ATTEND_OK;
 }
 

@@ -184,13 +184,6 @@ void check_places(LayerUse& use, const LayerArguments& given) {
   use.take(memory);
 }
 
-struct RunBlock {
-  template <class... Problem>
-  static void run(const Problem&... problem) {
-    core::run(problem...);
-  }
-};
-
 // False where keys or values are out of range of the cache.
 bool run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const CallOptions& options) {
   core::Problem problem = use.option_problem_of_row(0);
@@ -206,11 +199,11 @@ bool run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.scale = scale_of(use.problem);
   const RunTimeLayer layer(use.layer, use.first);
   const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team_of(use.layer)};
-  if (use.plain) return detail::run_blocks<RunBlock>(problem, call);
+  if (use.plain) return detail::run_blocks<core::Floats>(problem, call);
   core::RangedOptions of_block = options_of_row(options, 0);
-  if (has_lists(of_block)) return detail::run_option_blocks<RunBlock>(problem, of_block, call);
+  if (has_lists(of_block)) return detail::run_option_blocks<core::Floats>(problem, of_block, call);
   core::Options& without_lists = of_block;
-  return detail::run_option_blocks<RunBlock>(problem, without_lists, call);
+  return detail::run_option_blocks<core::Floats>(problem, without_lists, call);
 }
 
 attend_status attend_through(const LayerArguments& given, bool of_self) {

@@ -142,7 +142,8 @@ class LinearBlocks {
 
   // Weights of a panel from one of its inputs on.
   const float* panel_from(int output, int input) const {
-    return moved(weights_, output * ptrdiff_t(linear_.inputs) + input * ptrdiff_t(panel_keys), format_);
+    return static_cast<const float*>(
+        moved(weights_, output * ptrdiff_t(linear_.inputs) + input * ptrdiff_t(panel_keys), format_));
   }
 
   // Weights of a block's inputs as panels of floats.
@@ -157,7 +158,7 @@ class LinearBlocks {
         widen_row<Isa>(format_, panel_from(o, block.input), panel_keys * block.inputs, panel);
         continue;
       }
-      const float* rows = moved(weights_, o * linear_.weight_stride + block.input, format_);
+      const float* rows = static_cast<const float*>(moved(weights_, o * linear_.weight_stride + block.input, format_));
       ptrdiff_t stride = linear_.weight_stride;
       const int lanes = at_most(output + count - o, panel_keys);
       if constexpr (Isa::transposes_rows) {

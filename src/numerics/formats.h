@@ -39,8 +39,8 @@ template <core::Format format>
 using NumberOf = typename NumbersOf<format>::Type;
 
 template <class Number>
-const Number* numbers_of(const float* data) {
-  return static_cast<const Number*>(static_cast<const void*>(data));
+const Number* numbers_of(const void* data) {
+  return static_cast<const Number*>(data);
 }
 
 // core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend. Of
@@ -50,13 +50,12 @@ inline ptrdiff_t bytes_of(core::Format format, ptrdiff_t numbers) {
   return numbers * (format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2);
 }
 
-// The same address, some numbers of a format further on. Tensors have the type `float` whatever the format.
-inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
-  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + bytes_of(format, numbers);
-  return static_cast<const float*>(static_cast<const void*>(bytes));
+// The same address, some numbers of a format further on.
+inline const void* moved(const void* data, ptrdiff_t numbers, core::Format format) {
+  return static_cast<const char*>(data) + bytes_of(format, numbers);
 }
-inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
-  return const_cast<float*>(moved(static_cast<const float*>(data), numbers, format));
+inline void* moved(void* data, ptrdiff_t numbers, core::Format format) {
+  return static_cast<char*>(data) + bytes_of(format, numbers);
 }
 
 // Where four bits of a word, from bit `at` on, may stand in a mantissa with few moves: 2^(23 - place) + the number in them is

@@ -74,10 +74,10 @@ struct World {
         call(query, key, unused) {
     attend::core::store({keys.data(), values.data(), scales.data(), scales.data(), format, format, Dims::kv_heads,
                          Dims::head_dim, Dims::head_dim, tokens, attend::core::Paging()},
-                        0, tokens, call.problem.key, call.problem.key);
-    const auto as_floats = [](const void* numbers) { return static_cast<const float*>(numbers); };
-    call.problem.key = {as_floats(keys.data()), 0, rows * Dims::head_dim};
-    call.problem.value = {as_floats(values.data()), Dims::head_dim, rows * Dims::head_dim};
+                        0, tokens, attend_test::numbers_of<float>(call.problem.key),
+                        attend_test::numbers_of<float>(call.problem.key));
+    call.problem.key = {keys.data(), 0, rows * Dims::head_dim};
+    call.problem.value = {values.data(), Dims::head_dim, rows * Dims::head_dim};
     call.problem.key_panels = true;
     call.problem.causal = true;
     call.problem.offset = tokens - queries;

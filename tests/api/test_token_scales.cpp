@@ -32,31 +32,32 @@ TEST_CASE("integers: scales of single tokens are those of the core, over arrays 
     } else {
       options.value_scales = value_scales;
     }
-    attend::core::IntegerOptions o;
+    attend::core::Options o;
+    o.output_format = attend::core::Format::int8;
     o.key_scales = options.key_scales.data;
     o.value_scales = options.value_scales.data;
     o.key_scale_stride = o.value_scale_stride = short_tokens;
-    const attend::core::IntegerProblem problem = {{query[0][0], 128, 32},
-                                                  {expected[0][0], 96, 24},
-                                                  {key[0][0], 64, 32},
-                                                  {value[0][0], 48, 24},
-                                                  4,
-                                                  2,
-                                                  32,
-                                                  24,
-                                                  3,
-                                                  short_tokens,
-                                                  short_tokens - 3,
-                                                  true,
-                                                  false,
-                                                  scales.scores(),
-                                                  0,
-                                                  scales.outputs(),
-                                                  0,
-                                                  1,
-                                                  attend::integer_chunk,
-                                                  &work};
-    attend::core::run(problem, o);
+    const attend::core::Problem problem = {{query[0][0], 128, 32},
+                                           {expected[0][0], 96, 24},
+                                           {key[0][0], 64, 32},
+                                           {value[0][0], 48, 24},
+                                           4,
+                                           2,
+                                           32,
+                                           24,
+                                           3,
+                                           short_tokens,
+                                           short_tokens - 3,
+                                           0.0f,
+                                           true,
+                                           false,
+                                           1,
+                                           attend::integer_chunk,
+                                           &work,
+                                           scales.scores(),
+                                           scales.outputs(),
+                                           0};
+    attend::core::Integers::run(problem, o);
     REQUIRE(attend::attention(query, key, value, output, work, scales, attend::causal(short_tokens - 3)) == Status::ok);
     CHECK(!same(output, expected));
     REQUIRE(attend::attention(query, key, value, output, work, scales, options) == Status::ok);

@@ -73,12 +73,21 @@ void check_formats() {
   std::vector<std::uint8_t> keys(attend::core::format_cache_key_bytes(key_format, 2, head_dim, 100)),
       values(attend::core::format_cache_value_bytes(value_format, 2, value_dim, 100));
   std::vector<float> key_scales(2 * 112), value_scales(2 * 112);
-  attend::core::store(
-      {keys.data(), values.data(), key_scales.data(), value_scales.data(), key_format, value_format, 2, head_dim, value_dim, 100, {}}, 0,
-      tokens, call.problem.key, call.problem.value);
-  const auto as_floats = [](const void* numbers) { return static_cast<const float*>(numbers); };
-  call.problem.key = {as_floats(keys.data()), 0, 112 * head_dim};
-  call.problem.value = {as_floats(values.data()), value_dim, 112 * value_dim};
+  attend::core::store({keys.data(),
+                       values.data(),
+                       key_scales.data(),
+                       value_scales.data(),
+                       key_format,
+                       value_format,
+                       2,
+                       head_dim,
+                       value_dim,
+                       100,
+                       {}},
+                      0, tokens, attend_test::numbers_of<float>(call.problem.key),
+                      attend_test::numbers_of<float>(call.problem.value));
+  call.problem.key = {keys.data(), 0, 112 * head_dim};
+  call.problem.value = {values.data(), value_dim, 112 * value_dim};
   call.problem.key_panels = true;
   call.problem.causal = true;
   call.options.key_format = key_format;

@@ -80,27 +80,27 @@ class IntegerWorld {
       const int offset = (p.options & ATTEND_QUERIES_LAST) != 0 ? keys - int(p.queries)
                          : p.offset == ATTEND_DEFAULT_OFFSET    ? 0
                                                                 : int(p.offset);
-      const IntegerProblem problem = {{query.data() + row * query_steps.batch, query_steps.token, query_steps.head},
-                                      {result.data() + row * output_steps.batch * size, output_steps.token, output_steps.head},
-                                      {key.data() + row * key_steps.batch, key_steps.token, key_steps.head},
-                                      {value.data() + row * value_steps.batch, value_steps.token, value_steps.head},
-                                      int(p.query_heads),
-                                      int(p.kv_heads),
-                                      int(p.head_dim),
-                                      int(p.value_dim),
-                                      int(p.queries),
-                                      keys,
-                                      offset,
-                                      (p.options & ATTEND_CAUSAL) != 0,
-                                      false,
-                                      scores.data(),
-                                      stride,
-                                      outputs.data(),
-                                      stride,
-                                      1,
-                                      32,
-                                      aligned(scratch)};
-      run(problem, core_options(row));
+      const Problem problem = {{query.data() + row * query_steps.batch, query_steps.token, query_steps.head},
+                               {result.data() + row * output_steps.batch * size, output_steps.token, output_steps.head},
+                               {key.data() + row * key_steps.batch, key_steps.token, key_steps.head},
+                               {value.data() + row * value_steps.batch, value_steps.token, value_steps.head},
+                               int(p.query_heads),
+                               int(p.kv_heads),
+                               int(p.head_dim),
+                               int(p.value_dim),
+                               int(p.queries),
+                               keys,
+                               offset,
+                               0.0f,
+                               (p.options & ATTEND_CAUSAL) != 0,
+                               false,
+                               1,
+                               32,
+                               aligned(scratch),
+                               scores.data(),
+                               outputs.data(),
+                               stride};
+      Integers::run(problem, core_options(row));
     }
     return result;
   }
@@ -214,8 +214,8 @@ class IntegerWorld {
     const std::size_t at = std::size_t(mask_place(row, head, token) + key_number);
     return p.mask.kind == ATTEND_MASK_BITS ? (mask[at / 8] >> at % 8 & 1) != 0 : mask[at] != 0;
   }
-  attend::core::IntegerOptions core_options(int row) const {
-    attend::core::IntegerOptions options;
+  attend::core::Options core_options(int row) const {
+    attend::core::Options options;
     options.left = int(p.window_left), options.right = int(p.window_right), options.sink_tokens = int(p.sink_tokens);
     if (!mask.empty()) {
       options.visible = {mask.data(), mask_place(row, 0, 0), p.keys, p.queries * p.keys, int(p.keys)};
@@ -226,9 +226,9 @@ class IntegerWorld {
     options.key_scale_stride = options.value_scale_stride = p.keys;
     options.query_zero = constants[0].query_zero_point;
     options.float_scale = constants[0].output_scale;
-    options.output_format = size == 1   ? attend::core::IntegerFormat::int8
-                            : size == 2 ? attend::core::IntegerFormat::int16
-                                        : attend::core::IntegerFormat::float32;
+    options.output_format = size == 1   ? attend::core::Format::int8
+                            : size == 2 ? attend::core::Format::int16
+                                        : attend::core::Format::float32;
     return options;
   }
   static void* aligned(std::vector<std::uint64_t>& memory) {

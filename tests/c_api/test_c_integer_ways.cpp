@@ -28,9 +28,7 @@ class Sequence {
     p.window_left = c.left, p.window_right = c.right, p.sink_tokens = c.sink_tokens;
     if (c.causal || c.left >= 0 || c.right >= 0) p.offset = c.offset;
     p.query.data = d.query, p.key.data = d.key, p.value.data = d.value, p.output.data = output_.data();
-    p.output_format = c.format == IntegerFormat::int8    ? ATTEND_INT8
-                      : c.format == IntegerFormat::int16 ? ATTEND_INT16
-                                                         : ATTEND_FLOAT32;
+    p.output_format = c.format == Format::int8 ? ATTEND_INT8 : c.format == Format::int16 ? ATTEND_INT16 : ATTEND_FLOAT32;
     if (c.mask != IntegerMask::none) {
       const bool bits = c.mask == IntegerMask::bits;
       p.mask = {d.visible + (bits ? 0 : 1),   0,           c.mask_row(),
@@ -177,7 +175,7 @@ class Sequence {
 // Masks of bits begin at a byte.
 IntegerCase of_c(IntegerCase c) {
   if (c.value_scales) c.value_zero = 0, c.head_scales = false;
-  if (c.format == IntegerFormat::float32) c.zero = 0, c.head_scales = false;
+  if (c.format == Format::float32) c.zero = 0, c.head_scales = false;
   if (c.head_scales && c.zero - c.query_heads < -128) c.zero = 0;
   if (c.mask == IntegerMask::bits) c.mask = IntegerMask::none;
   c.origin = 0;

@@ -284,7 +284,7 @@ TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's cache
       o.key_format = k, o.value_format = v;
       if (k == Format::int8) o.key_scales = key_scales.data(), o.key_scale_stride = slots;
       if (v == Format::int8) o.value_scales = value_scales.data(), o.value_scale_stride = slots;
-      attend::core::run(q, o);
+      attend::core::Floats::run(q, o);
       CHECK(same_bits(output, expected));
     }
   }

@@ -48,7 +48,7 @@ done
 nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(layer|project|rotat|pack|convert|additive|activate|add|rms)|rotary|core.*(activate|rms_norm|run_linear|convert_weights)')" \
   "a program without layers holds none of their code"
 nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline')" "a program without integer attention holds none of its code"
-nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(problem_init|cache_append|layer|project)|core3run.*_7Problem|FormatCache')" \
+nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(problem_init|cache_append|layer|project)|6Floats|FormatCache')" \
   "a program with integer attention alone holds none of the code of calls in floats"
 
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"

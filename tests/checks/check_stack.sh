@@ -32,15 +32,15 @@ fi
 # What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
 # more than any of them takes.
 outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64 __aeabi_uldivmod=128 __aeabi_ldivmod=128 __aeabi_d2lz=128'
-core_run=_ZN6attend4core3runERKNS0_7ProblemE
+core_run=_ZN6attend4core6Floats3runERKNS0_7ProblemE
 
 # Of calls with options, those that have others to call; and where the C surface makes them.
-option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
-  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfbiii
-  _ZN6attend4core9seen_keysERKNS0_7ProblemERKNS0_7OptionsE
-  _ZN6attend4core5leaveERKNS0_7ProblemERKNS0_7OptionsEii
+option_calls='_ZN6attend4core6Floats3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core6Floats8run_partERKNS0_7ProblemERKNS0_7OptionsEii
+  _ZN6attend4core6Floats6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core6Floats5mergeEPvPKvbiii
+  _ZN6attend4core6Floats9seen_keysERKNS0_7ProblemERKNS0_7OptionsE
+  _ZN6attend4core6Floats5leaveERKNS0_7ProblemERKNS0_7OptionsEii
   _ZN6attend4core4saveERNS0_9SavedHeadEPKfiPh _ZN6attend4core4loadERKNS0_9SavedHeadEPKhPfi
-  _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE'
+  _ZN6attend4core6Floats5beginERKNS0_7ProblemERKNS0_7OptionsE'
 c_options='_ZN6attend9c_surface12_GLOBAL__N_111run_optionsERK14attend_problemRNS0_4CallEPvRKNS0_5PartsE=0
   _ZN6attend9c_surface13check_optionsERNS0_4CallERK14attend_problem=0'
 
@@ -261,7 +261,7 @@ for level in $levels; do
   # Each constant holds by itself: one must not live on what another has left over.
   nothing_in "$(tail -n 3 "$build/promises" | awk '
     $1 == "core" { core = $2; core_promised = $3; next }
-    $2 - core > $3 - core_promised { printf "%s needs %d beside core::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
+    $2 - core > $3 - core_promised { printf "%s needs %d beside core::Floats::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
     ')" "$level: the calls keep to config::call_stack_bytes"
   for call in prefill_part:prefill_part; do
     needed=$(bytes "call_${call%:*}" "$folder/stack.text") promised=$(promise "${call#*:}" "$folder")

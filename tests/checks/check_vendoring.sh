@@ -45,15 +45,15 @@ static void print_with_options() {
   attend::core::Options o;
   o.key_format = o.value_format = half, o.soft_cap = 2.0f, o.bias = {bias, 0, 0, 0, keys}, o.sink_logits = &sink;
   o.lse = {&lse, 1, 1}, o.scores = {weights, keys, keys}, o.score_keys = keys, o.score_stage = attend::core::Scores::weights;
-  attend::core::run(p, o);
+  attend::core::Floats::run(p, o);
   std::printf("options %a %a %a %a %a\n", double(output[0]), double(output[2]), double(lse), double(weights[0]), double(weights[3]));
 
   // The same into a state, without weights, which that has not.
   float state[attend::core::state_floats(dims, 0)];
   o.lse = {}, o.scores = {}, o.states = {state, 0, 0}, o.begins = true;
-  attend::core::run(p, o);
+  attend::core::Floats::run(p, o);
   for (float& number : output) number = 0.0f;
-  attend::core::finish(p, o);
+  attend::core::Floats::finish(p, o);
   std::printf("state %a %a\n", double(output[0]), double(output[2]));
 }
 

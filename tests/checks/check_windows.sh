@@ -48,7 +48,7 @@ attend::Status at_once(const attend::Query<Tiny, 2>& query, const attend::Key<Ti
 void within_a_window(const attend::core::Problem& problem, int left) {
   attend::core::Options options;
   options.left = left;
-  attend::core::run(problem, options);
+  attend::core::Floats::run(problem, options);
 }
 PROGRAM
 sources="$(ls src/*/*.cpp) $build/program.cpp"

@@ -126,7 +126,7 @@ class Cell {
     for (std::size_t i = 0; i < query_.size(); ++i) query_[i] = unit_query_[i] * factor;
     problem_.query.data = query_.data();
     const std::vector<double> expected = attend_test::oracle(problem_);
-    attend::core::run(problem_);
+    attend::core::Floats::run(problem_);
     const attend_test::Errors errors = attend_test::errors_against(expected, problem_);
     const double unit = largest_magnitude(value_);
     const double relative = errors.largest / unit;
@@ -184,9 +184,10 @@ bool print_formats() {
       good = good && bytes <= attend_test::int8_error_bound;
     }
   }
-  std::printf("\nRoot mean square error of outputs, relative to theirs, and largest error relative to max|v|, head_dim 64, 1024 keys;\n"
-              "rotated: queries and keys by attend::hadamard; outliers: one dimension of keys in 32 ten times as large.\n\n"
-              "| keys and values | normal | normal, rotated | outliers | outliers, rotated |\n| --- | --- | --- | --- | --- |\n");
+  std::printf(
+      "\nRoot mean square error of outputs, relative to theirs, and largest error relative to max|v|, head_dim 64, 1024 keys;\n"
+      "rotated: queries and keys by attend::hadamard; outliers: one dimension of keys in 32 ten times as large.\n\n"
+      "| keys and values | normal | normal, rotated | outliers | outliers, rotated |\n| --- | --- | --- | --- | --- |\n");
   const attend_test::FormatError normal(64, 1024, 1), outliers(64, 1024, 1, true);
   const std::pair<Format, Format> kinds[] = {
       {Format::int8, Format::int8}, {Format::int4, Format::int4}, {Format::int4, Format::float16}};

@@ -1,4 +1,4 @@
-// Calls over caches with a window have other ways, core::run_cache, which must give the same bits as core::run.
+// Calls over caches with a window have other ways, core::run_cache, which must give the same bits as core::Floats::run.
 #pragma once
 
 #include "attend/core/options.h"
@@ -18,6 +18,7 @@ inline void run_cache(const attend::core::Problem& p, const attend::core::Option
   using attend::core::Format;
   using attend::core::run_cache;
   switch (o.key_format) {
+    case Format::int16:  // of no cache
     case Format::float32:
       return one_row ? run_cache<Format::float32, true>(p, o) : run_cache<Format::float32, false>(p, o);
     case Format::float16:

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "../support/core_numbers.h"
 #include "attend/core/attention.h"
 
 namespace attend_test {
@@ -132,13 +133,13 @@ inline OptionRow plain_row(const attend::core::Problem& p, int token, int head) 
   const int kv = head / (p.query_heads / p.kv_heads);
   const long long end = p.causal ? std::clamp(1LL + p.offset + token, 0LL, 0LL + p.keys) : p.keys;
   OptionRow row;
-  row.query = p.query.data + token * p.query.token_stride + head * p.query.head_stride;
+  row.query = row_of<float>(p.query, token, head);
   row.head_dim = p.head_dim, row.value_dim = p.value_dim, row.scale = p.scale;
   row.keys.resize(std::size_t(end));
   for (std::ptrdiff_t j = 0; j < end; ++j) {
     OptionKey& key = row.keys[std::size_t(j)];
-    key.key = p.key.data + j * p.key.token_stride + kv * p.key.head_stride;
-    key.value = p.value.data + j * p.value.token_stride + kv * p.value.head_stride;
+    key.key = row_of<float>(p.key, j, kv);
+    key.value = row_of<float>(p.value, j, kv);
     key.seen = true;
   }
   return row;

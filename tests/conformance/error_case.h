@@ -107,7 +107,7 @@ class ErrorCase {
     problem.scratch = static_cast<float*>(std::align(attend::config::alignment, sizeof(float), start, bytes));
     attend::core::Options options;
     options.lse = {lse, 1, 1};
-    attend::core::run(problem, options);
+    attend::core::Floats::run(problem, options);
   }
 
   std::vector<float> scratch_;

@@ -81,11 +81,10 @@ class FormatError {
                 0, keys_, {key.data(), dims_, 0}, {value_.data(), dims_, 0});
     core::Problem problem{};
     core::Options options;
-    const auto as_floats = [](const void* numbers) { return static_cast<const float*>(numbers); };
     problem.query = {query.data(), dims_, 0};
     problem.output = {output.data(), dims_, 0};
-    problem.key = {as_floats(keys.data()), 0, 0};
-    problem.value = {as_floats(values.data()), dims_, 0};
+    problem.key = {keys.data(), 0, 0};
+    problem.value = {values.data(), dims_, 0};
     problem.query_heads = problem.kv_heads = 1;
     problem.head_dim = problem.value_dim = dims_;
     problem.queries = queries;
@@ -103,7 +102,7 @@ class FormatError {
     void* start = scratch.data();
     std::size_t bytes = scratch.size() * sizeof(float);
     problem.scratch = static_cast<float*>(std::align(attend::config::alignment, sizeof(float), start, bytes));
-    core::run(problem, options);
+    core::Floats::run(problem, options);
     return output;
   }
 

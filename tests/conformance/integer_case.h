@@ -9,7 +9,7 @@
 
 namespace attend_test {
 
-using attend::core::IntegerFormat;
+using attend::core::Format;
 
 enum class IntegerMask : uint8_t { none, bytes, bits };
 
@@ -24,7 +24,7 @@ struct IntegerCase {
   int mask_keys = 0;
   int query_zero = 0;
   bool key_scales = false, value_scales = false;
-  IntegerFormat format = IntegerFormat::int8;
+  Format format = Format::int8;
   int ring_chunks = 0, sink_chunks = 0, origin = 0;
   int state_keys = 0;  // states that stop after so many keys and go on; 0: none
   int row_block = 8, key_block = 64;
@@ -86,7 +86,7 @@ struct IntegerCase {
     c.key_scales = of_keys, c.value_scales = of_values;
     return c;
   }
-  constexpr IntegerCase output(IntegerFormat its) const {
+  constexpr IntegerCase output(Format its) const {
     IntegerCase c = *this;
     c.format = its;
     return c;
@@ -109,7 +109,7 @@ struct IntegerCase {
 
   constexpr bool has_options() const {
     return left >= 0 || right >= 0 || mask != IntegerMask::none || query_zero != 0 || key_scales || value_scales ||
-           format != IntegerFormat::int8 || ring_chunks > 0 || origin > 0 || state_keys > 0;
+           format != Format::int8 || ring_chunks > 0 || origin > 0 || state_keys > 0;
   }
   constexpr size_t rows() const { return size_t(queries) * size_t(query_heads); }
   // Keys that there is memory for.
@@ -119,7 +119,7 @@ struct IntegerCase {
     return ring_chunks > 0 ? attend::core::window_levels(places(), 1) : attend::core::segment_levels(keys);
   }
   constexpr size_t output_bytes() const {
-    return rows() * size_t(value_dim) * (format == IntegerFormat::int8 ? 1 : format == IntegerFormat::int16 ? 2 : 4);
+    return rows() * size_t(value_dim) * (format == Format::int8 ? 1 : format == Format::int16 ? 2 : 4);
   }
   constexpr ptrdiff_t mask_row() const { return mask_keys + 3; }
 };
@@ -200,22 +200,22 @@ inline void draw_integer_data(const IntegerCase& c, const IntegerData& d) {
   }
 }
 
-inline attend::core::IntegerProblem integer_problem_of(const IntegerCase& c, const IntegerData& d) {
-  attend::core::IntegerProblem p{};
+inline attend::core::Problem integer_problem_of(const IntegerCase& c, const IntegerData& d) {
+  attend::core::Problem p{};
   p.query = {d.query, ptrdiff_t(c.query_heads) * c.head_dim, c.head_dim};
-  p.output = {static_cast<int8_t*>(d.output), ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
+  p.output = {d.output, ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
   p.key = {d.key, ptrdiff_t(c.kv_heads) * c.head_dim, c.head_dim};
   p.value = {d.value, ptrdiff_t(c.kv_heads) * c.value_dim, c.value_dim};
   p.query_heads = c.query_heads, p.kv_heads = c.kv_heads, p.head_dim = c.head_dim, p.value_dim = c.value_dim;
   p.queries = c.queries, p.keys = c.keys, p.offset = c.offset, p.causal = c.causal;
   p.score_scales = d.score_scales, p.output_scales = d.output_scales;
-  p.score_scale_stride = p.output_scale_stride = c.head_scales ? 1 : 0;
+  p.scale_stride = c.head_scales ? 1 : 0;
   p.row_block = c.row_block, p.key_block = c.key_block, p.scratch = d.scratch;
   return p;
 }
 
-inline attend::core::IntegerOptions integer_options_of(const IntegerCase& c, const IntegerData& d) {
-  attend::core::IntegerOptions o;
+inline attend::core::Options integer_options_of(const IntegerCase& c, const IntegerData& d) {
+  attend::core::Options o;
   o.left = c.left, o.right = c.right, o.sink_tokens = c.sink_tokens;
   if (c.mask != IntegerMask::none) o.visible = {d.visible, 1, c.mask_row() * c.query_heads, c.mask_row(), c.mask_keys};
   o.visible_bits = c.mask == IntegerMask::bits;
@@ -228,26 +228,25 @@ inline attend::core::IntegerOptions integer_options_of(const IntegerCase& c, con
   return o;
 }
 
-inline void run_integer_states(const IntegerCase& c, const IntegerData& d, attend::core::IntegerProblem p,
-                               attend::core::IntegerOptions o) {
+inline void run_integer_states(const IntegerCase& c, const IntegerData& d, attend::core::Problem p, attend::core::Options o) {
   const ptrdiff_t state = ptrdiff_t(attend::core::integer_state_numbers(c.value_dim, attend::core::state_nodes(c.keys)));
   o.states = {d.states, c.query_heads * state, state};
   for (int first = 0; first == 0 || first < c.keys; first += c.state_keys) {
     o.first_key = first;
     o.begins = first == 0;
     p.keys = c.keys - first < c.state_keys ? c.keys : first + c.state_keys;
-    attend::core::run(p, o);
+    attend::core::Integers::run(p, o);
   }
-  attend::core::finish(p, o);
+  attend::core::Integers::finish(p, o);
 }
 
 // The call that the case is.
 inline void run_integer_case(const IntegerCase& c, const IntegerData& d) {
-  const attend::core::IntegerProblem p = integer_problem_of(c, d);
-  if (!c.has_options()) return attend::core::run(p);
-  const attend::core::IntegerOptions o = integer_options_of(c, d);
+  const attend::core::Problem p = integer_problem_of(c, d);
+  if (!c.has_options()) return attend::core::Integers::run(p);
+  const attend::core::Options o = integer_options_of(c, d);
   if (c.state_keys > 0) return run_integer_states(c, d, p, o);
-  attend::core::run(p, o);
+  attend::core::Integers::run(p, o);
 }
 
 }  // namespace attend_test

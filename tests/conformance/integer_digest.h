@@ -47,7 +47,7 @@ inline uint64_t compute_digest(const IntegerCase& c, void* memory) {
   if (hash_integer_output(c, d.output) != hash) return ~hash;
   if (c.has_options()) return hash;
   forget();
-  attend::core::run(integer_problem_of(c, d), integer_options_of(c, d));
+  attend::core::Integers::run(integer_problem_of(c, d), integer_options_of(c, d));
   return hash_integer_output(c, d.output) == hash ? hash : ~hash;
 }
 

@@ -39,8 +39,8 @@ class IntegerErrorRun {
     find_exact();
     output.resize(exact.size());
     wide_output.resize(exact.size());
-    call(output_scale, output.data(), attend::core::IntegerFormat::int8);
-    call(output_scale / wide_steps, reinterpret_cast<std::int8_t*>(wide_output.data()), attend::core::IntegerFormat::int16);
+    call(output_scale, output.data(), attend::core::Format::int8);
+    call(output_scale / wide_steps, reinterpret_cast<std::int8_t*>(wide_output.data()), attend::core::Format::int16);
   }
 
   // In steps of the output of 8 bits, both.
@@ -114,14 +114,14 @@ class IntegerErrorRun {
     }
   }
 
-  void call(double its_scale, std::int8_t* to, attend::core::IntegerFormat format) {
+  void call(double its_scale, std::int8_t* to, attend::core::Format format) {
     using namespace attend::core;
     const int dim = c.head_dim, rows = 8, key_block = 64;
     const ScoreScale score = attend::core::score_scale(score_scale() * 1.4426950408889634);
     const OutputScale of_output = attend::core::output_scale(value.scale / its_scale);
     std::vector<char> memory(integer_scratch_bytes(rows, key_block, dim, dim, attend::core::segment_levels(c.keys)) + 64);
     char* const scratch = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
-    IntegerProblem p{};
+    Problem p{};
     p.query = {query.numbers.data(), dim, 0};
     p.output = {to, dim, 0};
     p.key = {key.numbers.data(), dim, 0};
@@ -131,9 +131,9 @@ class IntegerErrorRun {
     p.queries = c.queries, p.keys = c.keys;
     p.score_scales = &score, p.output_scales = &of_output;
     p.row_block = rows, p.key_block = key_block, p.scratch = scratch;
-    IntegerOptions options;
+    Options options;
     options.output_format = format;
-    run(p, options);
+    Integers::run(p, options);
   }
 };
 

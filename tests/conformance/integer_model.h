@@ -189,9 +189,9 @@ class IntegerModel {
   // number / 2^shift: rounded and moved, or as a float.
   void write(std::int64_t number, int shift, int zero, char* output, int at) {
     const std::int64_t whole = fitting(nearest_shift(number, shift)) + zero;
-    if (c_.format == IntegerFormat::int8) {
+    if (c_.format == Format::int8) {
       output[at] = char(std::int8_t(std::clamp<std::int64_t>(whole, -128, 127)));
-    } else if (c_.format == IntegerFormat::int16) {
+    } else if (c_.format == Format::int16) {
       const std::int16_t two = std::int16_t(std::clamp<std::int64_t>(whole, -32768, 32767));
       std::memcpy(output + 2 * at, &two, 2);
     } else {

@@ -44,8 +44,9 @@ inline void add_options(Random& random, IntegerCase& c) {
   if (random.between(0, 2) == 0) c.query_zero = random.between(-128, 127);
   c.key_scales = random.between(0, 2) == 0;
   c.value_scales = random.between(0, 2) == 0;
-  c.format = IntegerFormat(random.between(0, 2));
-  if (c.format == IntegerFormat::int16) c.output_steps *= 128;
+  constexpr Format formats[] = {Format::int8, Format::int16, Format::float32};
+  c.format = formats[random.between(0, 2)];
+  if (c.format == Format::int16) c.output_steps *= 128;
 }
 
 // Keys in a ring that has all that the window and the sink tokens need.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/core_numbers.h"
 #include "attend/core/integer.h"
 #include "integer_model.h"
 
@@ -34,20 +35,20 @@ class IntegerRun {
   // One call, with these blocks.
   std::vector<char> whole(int row_block, int key_block) {
     return run(row_block, key_block, [&](const auto& problem) {
-      if (c.has_options()) return attend::core::run(problem, options());
-      attend::core::run(problem);
+      if (c.has_options()) return attend::core::Integers::run(problem, options());
+      attend::core::Integers::run(problem);
     });
   }
   std::vector<char> with_options(int row_block, int key_block) {
-    return run(row_block, key_block, [&](const auto& problem) { attend::core::run(problem, options()); });
+    return run(row_block, key_block, [&](const auto& problem) { attend::core::Integers::run(problem, options()); });
   }
   std::vector<char> parts(int count, int row_block, int key_block) {
     return run(row_block, key_block, [&](const auto& problem) {
       for (int part = 0; part < count; ++part) {
         if (c.has_options()) {
-          attend::core::run_part(problem, options(), part, count);
+          attend::core::Integers::run_part(problem, options(), part, count);
         } else {
-          attend::core::run_part(problem, part, count);
+          attend::core::Integers::run_part(problem, part, count);
         }
       }
     });
@@ -107,11 +108,11 @@ class IntegerRun {
     return bytes.used();
   }
 
-  attend::core::IntegerOptions options() const { return integer_options_of(c, data); }
+  attend::core::Options options() const { return integer_options_of(c, data); }
 
   template <class Call>
   std::vector<char> run(int row_block, int key_block, Call call) {
-    attend::core::IntegerProblem problem = integer_problem_of(c, data);
+    attend::core::Problem problem = integer_problem_of(c, data);
     ExactBytes scratch(attend::core::integer_scratch_bytes(row_block, key_block, c.head_dim, c.value_dim, c.levels()));
     problem.row_block = row_block, problem.key_block = key_block, problem.scratch = scratch.data();
     const int room = panels ? attend::core::whole_chunks(c.places()) : 0;
@@ -124,16 +125,13 @@ class IntegerRun {
       auto* const key = reinterpret_cast<std::int8_t*>(keys.data());
       auto* const value = reinterpret_cast<std::int8_t*>(values.data());
       const int first = c.places() / 3;
-      const auto from = [&](const auto& rows_of) {
-        return attend::core::Tensor<const std::int8_t>{rows_of.data + first * rows_of.token_stride, rows_of.token_stride,
-                                                       rows_of.head_stride};
-      };
       const attend::core::IntegerPanels to = {key, value, c.kv_heads, c.head_dim, c.value_dim, room};
-      attend::core::store(to, 0, first, problem.key, problem.value);
-      attend::core::store(to, first, c.places() - first, from(problem.key), from(problem.value));
+      attend::core::store(to, 0, first, numbers_of<std::int8_t>(problem.key), numbers_of<std::int8_t>(problem.value));
+      attend::core::store(to, first, c.places() - first, numbers_of<std::int8_t>(problem.key, first),
+                          numbers_of<std::int8_t>(problem.value, first));
       problem.key = attend::core::key_panels(key, c.head_dim, room);
       problem.value = attend::core::value_panels(value, c.value_dim, room);
-      problem.panels = true;
+      problem.key_panels = true;
     }
     char* const output = static_cast<char*>(data.output);
     std::memset(output, 0x55, c.output_bytes());

@@ -46,7 +46,8 @@ inline uint32_t random_number(Random& random, attend::core::Format format) {
       return (bits & 0x807f) | (120 + size) << 7;
     case Format::int8:
       return bits & 0xff;
-    case Format::int4:  // by set_group
+    case Format::int4:   // by set_group
+    case Format::int16:  // no weights
     case Format::float32:
       break;
   }
@@ -103,6 +104,8 @@ inline void run_linear_way(attend::core::Format format, const attend::core::Line
       return run_linear_way<Format::int8>(linear, part, parts);
     case Format::int4:
       return run_linear_way<Format::int4>(linear, part, parts);
+    case Format::int16:  // no weights
+      return;
   }
 }
 

@@ -192,12 +192,12 @@ inline void run_states(const OptionCase& c, const OptionMemory& m, attend::core:
     o.first_key = first;
     o.begins = c.merged || first == 0;
     p.keys = c.keys - first < step ? c.keys : first + step;
-    attend::core::run(p, o);
-    if (apart) attend::core::merge(m.states, m.later, false, rows, c.value_dim, nodes);
+    attend::core::Floats::run(p, o);
+    if (apart) attend::core::Floats::merge(m.states, m.later, false, rows, c.value_dim, nodes);
   }
   o.states.data = m.states;
   p.keys = c.keys;
-  attend::core::finish(p, o);
+  attend::core::Floats::finish(p, o);
 }
 
 // FNV-1a over bits, after what is promised of them only: one NaN, one zero, no subnormal floats.
@@ -241,9 +241,9 @@ inline uint64_t compute_digest(const OptionCase& c, void* memory) {
   if (m.states != nullptr) {
     run_states(c, m, p, o);
   } else if (m.lists != nullptr) {
-    attend::core::run(p, ranged_options_of(c, m));
+    attend::core::Floats::run(p, ranged_options_of(c, m));
   } else {
-    attend::core::run(p, o);
+    attend::core::Floats::run(p, o);
   }
   uint64_t hash = c.output_format == Format::float32
                       ? hash_floats(hash_begin, m.output, outputs)

@@ -114,6 +114,7 @@ inline void draw_numbers(Random& random, Format format, size_t count, float spre
       return uint16_t((bits >> 31) << 15 | (uint32_t(least) + (bits >> 16) % 6) << digits | (bits & ((1u << digits) - 1)));
     };
     switch (format) {
+      case Format::int16:  // no keys or values
       case Format::float32:
         static_cast<float*>(to)[i] = float(int32_t(bits >> 8) - 0x800000) * 0x1p-23f * spread;
         break;

@@ -106,9 +106,9 @@ void run_with_scratch(core::Problem p, const AnyOptions& options, const Way& way
     if (way.parts == 1 && !ranged && is_cache_call(p, options) && (p.queries + p.keys) % 2 == 0) {
       run_cache(p, options, (p.queries + p.keys) % 4 == 0);
     } else if (way.parts == 1) {
-      core::run(p, options);
+      core::Floats::run(p, options);
     } else {
-      core::run_part(p, options, part, way.parts);
+      core::Floats::run_part(p, options, part, way.parts);
     }
   }
 }
@@ -119,9 +119,9 @@ inline void run_plain(core::Problem p, const Way& way) {
     Scratch scratch(core::scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim, p.keys, p.key_panels));
     p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
     if (way.parts == 1) {
-      core::run(p);
+      core::Floats::run(p);
     } else {
-      core::run_part(p, part, way.parts);
+      core::Floats::run_part(p, part, way.parts);
     }
   }
 }
@@ -129,7 +129,7 @@ inline void run_plain(core::Problem p, const Way& way) {
 inline void finish_states(core::Problem p, const core::Options& options) {
   p.query = p.key = p.value = {};
   p.scratch = nullptr;
-  core::finish(p, options);
+  core::Floats::finish(p, options);
 }
 
 // States of the whole, in calls that stop after state_keys more keys, or of segments by themselves that are then merged: every
@@ -141,7 +141,7 @@ inline void run_states(core::Problem p, core::Options options, const Way& way, i
   // Merging takes rows side by side.
   const int stride = way.merged ? row : row + gap;
   std::vector<float> states = poison(std::size_t(rows * stride)), later = poison(states.size());
-  const core::Tensor<float> output = p.output;
+  const core::Tensor<void> output = p.output;
   p.output = {};
   if (options.score_stage == core::Scores::weights) options.scores = {};
   const int step = way.merged ? attend::segment_keys : way.state_keys, calls = std::max(1, (keys + step - 1) / step);
@@ -153,7 +153,7 @@ inline void run_states(core::Problem p, core::Options options, const Way& way, i
     options.begins = way.merged || call == 0;
     p.keys = std::min(keys, (call + 1) * step);
     run_with_scratch(p, options, way);
-    if (apart) core::merge(states.data(), later.data(), false, rows, p.value_dim, nodes);
+    if (apart) core::Floats::merge(states.data(), later.data(), false, rows, p.value_dim, nodes);
   }
   options.states.data = states.data();
   p.output = output;

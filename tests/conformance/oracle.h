@@ -170,7 +170,7 @@ inline Errors errors_against(const std::vector<double>& expected, const Problem&
   const double* expect = expected.data();
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      const float* output = problem.output.data + token * problem.output.token_stride + head * problem.output.head_stride;
+      const float* output = row_of<float>(problem.output, token, head);
       for (int c = 0; c < problem.value_dim; ++c) {
         const double error = std::fabs(double(output[c]) - *expect++);
         if (!std::isnan(errors.largest) && !(error <= errors.largest)) errors.largest = error;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/core_numbers.h"
 #include "../support/random.h"
 #include "attend/core/attention.h"
 #include "hash.h"
@@ -62,7 +63,7 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
     const size_t key_floats = attend::core::cache_key_floats(c.kv_heads, c.head_dim, c.keys);
     const size_t value_floats = attend::core::cache_value_floats(c.kv_heads, c.value_dim, c.keys);
     const attend::core::Cache cache{take(key_floats), take(value_floats), c.kv_heads, c.head_dim, c.value_dim, c.keys};
-    attend::core::store(cache, 0, c.keys, p.key, p.value);
+    attend::core::store(cache, 0, c.keys, numbers_of<float>(p.key), numbers_of<float>(p.value));
     p.key = {cache.keys, 0, ptrdiff_t(key_floats) / c.kv_heads};
     p.value = {cache.values, c.value_dim, ptrdiff_t(value_floats) / c.kv_heads};
     p.key_panels = true;
@@ -81,9 +82,9 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
   for (int first = 0; first < c.queries; first += chunk) {
     p.queries = c.queries - first < chunk ? c.queries - first : chunk;
     p.offset = c.offset + first;
-    attend::core::run(p);
-    p.query.data += chunk * p.query.token_stride;
-    p.output.data += chunk * p.output.token_stride;
+    attend::core::Floats::run(p);
+    move_by<float>(p.query, chunk * p.query.token_stride);
+    move_by<float>(p.output, chunk * p.output.token_stride);
   }
   return hash_bits(output, q * size_t(c.value_dim));
 }

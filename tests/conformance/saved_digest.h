@@ -2,6 +2,7 @@
 // sets of keys were merged. Freestanding, as plain_digest.h.
 #pragma once
 
+#include "../support/core_numbers.h"
 #include "attend/core/saved.h"
 #include "hash.h"
 #include "integer_digest.h"
@@ -33,27 +34,26 @@ constexpr SavedCase<Problem> saved(const Problem& problem) {
 constexpr int saved_case_nodes = 8;
 
 // The call of a problem, and the numbers of a state of one row.
-template <class Its, class Problem, class Options>
+template <class Its>
 struct StateCall {
   using Number = Its;
-  Problem problem;
-  Options options;
+  attend::core::Problem problem;
+  attend::core::Options options;
   size_t row;
 };
 inline auto state_call_of(const OptionCase& c, void* memory) {
   Supply supply(static_cast<float*>(memory));
   const OptionMemory m = memory_of(c, supply);
   if (memory != nullptr) draw_data(c, m);
-  return StateCall<float, attend::core::Problem, attend::core::Options>{
-      memory == nullptr ? attend::core::Problem{} : problem_of(c, m), options_of(c, m),
-      attend::core::state_floats(c.value_dim, saved_case_nodes)};
+  return StateCall<float>{memory == nullptr ? attend::core::Problem{} : problem_of(c, m), options_of(c, m),
+                          attend::core::state_floats(c.value_dim, saved_case_nodes)};
 }
 inline auto state_call_of(const IntegerCase& c, void* memory) {
   Bytes bytes(memory);
   const IntegerData d = integer_data_of(c, bytes);
   if (memory != nullptr) draw_integer_data(c, d);
-  return StateCall<int32_t, attend::core::IntegerProblem, attend::core::IntegerOptions>{
-      integer_problem_of(c, d), integer_options_of(c, d), attend::core::integer_state_numbers(c.value_dim, saved_case_nodes)};
+  return StateCall<int32_t>{integer_problem_of(c, d), integer_options_of(c, d),
+                            attend::core::integer_state_numbers(c.value_dim, saved_case_nodes)};
 }
 
 template <class Problem>
@@ -77,7 +77,8 @@ class SavedStates {
       const int others = take(at(n), other_);
       if (!pass_on(others)) return 0;
       next = attend::core::next_of_both(segments(sum_), next, segments(other_), others);
-      attend::core::merge(sum_, other_, others % attend::segment_keys != 0, rows_, c_.problem.value_dim, saved_case_nodes);
+      Arithmetic<Number>::merge(sum_, other_, others % attend::segment_keys != 0, rows_, c_.problem.value_dim,
+                                saved_case_nodes);
     }
     const attend::core::SavedHead head = save(sum_, next);
     uint64_t hash = hash_begin;
@@ -99,7 +100,7 @@ class SavedStates {
     auto o = call_.options;
     o.states = {states, ptrdiff_t(size_t(p.query_heads) * call_.row), ptrdiff_t(call_.row)};
     o.begins = true, o.first_key = range.first, p.keys = range.end;
-    attend::core::run(p, o);
+    Arithmetic<Number>::run(p, o);
     return range.end;
   }
 

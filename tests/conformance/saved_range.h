@@ -62,7 +62,7 @@ class RangeCase {
     state.next = first;
     core::Options o;
     o.states = {state.numbers.data(), std::ptrdiff_t(std::size_t(heads) * row()), std::ptrdiff_t(row())};
-    core::begin(problem(first), o);
+    core::Floats::begin(problem(first), o);
     return state;
   }
   void take(State& state, int end) {
@@ -70,7 +70,7 @@ class RangeCase {
     core::Options o;
     o.states = {state.numbers.data(), std::ptrdiff_t(std::size_t(heads) * row()), std::ptrdiff_t(row())};
     o.first_key = state.next;
-    core::run(p, o);
+    core::Floats::run(p, o);
     state.next = end;
   }
   // Keys up to the end, in calls that stop anywhere, with or without a journey as bytes between some of them.
@@ -99,7 +99,7 @@ class RangeCase {
       const auto set = core::segments_of(all[a].numbers.data(), value_dim),
                  added = core::segments_of(all[b].numbers.data(), value_dim);
       const int next = core::next_of_both(set, all[a].next, added, all[b].next);
-      core::merge(all[a].numbers.data(), all[b].numbers.data(), all[b].next % segment != 0, heads, value_dim, room);
+      core::Floats::merge(all[a].numbers.data(), all[b].numbers.data(), all[b].next % segment != 0, heads, value_dim, room);
       all[a].next = next;
       all.erase(all.begin() + std::ptrdiff_t(b));
     }
@@ -131,7 +131,7 @@ class RangeCase {
     Floats numbers = state.numbers, results(std::size_t(heads * (value_dim + 1)));
     o.states = {numbers.data(), std::ptrdiff_t(std::size_t(heads) * row()), std::ptrdiff_t(row())};
     set_results(p, o, results);
-    core::finish(p, o);
+    core::Floats::finish(p, o);
     return results;
   }
   Floats one_call() {
@@ -139,7 +139,7 @@ class RangeCase {
     core::Options o;
     Floats results(std::size_t(heads * (value_dim + 1)));
     set_results(p, o, results);
-    core::run(p, o);
+    core::Floats::run(p, o);
     return results;
   }
 

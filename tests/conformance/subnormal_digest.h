@@ -4,8 +4,8 @@
 
 #include "../support/float_environment.h"
 #include "../support/random.h"
-#include "attend/layers/core_layer.h"
 #include "attend/core/options.h"
+#include "attend/layers/core_layer.h"
 #include "hash.h"
 
 namespace attend_test {
@@ -82,10 +82,10 @@ inline uint64_t digest_of_attention(Subnormal what, float* memory) {
       p.value.data = value;
     }
   }
-  attend::core::run(p, options);
+  attend::core::Floats::run(p, options);
   uint64_t hash = hash_bits(output, query_floats);
   if (is(Subnormal::queries) || is(Subnormal::keys) || is(Subnormal::values)) {
-    attend::core::run(p);
+    attend::core::Floats::run(p);
     hash = hash_number(hash, hash_bits(output, query_floats) == hash ? 1 : 0);
   }
   return hash;

@@ -5,8 +5,8 @@
 
 #if ATTEND_TEST_GUARDS
 
-#include "attend/layers/core_layer.h"
 #include "attend/core/options.h"
+#include "attend/layers/core_layer.h"
 #include "linear_case.h"
 
 using namespace attend_test;
@@ -53,7 +53,7 @@ core::Problem over_cache(GuardedArrays& arrays, core::Problem p) {
                           p.head_dim,
                           p.value_dim,
                           p.keys};
-  core::store(cache, 0, p.keys, p.key, p.value);
+  core::store(cache, 0, p.keys, numbers_of<float>(p.key), numbers_of<float>(p.value));
   p.key = {cache.keys, 0, 0}, p.value = {cache.values, p.value_dim, 0};
   p.key_panels = true;
   return p;
@@ -66,11 +66,11 @@ TEST_CASE("guards: attention over arrays and caches of floats") {
     for (const Extents& of : extents) {
       core::Problem p = problem_of(arrays, of, width, other);
       use_scratch(arrays, p);
-      core::run(p);
-      core::run_part(p, 1, 2);
+      core::Floats::run(p);
+      core::Floats::run_part(p, 1, 2);
       p = over_cache(arrays, p);
       use_scratch(arrays, p);
-      core::run(p);
+      core::Floats::run(p);
     }
   });
 }
@@ -95,24 +95,24 @@ TEST_CASE("guards: arrays and caches of every format, with masks, scores and sta
         o.alibi_slopes = arrays.floats(query_heads), o.sink_logits = arrays.floats(query_heads);
         o.lse = {arrays.output(std::size_t(of.queries * query_heads)), query_heads, 1};
         use_option_scratch(arrays, p);
-        core::run(p, o);
+        core::Floats::run(p, o);
         o.soft_cap = 2.0f, o.score_stage = core::Scores::weights;
-        core::run(p, o);
+        core::Floats::run(p, o);
         o.scores = {};
         const int nodes = std::max(1, core::state_nodes(of.keys));
         const auto state = std::ptrdiff_t(core::state_floats(other, nodes));
         o.states = {arrays.zeros(std::size_t(of.queries * query_heads * state)), query_heads * state, state};
         o.begins = true;
-        core::run(p, o);
-        core::finish(p, o);
+        core::Floats::run(p, o);
+        core::Floats::finish(p, o);
         float* const others = arrays.zeros(std::size_t(of.queries * query_heads * state));
         for (int r = 0; r < of.queries * query_heads; ++r) {
           const std::int32_t kept = nodes - 1, added = 1, number = 101;  // a last node, for which there is room
-          std::memcpy(o.states.data + r * state, &kept, sizeof kept);
+          std::memcpy(static_cast<float*>(o.states.data) + r * state, &kept, sizeof kept);
           std::memcpy(others + r * state, &added, sizeof added);
           std::memcpy(others + r * state + core::state_floats(other, 1) - 1, &number, sizeof number);
         }
-        core::merge(o.states.data, others, true, of.queries * query_heads, other, nodes);
+        core::Floats::merge(o.states.data, others, true, of.queries * query_heads, other, nodes);
       }
     }
   });
@@ -137,11 +137,11 @@ TEST_CASE("guards: caches of every format") {
           o.value_scales = cache.value_scales = arrays.zeros(core::format_cache_scale_floats(kv_heads, capacity));
           o.key_scale_stride = o.value_scale_stride = panels * attend::panel_keys;
         }
-        core::store(cache, 0, capacity, p.key, p.value);
+        core::store(cache, 0, capacity, numbers_of<float>(p.key), numbers_of<float>(p.value));
         p.key = {static_cast<float*>(cache.keys), 0, 0}, p.value = {static_cast<float*>(cache.values), other, 0};
         p.key_panels = true;
         use_option_scratch(arrays, p);
-        core::run(p, o);
+        core::Floats::run(p, o);
       }
     }
   });
@@ -169,6 +169,7 @@ TEST_CASE("guards: projections of every format") {
         const std::size_t packed = core::packed_weight_numbers(outputs, inputs);
         char* const panels = arrays.output<char>(core::format_bytes(format, packed));
         switch (format) {
+          case Format::int16:  // no weights
           case Format::float32:
             core::pack_weights<Format::float32>(rows, inputs, outputs, inputs, panels);
             break;

@@ -55,7 +55,7 @@ TEST_CASE("integer attention: steps that stop between sinks and a window") {
     for (const int sinks : {1, 33, 100, 600}) {
       for (const int left : {0, 99, 400}) {
         IntegerRun run(
-            integer_problem().tokens(2, 1100, 1098).window(left, -1, sinks).output(IntegerFormat::int16).steps(2e-4, 100.0));
+            integer_problem().tokens(2, 1100, 1098).window(left, -1, sinks).output(Format::int16).steps(2e-4, 100.0));
         const std::vector<char> defined = IntegerModel(run.c, run.data).output();
         for (const int keys : {32, 96, 256, 512, 640}) {
           CHECK_MESSAGE(run.in_steps(keys, 8, 64) == defined, std::string(backend), ", ", keys, " at a time: ", run.text());
@@ -107,7 +107,7 @@ TEST_CASE("integer attention: weights end at 15 octaves") {
     for (int end = 16; end < 255; ++end) {
       for (const int distance : {end - 1, end, end + 1}) {
         IntegerCase c = IntegerCase().heads(1, 1).dims(1, 2).tokens(1, 32, 31).steps(15.0 / end, 4096.0);
-        c = c.output(IntegerFormat::float32);
+        c = c.output(Format::float32);
         IntegerRun run(c);
         set_all(run, 1, 127 - distance, 127);
         run.data.key[5] = 127;
@@ -126,7 +126,7 @@ TEST_CASE("integer attention: the smallest scales of single keys and values, and
   for_each_backend([](const char* backend) {
     Random random(11);
     for (const int scale : {0, 1, 0x3fff, 0x4000, 0x7fff, 0x8000}) {
-      IntegerCase c = IntegerCase().heads(4, 2).token_scales(true, true).output(IntegerFormat::float32);
+      IntegerCase c = IntegerCase().heads(4, 2).token_scales(true, true).output(Format::float32);
       IntegerRun run(c);
       for (int i = 0; i < c.places() * c.kv_heads; ++i) {
         if (i % 3 > 0) run.data.key_scales[i] = std::uint16_t(scale);
@@ -165,7 +165,7 @@ TEST_CASE("integer attention: 65,534 keys too far below one other add nothing, w
       for (const int place : {0, 511, 512, 40000, 65534}) {
         if (!is_tried(cases)) continue;
         IntegerCase c = IntegerCase().heads(1, 1).dims(1, 1).tokens(1, attend::integer_keys, 65534);
-        c = c.steps(octaves / 127.0, 100.0).output(IntegerFormat::int16);
+        c = c.steps(octaves / 127.0, 100.0).output(Format::int16);
         IntegerRun run(c);
         set_all(run, 1, 0, 127);
         run.data.key[place] = 127;

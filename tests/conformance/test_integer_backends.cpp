@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "../../src/backend/list.h"
+#include "../support/core_numbers.h"
 #include "../support/random.h"
 #include "../support/rounds.h"
-#include "attend/integer.h"
 #include "attend/core/integer.h"
+#include "attend/integer.h"
 #include "replaced_integers.h"
 
 namespace {
@@ -61,6 +62,7 @@ struct Call {
         core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, core::segment_levels(p.keys));
     scratch = std::make_unique<Line[]>(bytes / sizeof(Line) + 1);
     p.scratch = scratch.get();
+    options.output_format = core::Format::int8;
     options.query_zero = random.between(-1, 1) * random.between(0, 127);
     if (random.between(0, 1) == 1) options.left = random.between(0, p.keys);
     scales.resize(std::size_t(kv_heads * p.keys));
@@ -74,10 +76,11 @@ struct Call {
     const int room = core::whole_chunks(p.keys);
     panel_key.assign(std::size_t(p.kv_heads * room * core::integer_panel_dim(p.head_dim)), -128);
     panel_value.assign(std::size_t(p.kv_heads * room * p.value_dim), 127);
-    core::store({panel_key.data(), panel_value.data(), p.kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys, p.key, p.value);
+    core::store({panel_key.data(), panel_value.data(), p.kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys,
+                attend_test::numbers_of<std::int8_t>(p.key), attend_test::numbers_of<std::int8_t>(p.value));
     p.key = core::key_panels(panel_key.data(), p.head_dim, room);
     p.value = core::value_panels(panel_value.data(), p.value_dim, room);
-    p.panels = true;
+    p.key_panels = true;
   }
 
   // By the kernels of a backend, or by those that are chosen.
@@ -86,7 +89,7 @@ struct Call {
     return output([&] { with_options ? Backend::run_integer_options(p, options) : Backend::run_integers(p); });
   }
   Int8s chosen_output(bool with_options) {
-    return output([&] { with_options ? core::run(p, options) : core::run(p); });
+    return output([&] { with_options ? core::Integers::run(p, options) : core::Integers::run(p); });
   }
 
   template <class Run>
@@ -100,8 +103,8 @@ struct Call {
   struct alignas(attend::config::alignment) Line {
     char bytes[attend::config::alignment];
   };
-  core::IntegerProblem p{};
-  core::IntegerOptions options;
+  core::Problem p{};
+  core::Options options;
   core::ScoreScale score_scale{};
   core::OutputScale output_scale{};
   Int8s query, key, value, panel_key, panel_value;
@@ -116,9 +119,7 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   attend_test::Random random(24);
   for (int round = 0; round < attend_test::rounds(400); ++round) {
     Call call(random, round % 3 == 0);
-    const auto scalar = [&](bool with_options) {
-      return call.output_of<attend::embedded_integers::Backend>(with_options);
-    };
+    const auto scalar = [&](bool with_options) { return call.output_of<attend::embedded_integers::Backend>(with_options); };
     const Int8s plain = scalar(false), with = scalar(true);
     for (const bool panels : {false, true}) {
       if (panels && attend::config::embedded) break;

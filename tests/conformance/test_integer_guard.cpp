@@ -1,6 +1,7 @@
 // The core's calls on integers touch nothing beside their arrays, whatever the widths are.
 #include <doctest/doctest.h>
 
+#include "../support/core_numbers.h"
 #include "../support/guarded.h"
 
 #if ATTEND_TEST_GUARDS
@@ -15,8 +16,8 @@ namespace {
 
 constexpr int query_heads = 2, kv_heads = 1;
 
-core::IntegerProblem problem_of(GuardedArrays& arrays, int queries, int keys, int head_dim, int value_dim) {
-  core::IntegerProblem p{};
+core::Problem problem_of(GuardedArrays& arrays, int queries, int keys, int head_dim, int value_dim) {
+  core::Problem p{};
   p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = head_dim, p.value_dim = value_dim;
   p.queries = queries, p.keys = keys, p.offset = keys - queries, p.causal = true;
   p.row_block = 32, p.key_block = 64;
@@ -31,24 +32,25 @@ core::IntegerProblem problem_of(GuardedArrays& arrays, int queries, int keys, in
 }
 
 template <class Number = std::int8_t>
-void use_output(GuardedArrays& arrays, core::IntegerProblem& p) {
-  p.output = {reinterpret_cast<std::int8_t*>(arrays.output<Number>(std::size_t(p.queries * query_heads * p.value_dim))),
-              query_heads * p.value_dim, p.value_dim};
+void use_output(GuardedArrays& arrays, core::Problem& p) {
+  p.output = {arrays.output<Number>(std::size_t(p.queries * query_heads * p.value_dim)), query_heads * p.value_dim,
+              p.value_dim};
 }
 
-void use_scratch(GuardedArrays& arrays, core::IntegerProblem& p) {
+void use_scratch(GuardedArrays& arrays, core::Problem& p) {
   p.scratch = arrays.work<char>(
       core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, core::segment_levels(p.keys)));
 }
 
 // The keys and values of a problem over rows, in panels of as many tokens and no others, and the problem over them.
-core::IntegerProblem over_panels(GuardedArrays& arrays, core::IntegerProblem p) {
+core::Problem over_panels(GuardedArrays& arrays, core::Problem p) {
   const int room = core::whole_chunks(p.keys), dim = core::integer_panel_dim(p.head_dim);
   std::int8_t *const keys = arrays.zeros<std::int8_t>(std::size_t(room * dim)), *const values = arrays.zeros<std::int8_t>(
                                                                                     std::size_t(room * p.value_dim));
-  core::store({keys, values, kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys, p.key, p.value);
+  core::store({keys, values, kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys, numbers_of<std::int8_t>(p.key),
+              numbers_of<std::int8_t>(p.value));
   p.key = core::key_panels(keys, p.head_dim, room), p.value = core::value_panels(values, p.value_dim, room);
-  p.panels = true;
+  p.key_panels = true;
   return p;
 }
 
@@ -60,15 +62,15 @@ TEST_CASE("guards: attention in integers over rows and panels") {
       for (const int keys : {64, 83}) {  // whole chunks, and not
         // Of equal widths too: some rows are read in place only where both are multiples of 16.
         for (const int value_dim : {other, width}) {
-          core::IntegerProblem p = problem_of(arrays, queries, keys, width, value_dim);
+          core::Problem p = problem_of(arrays, queries, keys, width, value_dim);
           use_output(arrays, p);
           use_scratch(arrays, p);
-          core::run(p);
-          core::run_part(p, 1, 2);
+          core::Integers::run(p);
+          core::Integers::run_part(p, 1, 2);
           if (attend::config::embedded) continue;
           p = over_panels(arrays, p);
           use_output(arrays, p);
-          core::run(p);
+          core::Integers::run(p);
         }
       }
     }
@@ -79,36 +81,37 @@ TEST_CASE("guards: attention in integers with masks, scales of tokens, other out
   for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
     for (const int queries : {1, 5}) {
       constexpr int keys = 70;
-      core::IntegerProblem p = problem_of(arrays, queries, keys, width, other);
-      core::IntegerOptions o;
+      core::Problem p = problem_of(arrays, queries, keys, width, other);
+      core::Options o;
       o.visible = {arrays.integers<std::uint8_t>(std::size_t(queries * keys)), 0, keys, 0, keys};
       o.query_zero = 3;
+      o.output_format = core::Format::int8;
       o.left = 50;
       use_output(arrays, p);
       use_scratch(arrays, p);
-      core::run(p, o);
+      core::Integers::run(p, o);
       std::uint16_t* const scales = arrays.zeros<std::uint16_t>(keys);
       for (int j = 0; j < keys; ++j) scales[j] = std::uint16_t(32768 - 400 * j);
       o.key_scales = o.value_scales = scales;
       o.key_scale_stride = o.value_scale_stride = keys;
-      o.output_format = core::IntegerFormat::int16;
+      o.output_format = core::Format::int16;
       use_output<std::int16_t>(arrays, p);
-      core::run(p, o);
-      o.output_format = core::IntegerFormat::float32;
+      core::Integers::run(p, o);
+      o.output_format = core::Format::float32;
       use_output<float>(arrays, p);
-      core::run(p, o);
+      core::Integers::run(p, o);
       const auto state = std::ptrdiff_t(core::integer_state_numbers(other, 1));
       const std::size_t numbers = std::size_t(queries * query_heads * state);
       o.states = {arrays.output<std::int32_t>(numbers), query_heads * state, state};
       o.begins = true;
       p.scratch = arrays.work<char>(core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, 0));
-      core::run(p, o);
+      core::Integers::run(p, o);
       p.scratch = arrays.work<std::int32_t>(std::size_t(other));
       use_output<float>(arrays, p);
-      core::finish(p, o);
+      core::Integers::finish(p, o);
       std::int32_t* const others = arrays.output<std::int32_t>(numbers);
       for (int r = 0; r < queries * query_heads; ++r) others[r * state] = 0;
-      core::merge(others, o.states.data, true, queries * query_heads, other, 1);
+      core::Integers::merge(others, o.states.data, true, queries * query_heads, other, 1);
     }
   });
 }

@@ -66,11 +66,11 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
           s.options.states = {states.data(), 0, 0};
           for (int at = 0; at < keys; at += step) {
             s.options.first_key = at, s.options.begins = at == 0, s.problem.keys = at + step;
-            core::run(s.problem, s.options);
+            core::Floats::run(s.problem, s.options);
           }
-          core::finish(s.problem, s.options);
+          core::Floats::finish(s.problem, s.options);
         } else {
-          core::run(s.problem, s.options);
+          core::Floats::run(s.problem, s.options);
         }
         CHECK(std::isnan(s.output[0]) == !masked);
         if (masked) CHECK(s.output[0] == doctest::Approx(1.0));
@@ -94,7 +94,7 @@ TEST_CASE("options: values of 8 bits without scales have those of 1, also betwee
       s.options.value_format = core::Format::int8;
       if (scaled) s.options.value_scales = scales.data();
       s.options.visible = {visible.data(), 0, keys, 0, keys};
-      core::run(s.problem, s.options);
+      core::Floats::run(s.problem, s.options);
       outputs[scaled] = s.output;
     }
     CHECK(same_bits(outputs[0], outputs[1]));
@@ -125,7 +125,7 @@ TEST_CASE("options: a NaN shows in the output where a window has its key, and no
         float& value = s.value[std::size_t(k * dim)];
         const float before = value;
         value = not_a_number;
-        core::run(s.problem, s.options);
+        core::Floats::run(s.problem, s.options);
         value = before;
         CAPTURE(k);
         CAPTURE(window.left);
@@ -150,7 +150,7 @@ TEST_CASE("options: what a bias masks stays masked under infinite alibi_slopes a
         if (slope && all) s.options.alibi_slopes = alibi_slopes.data();
         s.options.relative = table.data();
         s.options.relative_left = s.options.relative_right = keys;
-        core::run(s.problem, s.options);
+        core::Floats::run(s.problem, s.options);
         CHECK(s.output[0] == (all ? 0.0f : 1.0f));
         CHECK(std::isinf(s.lse[0]) == all);
       }
@@ -170,7 +170,7 @@ TEST_CASE("options: a bias of -2.36e38 or less gives weight 0, one of -2.35e38 i
         std::vector<float> biases(keys, bias);
         if (!all) biases[0] = 0.0f;
         s.options.bias = {biases.data(), 0, 0, 0, keys};
-        core::run(s.problem, s.options);
+        core::Floats::run(s.problem, s.options);
         INFO(bias, " ", all);
         if (!all) {
           CHECK(s.output[0] == 1.0f);  // of the first key alone
@@ -186,7 +186,7 @@ TEST_CASE("options: a bias of -2.36e38 or less gives weight 0, one of -2.35e38 i
     std::vector<float> biases(keys, 0.0f);
     biases[3] = 2.36e38f;
     s.options.bias = {biases.data(), 0, 0, 0, keys};
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     CHECK(std::isnan(s.output[0]));  // as a visible score of infinity
   });
 }
@@ -216,7 +216,7 @@ TEST_CASE("options: a window with sink tokens gives a token alone the bits that 
           problem.scratch = scratch.data();
           core::Options options;
           options.left = left, options.sink_tokens = 2;
-          core::run(problem, options);
+          core::Floats::run(problem, options);
         };
         std::vector<float> whole(tokens * heads * width), alone(whole.size());
         run(0, tokens, whole);
@@ -239,7 +239,7 @@ TEST_CASE("options: states write the columns of their own keys only") {
     s.options.score_keys = keys;
     s.options.score_stage = core::Scores::biased;
     s.problem.keys = 33;
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     CHECK(scores[32] != -7.0f);
     CHECK(scores[33] == -7.0f);
     CHECK(scores[keys - 1] == -7.0f);
@@ -251,19 +251,19 @@ TEST_CASE("options: a call goes on with its states unless it says that it begins
     INFO(std::string(backend));
     Small whole, s;
     for (int k = 0; k < keys; ++k) whole.value[std::size_t(k * dim)] = s.value[std::size_t(k * dim)] = float(k);
-    core::run(whole.problem, whole.options);
+    core::Floats::run(whole.problem, whole.options);
     std::vector<float> states = poison(core::state_floats(dim, 0));
     s.options.states = {states.data(), 0, 0};
     s.options.begins = true;
     s.problem.keys = 33;
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     core::Options rest;
     rest.states = s.options.states;
     rest.first_key = 33;
     s.problem.keys = keys;
-    core::run(s.problem, rest);
+    core::Floats::run(s.problem, rest);
     rest.lse = s.options.lse;
-    core::finish(s.problem, rest);
+    core::Floats::finish(s.problem, rest);
     CHECK(same_bits(s.output, whole.output));
     CHECK(same_bits(s.lse, whole.lse));
   });
@@ -281,16 +281,16 @@ TEST_CASE("options: weights of masked keys are 0 beside a NaN, and none is next 
     s.options.score_keys = keys;
     s.options.score_stage = core::Scores::weights;
     for (int k = 0; k < keys; ++k) s.key[std::size_t(k * dim)] = -float(k) * 1.2f;  // to 2^-138 of the first
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     for (const float weight : weights) CHECK((weight == 0.0f || weight > 0x1p-123f));
     CHECK(weights[keys - 1] == 0.0f);
     // With a NaN, which weights are next to nothing would depend on the maximum, and that on where blocks begin: none is.
     s.key[dim] = not_a_number;
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     for (int k = 0; k < keys; ++k) CHECK((k == 3 ? weights[3] == 0.0f : std::isnan(weights[std::size_t(k)])));
     visible.assign(keys, 0);
     visible[1] = 1;
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     for (int k = 0; k < keys; ++k) CHECK((k == 1 ? std::isnan(weights[1]) : weights[std::size_t(k)] == 0.0f));
   });
 }
@@ -305,10 +305,10 @@ TEST_CASE("options: a NaN that is all a row sees of a segment shows in the outpu
     visible[3] = visible[550] = 1;
     s.problem.key.data = key.data(), s.problem.value.data = value.data(), s.problem.keys = many;
     s.options.visible = {visible.data(), 0, 0, 0, many};
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     CHECK(s.output == std::vector<float>(dim, 1.0f));
     key[3 * dim] = not_a_number;
-    core::run(s.problem, s.options);
+    core::Floats::run(s.problem, s.options);
     for (const float number : s.output) CHECK(std::isnan(number));
   });
 }
@@ -340,7 +340,7 @@ TEST_CASE("options: sums over keys of 8 bits that overflow before they are scale
       const DefinedRow expected = defined_row(row);
       for_each_backend([&](const char* backend) {
         INFO(std::string(backend), " ", double(small), " ", double(large));
-        core::run(s.problem, s.options);
+        core::Floats::run(s.problem, s.options);
         CHECK(same_bits(s.output, expected.output));
       });
     }

@@ -36,8 +36,6 @@ struct Sequence;
 
 template <>
 struct Sequence<float> {
-  using Problem = core::Problem;
-  using Options = core::Options;
   static constexpr std::size_t row = core::state_floats(value_dim, room);
 
   Sequence(int keys, std::uint64_t seed) : key(std::size_t(keys) * head_dim), value(std::size_t(keys) * value_dim) {
@@ -62,13 +60,11 @@ struct Sequence<float> {
 
   float query[rows * head_dim];
   std::vector<float> key, value, memory;
-  Problem problem{};
+  core::Problem problem{};
 };
 
 template <>
 struct Sequence<std::int32_t> {
-  using Problem = core::IntegerProblem;
-  using Options = core::IntegerOptions;
   static constexpr std::size_t row = core::integer_state_numbers(value_dim, room);
 
   Sequence(int keys, std::uint64_t seed) : key(std::size_t(keys) * head_dim), value(std::size_t(keys) * value_dim) {
@@ -96,7 +92,7 @@ struct Sequence<std::int32_t> {
   std::vector<std::uint64_t> memory;
   core::ScoreScale score;
   core::OutputScale output;
-  Problem problem{};
+  core::Problem problem{};
 };
 
 template <class Number>
@@ -120,7 +116,7 @@ class Trees {
     for (o.first_key = first; o.first_key < end; o.begins = false) {
       p.keys =
           random_.bits() % 4 == 0 ? std::min(end, o.first_key + attend::integer_chunk * int(1 + random_.bits() % 40)) : end;
-      core::run(p, o);
+      attend_test::Arithmetic<Number>::run(p, o);
       o.first_key = p.keys;
     }
     states.next_key = end;
@@ -153,7 +149,8 @@ class Trees {
     const int next = core::next_of_both(set, to.next_key, added, other.next_key), count = set.count_with(added);
     REQUIRE(next >= 0);
     REQUIRE(count <= room);
-    core::merge(to.numbers.data(), other.numbers.data(), other.next_key % segment != 0, rows, value_dim, room);
+    attend_test::Arithmetic<Number>::merge(to.numbers.data(), other.numbers.data(), other.next_key % segment != 0, rows,
+                                           value_dim, room);
     to.next_key = next;
     REQUIRE(core::segments_of(to.numbers.data(), value_dim).count == count);
   }
@@ -189,7 +186,7 @@ class Trees {
  private:
   static constexpr std::size_t row = Sequence<Number>::row;
   Sequence<Number> sequence_;
-  typename Sequence<Number>::Options options_{};
+  core::Options options_{};
   Random random_;
 };
 

@@ -35,7 +35,7 @@ struct OneRow {
   OneRow(const OneRow&) = delete;
 
   bool sees(int k) {
-    core::run(problem, options);
+    core::Floats::run(problem, options);
     return output[0] > float(k) - 0.25f && output[0] < float(k) + 0.25f;
   }
 };

@@ -7,10 +7,10 @@
 
 #include "../conformance/cache_call.h"
 #include "../support/random.h"
-#include "attend/layers.h"
 #include "attend/core/integer.h"
-#include "attend/layers/core_linear.h"
 #include "attend/core/options.h"
+#include "attend/layers.h"
+#include "attend/layers/core_linear.h"
 #include "instructions.h"
 #include "platform.h"
 
@@ -63,7 +63,7 @@ void count(int tokens, int head_dim, bool cache) {
                              head_dim,
                              head_dim,
                              tokens};
-    core::store(panels, 0, tokens, problem.key, problem.value);
+    core::store(panels, 0, tokens, {key, head_dim, 0}, {value, head_dim, 0});
     problem.key = {panels.keys, 0, 0};
     problem.value = {panels.values, head_dim, 0};
     problem.key_panels = true;
@@ -75,7 +75,7 @@ void count(int tokens, int head_dim, bool cache) {
   problem.row_block = smaller(tokens, config::row_block);
   problem.key_block = smaller(core::whole_chains(tokens), config::key_block);
   problem.scratch = memory.take(0);
-  const uint64_t instructions = firmware::count_instructions([&problem] { core::run(problem); });
+  const uint64_t instructions = firmware::count_instructions([&problem] { core::Floats::run(problem); });
   firmware::print_number(uint64_t(tokens));
   firmware::print("x");
   firmware::print_number(uint64_t(head_dim));
@@ -104,7 +104,7 @@ uint64_t count_integers(const IntegerCount& call, uint64_t seed) {
   }
   const core::ScoreScale score_scale = core::score_scale(0x1p-12);
   const core::OutputScale output_scale = core::output_scale(4);
-  core::IntegerProblem problem{};
+  core::Problem problem{};
   problem.query = {arrays[0], head_dim, 0};
   problem.key = {arrays[1], head_dim, 0};
   problem.value = {arrays[2], head_dim, 0};
@@ -121,7 +121,7 @@ uint64_t count_integers(const IntegerCount& call, uint64_t seed) {
   problem.key_block = config::integer_key_block;
   problem.scratch = memory.take(0);
   return firmware::count_instructions([&] {
-    for (int i = 0; i < call.times; ++i) core::run(problem);
+    for (int i = 0; i < call.times; ++i) core::Integers::run(problem);
   });
 }
 
@@ -199,8 +199,8 @@ void count_call(const Call& call, int queries) {
   core::Problem problem{};
   problem.query = {query, dims, 0};
   problem.output = {output, dims, 0};
-  problem.key = {static_cast<const float*>(cache.keys), 0, 0};
-  problem.value = {static_cast<const float*>(cache.values), dims, 0};
+  problem.key = {cache.keys, 0, 0};
+  problem.value = {cache.values, dims, 0};
   problem.key_panels = true;
   problem.query_heads = problem.kv_heads = 1;
   problem.head_dim = problem.value_dim = dims;
@@ -222,11 +222,11 @@ void count_call(const Call& call, int queries) {
   options.paging = paging;
   const uint64_t instructions = firmware::count_instructions([&] {
     if (call.plain) {
-      core::run(problem);
+      core::Floats::run(problem);
     } else if (call.ring || call.format != core::Format::float32) {
       attend_test::run_cache(problem, options, queries == 1);
     } else {
-      core::run(problem, options);
+      core::Floats::run(problem, options);
     }
   });
 

@@ -119,7 +119,7 @@ measure() {  # board level
   tools=${tools%g++}
   OPT=$2 sh "$board" size "$1" "$folder" || return
   "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
-  awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/support/stack.awk \
+  awk -v roots='call_prefill call_decode _ZN6attend4core6Floats3runERKNS0_7ProblemE' -f tests/support/stack.awk \
     "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
   for program in options $kinds; do
     "${tools}objdump" -d --no-show-raw-insn "$folder/$program" >"$folder/$program.text" || return 1
@@ -132,7 +132,7 @@ measure() {  # board level
     for program in prefill decode both options $kinds; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
     echo "helpers $(($(flash "$folder/both") - $(flash "$folder/alone")))"
     echo "ram $(($(ram "$folder/both") - $(symbols "$folder/both" '[bBdD]' size_program)))"
-    sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
+    sed -n 's/^stack _ZN6attend4core6Floats3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
     sed -n 's/^stack call_\([a-z0-9_]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
     for call in core prefill decode options linear multi_head multi_head_option integer integer_option; do
@@ -224,7 +224,7 @@ check_stack() {
     # Each constant holds by itself: one must not live on what another has left over.
     [ $call = core ] || [ $call = options ] || nothing_in "$(violations \
       "f[\"stack_$call\"] - f[\"stack_core\"] > f[\"promised_$call\"] - f[\"promised_core\"]" \
-      "f[\"stack_$call\"] - f[\"stack_core\"] \" beside core::run, promised \" f[\"promised_$call\"] - f[\"promised_core\"]")" \
+      "f[\"stack_$call\"] - f[\"stack_core\"] \" beside core::Floats::run, promised \" f[\"promised_$call\"] - f[\"promised_core\"]")" \
       "$call: what it adds keeps to config::call_stack_bytes"
     [ "$complete" = no ] || nothing_in "$(awk -v call=$call '
       $3 == "stack_" call && $4 > most { most = $4 }

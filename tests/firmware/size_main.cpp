@@ -123,7 +123,7 @@ __attribute__((noinline)) void call_project_integer() {
 }
 
 // A problem over the prompt's arrays, with options that only the program running knows.
-__attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
+__attribute__((noinline)) void call_options() { attend::core::Floats::run(problem, options); }
 
 // The same in parts. No image has these: only their stack is asked for.
 constexpr attend::Part half = {0, 2};

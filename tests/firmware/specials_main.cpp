@@ -1,8 +1,8 @@
 // Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them masked: one hash
 // of all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as
 // zero.
-#include "attend/core/attention.h"
 #include "../support/random.h"
+#include "attend/core/attention.h"
 #include "platform.h"
 
 namespace {
@@ -59,12 +59,12 @@ void compute(attend_test::Random& random, bool cached) {
   p.value = {value, p.value_dim, 0};
   if (cached) {
     const attend::core::Cache cache = {panels, rows, 1, p.head_dim, p.value_dim, most_tokens};
-    attend::core::store(cache, 0, p.keys, p.key, p.value);
+    attend::core::store(cache, 0, p.keys, {key, p.head_dim, 0}, {value, p.value_dim, 0});
     p.key = {panels, 0, 0};
     p.value = {rows, p.value_dim, 0};
     p.key_panels = true;
   }
-  attend::core::run(p);
+  attend::core::Floats::run(p);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "../conformance/definition.h"
 #include "attend/attend.h"
+#include "core_numbers.h"
 #include "random.h"
 
 namespace attend_test {
@@ -123,10 +124,10 @@ class Instance {
     std::vector<float> output = new_output();
     for (int h = 0; h < s.query_heads; ++h) {
       attend::core::Problem p = arrays(output);
-      p.query.data += h * p.query.head_stride;
-      p.output.data += h * p.output.head_stride;
-      p.key.data += h / (s.query_heads / s.kv_heads) * p.key.head_stride;
-      p.value.data += h / (s.query_heads / s.kv_heads) * p.value.head_stride;
+      move_by<float>(p.query, h * p.query.head_stride);
+      move_by<float>(p.output, h * p.output.head_stride);
+      move_by<float>(p.key, h / (s.query_heads / s.kv_heads) * p.key.head_stride);
+      move_by<float>(p.value, h / (s.query_heads / s.kv_heads) * p.value.head_stride);
       p.query_heads = p.kv_heads = 1;
       run(p, blocks);
     }
@@ -144,9 +145,9 @@ class Instance {
     int held = 0;
     const auto append = [&](int count) {
       attend::core::Problem p = arrays(output);
-      p.key.data += held * p.key.token_stride;
-      p.value.data += held * p.value.token_stride;
-      attend::core::store(cache, held, count, p.key, p.value);
+      move_by<float>(p.key, held * p.key.token_stride);
+      move_by<float>(p.value, held * p.value.token_stride);
+      attend::core::store(cache, held, count, numbers_of<float>(p.key), numbers_of<float>(p.value));
       held += count;
     };
     if (!growing) append(s.keys);
@@ -154,8 +155,8 @@ class Instance {
       const int count = std::min(chunk, s.queries - first);
       if (growing) append(count);
       attend::core::Problem p = arrays(output);
-      p.query.data += first * p.query.token_stride;
-      p.output.data += first * p.output.token_stride;
+      move_by<float>(p.query, first * p.query.token_stride);
+      move_by<float>(p.output, first * p.output.token_stride);
       p.key = {keys.data(), 0, std::ptrdiff_t(keys.size()) / s.kv_heads};
       p.value = {values.data(), s.value_dim, std::ptrdiff_t(values.size()) / s.kv_heads};
       p.key_panels = true;
@@ -200,9 +201,9 @@ class Instance {
         poison(attend::core::scratch_floats(blocks.rows, blocks.keys, p.head_dim, p.value_dim, p.keys, p.key_panels));
     p.scratch = scratch.data();
     if (parts == 1) {
-      attend::core::run(p);
+      attend::core::Floats::run(p);
     } else {
-      attend::core::run_part(p, part, parts);
+      attend::core::Floats::run_part(p, part, parts);
     }
   }
 };

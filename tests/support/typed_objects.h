@@ -106,7 +106,7 @@ struct CoreCall {
     std::size_t bytes = scratch.size() * sizeof(float);
     problem.scratch = static_cast<float*>(std::align(attend::config::alignment, sizeof(float), start, bytes));
     problem.output = {output.data[0][0], Dims::query_heads * Dims::value_dim, Dims::value_dim};
-    attend::core::run(problem, options);
+    attend::core::Floats::run(problem, options);
   }
 };
 

@@ -40,7 +40,7 @@ std::vector<bool> written(const Instance& instance, const Seen& seen, int part, 
   p.row_block = 8, p.key_block = 64;
   std::vector<float> scratch(core::option_scratch_floats(8, 64, p.head_dim, p.value_dim));
   p.scratch = scratch.data();
-  core::run_part(p, options, part, parts);
+  core::Floats::run_part(p, options, part, parts);
   std::vector<bool> rows(output.size());
   for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = output[r] != -7.0f;
   return rows;

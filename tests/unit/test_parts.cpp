@@ -21,7 +21,7 @@ std::vector<bool> written(const Instance& instance, int part, int parts) {
   p.row_block = 8, p.key_block = 64;
   std::vector<float> scratch(attend::core::scratch_floats(8, 64, p.head_dim, p.value_dim, p.keys, false));
   p.scratch = scratch.data();
-  attend::core::run_part(p, part, parts);
+  attend::core::Floats::run_part(p, part, parts);
   std::vector<bool> rows(std::size_t(p.queries * p.query_heads));
   for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = output[r * std::size_t(p.value_dim)] != -7.0f;
   return rows;
@@ -79,7 +79,7 @@ TEST_CASE("parts: in threads, the bits of the whole") {
           p.row_block = 48, p.key_block = 64;
           std::vector<float> scratch(attend::core::scratch_floats(48, 64, p.head_dim, p.value_dim, p.keys, false));
           p.scratch = scratch.data();
-          attend::core::run_part(p, part, parts);
+          attend::core::Floats::run_part(p, part, parts);
         });
       }
       for (std::thread& thread : threads) thread.join();

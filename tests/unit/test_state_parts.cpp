@@ -35,8 +35,8 @@ class StateParts {
     keys_ = poison(attend::core::cache_key_floats(s.kv_heads, s.head_dim, capacity));
     values_ = poison(attend::core::cache_value_floats(s.kv_heads, s.value_dim, capacity));
     const attend::core::Problem p = instance.arrays(output);
-    attend::core::store({keys_.data(), values_.data(), s.kv_heads, s.head_dim, s.value_dim, capacity}, 0, s.keys, p.key,
-                        p.value);
+    attend::core::store({keys_.data(), values_.data(), s.kv_heads, s.head_dim, s.value_dim, capacity}, 0, s.keys,
+                        numbers_of<float>(p.key), numbers_of<float>(p.value));
   }
 
   attend::core::Problem problem() {
@@ -68,13 +68,13 @@ class StateParts {
         [&](int from, int to) {
           options.first_key = from;
           p.keys = to;
-          attend::core::run(p, options);
+          attend::core::Floats::run(p, options);
           options.begins = false;
         },
         [](int, int) {});
     if (!options.begins) return;
     p.keys = options.first_key = cut(part);
-    attend::core::run(p, options);
+    attend::core::Floats::run(p, options);
   }
 
   // Merges the others into the last one, which may have an open segment: the first ones last.
@@ -82,11 +82,11 @@ class StateParts {
     attend::core::Problem p = problem();
     const int last = int(states_.size()) - 1;
     for (int part = last - 1; part >= 0; --part) {
-      attend::core::merge(states_[std::size_t(last)].data(), states_[std::size_t(part)].data(), false,
-                          p.queries * p.query_heads, p.value_dim, nodes_);
+      attend::core::Floats::merge(states_[std::size_t(last)].data(), states_[std::size_t(part)].data(), false,
+                                  p.queries * p.query_heads, p.value_dim, nodes_);
     }
     p.query.data = p.key.data = p.value.data = nullptr;  // they are not needed any more
-    attend::core::finish(p, with_states(last));
+    attend::core::Floats::finish(p, with_states(last));
     return output;
   }
 

@@ -202,13 +202,14 @@ inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 336 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) == 8 ? 832 : 512;
 
-// stack_bytes is the most stack that core::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC compiles
-// it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What
-// the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
-// part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
-// takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
-// (layers/core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory.
-// integer_linear_stack_bytes is the most of projections in integers on hosts, layer_stack_bytes of layers/core_layer.h.
+// stack_bytes is the most stack that core::Floats::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC
+// compiles it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the
+// functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
+// part_stack_bytes. option_stack_bytes is the most that core::Floats::run with options, core::Floats::finish and
+// core::Floats::merge take; run_part takes at most option_part_stack_bytes more. linear_stack_bytes is the most that
+// projections take, also in parts (layers/core_linear.h); on hosts they pack rows of weights on the stack where there is no
+// work memory. integer_linear_stack_bytes is the most of projections in integers on hosts, layer_stack_bytes of
+// layers/core_layer.h.
 
 }  // namespace config
 

@@ -9,10 +9,10 @@
 namespace attend {
 namespace core {
 
-// Strides count numbers, not bytes. Rows of int4 are whole groups of 32.
-enum class Format : uint8_t { float32, float16, bfloat16, int8, int4 = 5 };
+// Strides count numbers, not bytes. Rows of int4 are whole groups of 32. int16 is for outputs of integer attention alone.
+enum class Format : uint8_t { float32, float16, bfloat16, int8, int16, int4 };
 
-// Calls a macro with the name of each.
+// Calls a macro with the name of each that floats are computed from.
 #define ATTEND_EACH_FORMAT(call) call(float32) call(float16) call(bfloat16) call(int8) call(int4)
 
 // Whether a format ends far below the largest float: at 65504, and at 8 times as much.

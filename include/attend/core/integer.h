@@ -1,5 +1,5 @@
-// Attention in integers under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not one float
-// instruction. Plain structs, as in core/attention.h; nothing is checked here. Strides count elements of 8 bits.
+// Attention in integers (core::Integers) under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not
+// one float instruction. Zero points of keys change nothing and need not be known.
 //
 // The arithmetic is in src/guide/integers.md; it has the same bits on every target, whatever the blocks, parts and backends
 // are.
@@ -88,32 +88,6 @@ ATTEND_CONSTEXPR_14 OutputScale output_scale(double steps, int value_zero = 0, i
   return {int32_t(n.mantissa), 15 - n.exponent, value_zero, zero};
 }
 
-// One call, as core::Problem: scores are dot(query, key), of integers; zero points of keys change nothing and need not be
-// known. Query zero points are an option (IntegerOptions).
-struct IntegerProblem {
-  Tensor<const int8_t> query;  // [queries][query_heads][head_dim]
-  Tensor<int8_t> output;       // [queries][query_heads][value_dim]; must not overlap anything else
-  Tensor<const int8_t> key;    // [keys][kv_heads][head_dim]
-  Tensor<const int8_t> value;  // [keys][kv_heads][value_dim]
-  int query_heads;             // >= 1
-  int kv_heads;                // >= 1, divides query_heads
-  int head_dim;                // 1 … 4096
-  int value_dim;               // >= 1
-  int queries;                 // >= 0
-  int keys;                    // 0 … integer_keys, unless a window keeps what a query sees below that
-  int offset;                  // absolute position of query 0
-  bool causal;
-  bool panels;                     // keys and values lie in panels (IntegerPanels) rather than in rows; hosts only
-  const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
-  int score_scale_stride;
-  const OutputScale* output_scales;  // of query head h: output_scales[h * output_scale_stride]
-  int output_scale_stride;
-  int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves;
-                  // on embedded processors at most config::integer_tile_rows are used
-  int key_block;  // a multiple of integer_chunk, >= 1 of them: keys that are packed at a time
-  void* scratch;  // integer_scratch_bytes(…), aligned to config::alignment; unspecified before and after
-};
-
 // The rows of a block: where there is little memory, no more than a tile's.
 [[gnu::always_inline]] constexpr int integer_rows(int row_block) {
   return config::embedded && row_block > config::integer_tile_rows ? config::integer_tile_rows : row_block;
@@ -165,50 +139,8 @@ constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_di
   return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim).end(value_dim, levels));
 }
 
-// The options of a call; all of them are off in IntegerOptions{}. They are a struct of their own, so that calls without options
-// hold none of their code.
-enum class IntegerFormat : uint8_t { int8, int16, float32 };
-
-struct IntegerOptions {
-  // As in core::Options.
-  int left = -1;
-  int right = -1;
-  int sink_tokens = 0;
-  Mask visible = {};
-  bool visible_bits = false;
-
-  int query_zero = 0;  // zero point of the queries, -128 … 127
-
-  // Scales of single keys and values, in 2^-15 of the scale of their head, at most 2^15: [kv_heads][slot]; null: none. Keys
-  // that have them have zero point 0, and values OutputScale::value_zero = 0.
-  const uint16_t* key_scales = nullptr;
-  const uint16_t* value_scales = nullptr;
-  ptrdiff_t key_scale_stride = 0;  // from head to head
-  ptrdiff_t value_scale_stride = 0;
-
-  // The format of the output's numbers. float32: what the output scales give is rounded to 24 bits toward zero instead of a
-  // whole number, and multiplied by float_scale: the output scale, as a number. The output scales' own zero is not added.
-  IntegerFormat output_format = IntegerFormat::int8;
-  float float_scale = 1.0f;
-
-  Paging paging = {};  // its panels are chunks of integer_chunk keys
-
-  // Arrays: position of the key that data points to, a multiple of integer_chunk, and without states of segment_keys. Keys
-  // before it do not exist: a call begins with key `origin` where first_key is less. New states then begin at origin; states
-  // that go on require origin <= first_key.
-  int origin = 0;
-
-  // With states, the call takes keys first_key … problem.keys - 1 into them and writes no output: [queries][query_heads]
-  // [integer_state_numbers(value_dim, nodes)]. first_key is as many as the states have been through, a multiple of
-  // integer_chunk.
-  int first_key = 0;
-  Tensor<int32_t> states = {};
-  bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
-};
-
 // The most keys that any query of a problem sees by position. Windows are below 0 where there is none.
-template <class AnyProblem>
-int64_t most_seen(const AnyProblem& problem, int64_t left, int64_t right, int64_t sink_tokens) {
+inline int64_t most_seen(const Problem& problem, int64_t left, int64_t right, int64_t sink_tokens) {
   const auto smaller = [](int64_t a, int64_t b) { return a < b ? a : b; };
   const int64_t keys = problem.keys, first = problem.offset;
   const bool has_right = problem.causal || right >= 0;
@@ -228,25 +160,7 @@ constexpr size_t integer_state_numbers(int value_dim, int nodes) {
   return size_t(state_owner) + 1 + (size_t(value_dim) + 2) + size_t(nodes) * (size_t(value_dim) + 3);
 }
 
-// Computes the whole problem with the fastest backend of the processor.
-void run(const IntegerProblem& problem);
-
-using RangedIntegerOptions = Ranged<IntegerOptions>;
-void run(const IntegerProblem& problem, const IntegerOptions& options);
-void run(const IntegerProblem& problem, const RangedIntegerOptions& options);
-
-// As run_part of core/attention.h.
-void run_part(const IntegerProblem& problem, int part, int parts);
-void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
-void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options, int part, int parts);
-
-// As begin, seen_keys, leave, finish, merge and segments_of of core/options.h. finish: of the problem, output, output_scales
-// and extents count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.
-void begin(const IntegerProblem& problem, const IntegerOptions& options);
-SeenKeys seen_keys(const IntegerProblem& problem, const IntegerOptions& options);
-void leave(const IntegerProblem& problem, const IntegerOptions& options, int from, int to);
-void finish(const IntegerProblem& problem, const IntegerOptions& options);
-void merge(int32_t* states, const int32_t* others, bool takes_open, int rows, int value_dim, int nodes);
+// As segments_of of core/options.h.
 inline SegmentSet segments_of(const int32_t* state, int value_dim) {
   return {state[0], state + integer_state_numbers(value_dim, 1) - 1, value_dim + 3};
 }
@@ -271,7 +185,7 @@ struct IntegerPanels {
 [[gnu::always_inline]] constexpr int integer_panel_dim(int head_dim) { return (head_dim + 3) & -4; }
 constexpr int whole_chunks(int tokens) { return (tokens + integer_chunk - 1) / integer_chunk * integer_chunk; }
 
-// What a problem reads of them, with IntegerProblem::panels.
+// What a problem reads of them, with Problem::key_panels.
 constexpr Tensor<const int8_t> key_panels(const int8_t* keys, int head_dim, int tokens) {
   return {keys, integer_panel_dim(head_dim), ptrdiff_t(tokens) * integer_panel_dim(head_dim)};
 }

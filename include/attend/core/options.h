@@ -54,8 +54,9 @@ __attribute__((always_inline)) constexpr int first_ring_panel(const Paging& pagi
 }
 
 struct Options {
-  // A window: a query at position p = problem.offset + token, which must not overflow, sees key j only where j >= p - left or
-  // j < sink_tokens, and where j <= p + right. A negative left or right is no limit. problem.causal counts besides.
+  // Which keys are seen. A window: a query at position p = problem.offset + token, which must not overflow, sees key j only
+  // where j >= p - left or j < sink_tokens, and where j <= p + right. A negative left or right is no limit. problem.causal
+  // counts besides.
   int left = -1;
   int right = -1;
   int sink_tokens = 0;
@@ -65,8 +66,41 @@ struct Options {
   Mask visible = {};
   bool visible_bits = false;
 
-  // Floats that are added to scores in natural-log units. -inf masks the key; after the cap, from -2.36e38 down its weight is
-  // 0, and from 2.36e38 up the output is NaN (option_arrays.h).
+  // Where keys and values lie. int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score;
+  // and the factor of value j, which multiplies its weight. Floats; of integers uint16_t, in 2^-15 of the scale of their head,
+  // at most 2^15, where keys and values have zero point 0.
+  const void* key_scales = nullptr;
+  const void* value_scales = nullptr;
+  ptrdiff_t key_scale_stride = 0;  // from head to head
+  ptrdiff_t value_scale_stride = 0;
+
+  Paging paging = {};
+
+  // Position of the key that data points to; keys before it do not exist. Caches: a multiple of 16. Slots: 0. Integers: a
+  // multiple of integer_chunk, and without states of segment_keys; new states begin at origin, others require
+  // origin <= first_key.
+  int origin = 0;
+
+  // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
+  // [queries][query_heads] [state_floats(value_dim, nodes)] floats, by the strides of a tensor. Integers:
+  // integer_state_numbers(value_dim, nodes) of int32_t, and first_key is a multiple of integer_chunk.
+  Tensor<void> states = {};
+  int first_key = 0;    // as many as the states have been through; 0 without states
+  bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
+
+  // Integers only: the zero point of the queries, -128 … 127; and what outputs of floats are multiplied by. These are rounded
+  // to 24 bits toward zero where others are rounded to a whole number, and the output scales' own zero is not added.
+  int query_zero = 0;
+  float float_scale = 1.0f;
+
+  // Formats of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
+  Format query_format = Format::float32;  // no int8, no int4
+  Format key_format = Format::float32;
+  Format value_format = Format::float32;
+  Format output_format = Format::float32;  // no int8, no int4. Integers: int8, int16 or float32, and it must be set
+
+  // The rest is of floats only. Biases: floats that are added to scores in natural-log units. -inf masks the key; after the
+  // cap, from -2.36e38 down its weight is 0, and from 2.36e38 up the output is NaN (option_arrays.h).
   Mask bias = {};
 
   const float* alibi_slopes = nullptr;  // [query_heads] ALiBi: slope * (j - p) is added
@@ -90,41 +124,38 @@ struct Options {
   Tensor<float> scores = {};
   int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
-
-  // Formats of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
-  Format query_format = Format::float32;  // no int8, no int4
-  Format key_format = Format::float32;
-  Format value_format = Format::float32;
-  Format output_format = Format::float32;  // no int8, no int4
-
-  // int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score; and the factor of value j,
-  // which multiplies its weight.
-  const float* key_scales = nullptr;
-  const float* value_scales = nullptr;
-  ptrdiff_t key_scale_stride = 0;  // from head to head
-  ptrdiff_t value_scale_stride = 0;
-
-  Paging paging = {};
-  int origin = 0;  // position of the key that data points to; keys before it do not exist. Caches: a multiple of 16. Slots: 0
-
-  // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
-  // [queries][query_heads] [state_floats(value_dim, nodes)], by the strides of a tensor.
-  Tensor<float> states = {};
-  int first_key = 0;    // as many as the states have been through; 0 without states
-  bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
 };
 
+// Code that goes through all options says for how many it was written: where one is added, it does not compile until somebody
+// has decided what it does there.
+constexpr int option_count = 34;
+inline void count_options(Options& options) {
+  [[maybe_unused]] auto& [o1, o2, o3, o4, o5, o6, o7, o8, o9, o10, o11, o12, o13, o14, o15, o16, o17, o18, o19, o20, o21, o22,
+                          o23, o24, o25, o26, o27, o28, o29, o30, o31, o32, o33, o34] = options;
+}
+
+// Moves an address by so many bytes; one that is null stays.
+template <class Data>
+void move_bytes(Data*& data, ptrdiff_t bytes) {
+  if (data != nullptr) data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
+}
+
 // Moves what options have for each query to another first token and query head.
+template <class Strides>
+constexpr ptrdiff_t distance(const Strides& strides, int tokens, int heads) {
+  return tokens * strides.token_stride + heads * strides.head_stride;
+}
 inline void move_queries(Options& options, int tokens, int heads) {
-  const auto move_mask = [=](Mask& mask) { mask.first += tokens * mask.token_stride + heads * mask.head_stride; };
-  const auto move_tensor = [=](Tensor<float>& tensor) {
-    if (tensor.data != nullptr) tensor.data += tokens * tensor.token_stride + heads * tensor.head_stride;
-  };
-  move_mask(options.visible);
-  move_mask(options.bias);
-  move_tensor(options.lse);
-  move_tensor(options.scores);
-  move_tensor(options.states);
+  static_assert(option_count == 34, "attend: what does the new option have for each query token or head?");
+  constexpr ptrdiff_t size = sizeof(float);  // of all numbers but those of masks
+  options.visible.first += distance(options.visible, tokens, heads);
+  options.bias.first += distance(options.bias, tokens, heads);
+  move_bytes(options.lse.data, distance(options.lse, tokens, heads) * size);
+  move_bytes(options.scores.data, distance(options.scores, tokens, heads) * size);
+  move_bytes(options.states.data, distance(options.states, tokens, heads) * size);
+  move_bytes(options.alibi_slopes, heads * size);
+  move_bytes(options.sink_logits, heads * size);
+  move_bytes(options.relative, heads * options.relative_head_stride * size);
 }
 
 // A state: how many nodes of finished segments it has (segments.h), a number for the states' owner, which run overwrites, the
@@ -145,47 +176,23 @@ constexpr size_t option_scratch_floats(int row_block, int key_block, int head_di
                                                  .end({row_block, key_block, head_dim, value_dim, true}, levels)));
 }
 
-// As run and run_part.
-void run(const Problem& problem, const Options& options);
-void run_part(const Problem& problem, const Options& options, int part, int parts);
-
-// As run, for calls over a cache of one format that ask for a window at most: of Options, only left, right, sink_tokens,
-// paging, the formats and the scales may be set. Programs that make no other calls with options hold the code of these only.
-// With one_row the query rows of a problem go one by one, whatever its row_block, which is less code.
+// As Floats::run, for calls over a cache of one format that ask for a window at most: of Options, only left, right,
+// sink_tokens, paging, the formats and the scales may be set. Programs that make no other calls with options hold the code of
+// these only. With one_row the query rows of a problem go one by one, whatever its row_block, which is less code.
 #if ATTEND_EMBEDDED
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
 #else
 template <Format format, bool one_row>
 inline void run_cache(const Problem& problem, const Options& options) {
-  run(problem, options);
+  Floats::run(problem, options);
 }
 #endif
 
-// Makes the states new ones, of no key.
-void begin(const Problem& problem, const Options& options);
-
-// The keys that any query of the problem sees by position; with scores all, because each key has one. Of the options, windows,
-// sink tokens and scores count.
-SeenKeys seen_keys(const Problem& problem, const Options& options);
-
 // Whether there are the keys at the positions of causal queries, which these see.
-template <class AnyProblem>
-bool has_own_keys(const AnyProblem& problem) {
+inline bool has_own_keys(const Problem& problem) {
   return !problem.causal || problem.queries == 0 || problem.offset <= problem.keys - problem.queries;
 }
-
-// Ends the open chain and the open segment of states that stopped at key `from` and go on at `to`, where they do.
-void leave(const Problem& problem, const Options& options, int from, int to);
-
-// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values nor
-// scratch; of problem.keys where an open segment is, the last one before it.
-void finish(const Problem& problem, const Options& options);
-
-// Adds other states, of other segments, to states: [rows] of state_floats(value_dim, nodes) each, which have room for both
-// together. The order does not matter: it has the bits of states that went through all keys. takes_open: the states get the
-// open segment of the others.
-void merge(float* states, const float* others, bool takes_open, int rows, int value_dim, int nodes);
 
 // The segments whose sums are in the nodes of a state.
 inline SegmentSet segments_of(const float* state, int value_dim) {

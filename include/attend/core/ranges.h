@@ -24,12 +24,12 @@ struct Ranges {
   int token = 0;  // the index of query 0 in both lists
 };
 
-// Not with states.
-template <class AnyOptions>
-struct Ranged : AnyOptions {
+// Queries whose ranges begin, and end, at the same key or one key further from query to query are computed together, each
+// document by itself; where options ask for positions, a range that moves must hold the query's own key for that. Not with
+// states.
+struct RangedOptions : Options {
   Ranges ranges;
 };
-using RangedOptions = Ranged<Options>;
 
 // As core/options.h has them.
 inline void move_queries(RangedOptions& options, int tokens, int heads) {
@@ -37,12 +37,6 @@ inline void move_queries(RangedOptions& options, int tokens, int heads) {
   move_queries(others, tokens, heads);
   options.ranges.token += tokens;
 }
-
-// As run and run_part of core/options.h, of floats and of integers (core/integer.h). Queries whose ranges begin, and end, at
-// the same key or one key further from query to query are computed together, each document by itself; where options ask for
-// positions, a range that moves must hold the query's own key for that.
-void run(const Problem& problem, const RangedOptions& options);
-void run_part(const Problem& problem, const RangedOptions& options, int part, int parts);
 
 }  // namespace core
 }  // namespace attend

@@ -75,12 +75,10 @@ constexpr bool has_width(int width) {
 
 // A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays set the number of keys
 // and how they lie, and what a ring keeps.
-template <class Problem, class Options>
-struct CoreCall {
-  Problem problem{};
-  Options options{};
+struct OptionCall {
+  core::Problem problem{};
+  core::Options options{};
 };
-using OptionCall = CoreCall<core::Problem, core::Options>;
 
 // Stands for the sizes of a ring in memory that is no ring.
 struct NoRing {
@@ -216,8 +214,8 @@ class FormatCacheRows {
   }
 
   void set(OptionCall& call) const {
-    call.problem.key = {as_floats(keys_.numbers), 0, head_rows * Dims::head_dim};
-    call.problem.value = {as_floats(values_.numbers), Dims::value_dim, head_rows * Dims::value_dim};
+    call.problem.key = {keys_.numbers, 0, head_rows * Dims::head_dim};
+    call.problem.value = {values_.numbers, Dims::value_dim, head_rows * Dims::value_dim};
     call.options.key_format = key_format;
     call.options.value_format = value_format;
     call.options.key_scales = keys_.scales();
@@ -236,14 +234,11 @@ class FormatCacheRows {
     if constexpr (one_format) {
       core::run_cache<key_format, one_row>(problem, options);
     } else {
-      core::run(problem, options);
+      core::Floats::run(problem, options);
     }
   }
 
  private:
-  // Tensors of the core have the type float, whatever numbers they hold.
-  static const float* as_floats(const void* numbers) { return static_cast<const float*>(numbers); }
-
   FormatRows<KeyFormat, rows, size_t(Dims::head_dim)> keys_{};
   FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
 };

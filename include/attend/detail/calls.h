@@ -152,22 +152,13 @@ struct Call {
   core::Tensor<const float> value;
   bool key_panels;
   bool causal;
-  float* scratch;
+  void* scratch;
   int queries;
   int keys;
 };
 
-// Runs a problem, alone or with its options. The names of the core are looked up where the problem is known: of floats or of
-// integers.
-struct CoreRunner {
-  template <class... Problem>
-  static void run(const Problem&... problem) {
-    using core::run;
-    run(problem...);
-  }
-};
-
-// Runs the whole of it or one part. Programs without parts do not link the code that cuts.
+// Runs the whole of a problem, alone or with its options, or one part. Programs without parts do not link the code that cuts.
+//   Runner  core::Floats or core::Integers, or what has their functions
 template <class Runner, class... Problem>
 Status run_part_of(const Whole&, const Problem&... problem) {
   Runner::run(problem...);
@@ -175,8 +166,7 @@ Status run_part_of(const Whole&, const Problem&... problem) {
 }
 template <class Runner, class... Problem>
 Status run_part_of(const Part& part, const Problem&... problem) {
-  using core::run_part;
-  run_part(problem..., part.index, part.count);
+  Runner::run_part(problem..., part.index, part.count);
   return Status::ok;
 }
 
@@ -194,26 +184,28 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
   const Status position = check_offset(options, options.causal.or_else(call.causal), call.key_panels, queries, call.keys);
   if (position != Status::ok) return position;
   if (!is_part(part)) return Status::bad_part;
-  const core::Problem problem = {
-      {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim},
-      {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim},
-      call.key,
-      call.value,
-      Dims::query_heads,
-      Dims::kv_heads,
-      Dims::head_dim,
-      Dims::value_dim,
-      queries,
-      keys,
-      options.offset.or_else(call.key_panels ? call.keys - queries : 0),
-      scale,
-      options.causal.or_else(call.causal),
-      call.key_panels,
-      PlanType::row_block,
-      PlanType::key_block,
-      call.scratch,
-  };
-  return run_part_of<CoreRunner>(part, problem);
+  core::Problem problem;
+  problem.query = {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
+  problem.output = {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
+  problem.key = call.key;
+  problem.value = call.value;
+  problem.query_heads = Dims::query_heads;
+  problem.kv_heads = Dims::kv_heads;
+  problem.head_dim = Dims::head_dim;
+  problem.value_dim = Dims::value_dim;
+  problem.queries = queries;
+  problem.keys = keys;
+  problem.offset = options.offset.or_else(call.key_panels ? call.keys - queries : 0);
+  problem.scale = scale;
+  problem.causal = options.causal.or_else(call.causal);
+  problem.key_panels = call.key_panels;
+  problem.row_block = PlanType::row_block;
+  problem.key_block = PlanType::key_block;
+  problem.scratch = call.scratch;
+  problem.score_scales = nullptr;
+  problem.output_scales = nullptr;
+  problem.scale_stride = 0;
+  return run_part_of<core::Floats>(part, problem);
 }
 
 // Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
@@ -261,7 +253,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyPart, clas
     if (!are_held(arrays, Rows::RingType::window > 0, options, held)) return Status::bad_query_length;
     if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyPart>())) {
       return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
-                                              arrays.causal, static_cast<float*>(arrays.scratch), arrays.tokens, held},
+                                              arrays.causal, arrays.scratch, arrays.tokens, held},
                                              options, part);
     } else {
       return run_with_options<Shape, Plan>(arrays, rows, held, options, part);

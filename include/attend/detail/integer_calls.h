@@ -7,25 +7,16 @@
 namespace attend {
 namespace detail {
 
-using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
-
 constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
 
 // A plain call whose queries have a zero point, which the code of calls with options computes.
-using RunWithZero = void (*)(const core::IntegerProblem& problem, int query_zero, int part, int parts);
-inline void run_with_zero(const core::IntegerProblem& problem, int query_zero, int part, int parts) {
-  core::IntegerOptions options;
+using RunWithZero = void (*)(const core::Problem& problem, int query_zero, int part, int parts);
+inline void run_with_zero(const core::Problem& problem, int query_zero, int part, int parts) {
+  core::Options options;
   options.query_zero = query_zero;
-  core::run_part(problem, options, part, parts);
+  options.output_format = core::Format::int8;
+  core::Integers::run_part(problem, options, part, parts);
 }
-
-// A call that may have no options, and then has no memory for them to be cleared: of its problem all is set.
-template <bool with_options>
-struct IntegerCallWith : IntegerCall {};
-template <>
-struct IntegerCallWith<false> {
-  core::IntegerProblem problem;
-};
 
 // Runs a plain call whose queries have a zero point.
 struct QueryZero {
@@ -33,21 +24,21 @@ struct QueryZero {
   int number;
 };
 template <class Runner>
-Status run_part_of(const Whole&, const core::IntegerProblem& problem, const QueryZero& zero) {
+Status run_part_of(const Whole&, const core::Problem& problem, const QueryZero& zero) {
   zero.run(problem, zero.number, 0, 1);
   return Status::ok;
 }
 template <class Runner>
-Status run_part_of(const Part& part, const core::IntegerProblem& problem, const QueryZero& zero) {
+Status run_part_of(const Part& part, const core::Problem& problem, const QueryZero& zero) {
   zero.run(problem, zero.number, part.index, part.count);
   return Status::ok;
 }
 
 template <class Shape, int heads>
-void set_quantisation(core::IntegerProblem& problem, const Quantisation<Shape, heads>& quantisation) {
+void set_quantisation(core::Problem& problem, const Quantisation<Shape, heads>& quantisation) {
   problem.score_scales = quantisation.scores();
   problem.output_scales = quantisation.outputs();
-  problem.score_scale_stride = problem.output_scale_stride = quantisation.head_stride;
+  problem.scale_stride = quantisation.head_stride;
 }
 // What a call's checks depend on beside its options: whether it is causal by default, over a cache, of queries whose positions
 // matter, and one of several into a State.
@@ -57,7 +48,7 @@ struct IntegerChecks {
 
 // Refuses what is out of range, and fills in what Options set.
 template <class AnyOptions>
-[[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options,
+[[gnu::always_inline]] inline Status prepare_integers_inlined(core::Problem& problem, const AnyOptions& options,
                                                               const IntegerChecks& call) {
   const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
@@ -76,18 +67,18 @@ template <class AnyOptions>
   return Status::ok;
 }
 template <class AnyOptions>
-Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options, const IntegerChecks& call) {
+Status prepare_integers(core::Problem& problem, const AnyOptions& options, const IntegerChecks& call) {
   return prepare_integers_inlined(problem, options, call);
 }
-[[gnu::always_inline]] inline Status prepare_integers(core::IntegerProblem& problem, const NoOptions& options,
+[[gnu::always_inline]] inline Status prepare_integers(core::Problem& problem, const NoOptions& options,
                                                       const IntegerChecks& call) {
   return prepare_integers_inlined(problem, options, call);
 }
 
 // Likewise the further options. Over a ring, `more` already has what the ring keeps.
 template <class Shape>
-Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Shape>& options,
-                               const core::IntegerProblem& problem, bool has_key_zero) {
+Status prepare_integer_options(core::Options& more, const ScoreOptions<Shape>& options, const core::Problem& problem,
+                               bool has_key_zero) {
   const Status status = prepare_window(more, options, more.paging.ring_panels > 0);
   if (status != Status::ok) return status;
   if (is_short(options.mask, problem)) return Status::bad_mask;
@@ -99,7 +90,7 @@ Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Sh
   if (are_short(options.key_scales) || are_short(options.value_scales)) return Status::bad_token_scales;
   if (options.key_scales.data != nullptr && has_key_zero) return Status::bad_zero_point;
   for (int head = 0; options.value_scales.data != nullptr && head < problem.query_heads; ++head) {
-    if (problem.output_scales[head * problem.output_scale_stride].value_zero != 0) return Status::bad_zero_point;
+    if (problem.output_scales[head * problem.scale_stride].value_zero != 0) return Status::bad_zero_point;
   }
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
@@ -109,12 +100,10 @@ Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Sh
   more.value_scale_stride = options.value_scales.keys;
   return Status::ok;
 }
-inline Status prepare_integer_options(core::IntegerOptions&, const Options&, const core::IntegerProblem&, bool) {
-  return Status::ok;
-}
+inline Status prepare_integer_options(core::Options&, const Options&, const core::Problem&, bool) { return Status::ok; }
 
 template <class Ring>
-void set_integer_ring(core::IntegerOptions& options, int held) {
+void set_integer_ring(core::Options& options, int held) {
   if constexpr (Ring::window > 0) {
     options.paging = {nullptr, 0, Ring::ring_groups, Ring::sink_groups, held};
     options.left = Ring::window - 1;
@@ -122,13 +111,8 @@ void set_integer_ring(core::IntegerOptions& options, int held) {
   }
 }
 
-// The output of a problem, whose tensors have the type int8_t, whatever numbers they hold.
 template <class Number>
-constexpr core::IntegerFormat format_of = sizeof(Number) == 1 ? core::IntegerFormat::int8 : core::IntegerFormat::int16;
-template <class Shape>
-void set_integer_output(core::IntegerProblem& problem, void* output) {
-  set_output<Shape>(problem, static_cast<int8_t*>(output));
-}
+constexpr core::Format format_of = sizeof(Number) == 1 ? core::Format::int8 : core::Format::int16;
 
 // As run_with_options. Plain calls hold no code of options.
 template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyPart>
@@ -144,19 +128,19 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   if (quantisation.status() != Status::ok) return quantisation.status();
   if (!are_held(arrays, Ring::window > 0, options, held)) return Status::bad_query_length;
   if (!is_part(part)) return Status::bad_part;
-  IntegerCallWith<with_options> call;
-  core::IntegerProblem& problem = call.problem;
+  core::Problem problem;  // all is set, so that no memory is cleared
+  problem.scale = 0.0f;
   set_query<Shape, Plan>(problem, arrays.query, Plan::tokens, arrays.scratch);
-  set_integer_output<Shape>(problem, arrays.output);
+  set_output<Shape>(problem, arrays.output);
   set_quantisation(problem, quantisation);
   problem.key = rows.keys();
   problem.value = rows.values();
   const int origin = origin_of(options);
   if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
   problem.keys = origin + held;
-  if constexpr (!config::embedded) problem.panels = Rows::cached && config::integer_panels;
+  if constexpr (!config::embedded) problem.key_panels = Rows::cached && config::integer_panels;
   if constexpr (with_options) {
-    core::IntegerOptions& more = call.options;
+    core::Options more;
     set_integer_ring<Ring>(more, held);
     more.query_zero = quantisation.query_zero();
     more.origin = origin;
@@ -176,15 +160,15 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
       return Status::bad_origin;
     more.output_format = format_of<OutputNumber>;
     if constexpr (ranged) {
-      return run_ranged(options, part, problem, more);
+      return run_ranged<core::Integers>(options, part, problem, more);
     } else {
-      return run_part_of<CoreRunner>(part, problem, more);
+      return run_part_of<core::Integers>(part, problem, more);
     }
   } else {
     const Status status = prepare_integers(problem, options, checks);
     if (status != Status::ok) return status;
     const QueryZero zero = {quantisation.run_with_zero(), quantisation.query_zero()};
-    return zero.run == nullptr ? run_part_of<CoreRunner>(part, problem) : run_part_of<CoreRunner>(part, problem, zero);
+    return zero.run == nullptr ? run_part_of<core::Integers>(part, problem) : run_part_of<core::Integers>(part, problem, zero);
   }
 }
 

@@ -33,8 +33,7 @@ class KeyRows {
   }
 
   void set(OptionCall& call) const {
-    const void* const numbers = rows_.numbers;
-    call.problem.key = {static_cast<const float*>(numbers), Dims::head_dim, head_rows * Dims::head_dim};
+    call.problem.key = {rows_.numbers, Dims::head_dim, head_rows * Dims::head_dim};
     call.problem.value = call.problem.key;
     call.options.key_format = call.options.value_format = format;
     call.options.key_scales = call.options.value_scales = rows_.scales();
@@ -44,7 +43,7 @@ class KeyRows {
   // core::run_cache reads panels.
   template <bool one_row>
   static void run_window(const core::Problem& problem, const core::Options& options) {
-    core::run(problem, options);
+    core::Floats::run(problem, options);
   }
 
  private:

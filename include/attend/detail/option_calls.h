@@ -18,8 +18,8 @@ inline bool is_cap_of(float cap, float scale) {
 }
 
 // These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
-template <class Shape, class Problem>
-void set_shape(Problem& problem, int tokens) {
+template <class Shape>
+void set_shape(core::Problem& problem, int tokens) {
   using Dims = Checked<Shape>;
   problem.query_heads = Dims::query_heads;
   problem.kv_heads = Dims::kv_heads;
@@ -27,8 +27,8 @@ void set_shape(Problem& problem, int tokens) {
   problem.value_dim = Dims::value_dim;
   problem.queries = tokens;
 }
-template <class Shape, class Plan, class Problem, class Number, class Scratch>
-void set_query(Problem& problem, const Number* query, int tokens, Scratch* scratch) {
+template <class Shape, class Plan>
+void set_query(core::Problem& problem, const void* query, int tokens, void* scratch) {
   using Dims = Checked<Shape>;
   set_shape<Shape>(problem, tokens);
   problem.row_block = Plan::row_block;
@@ -36,16 +36,16 @@ void set_query(Problem& problem, const Number* query, int tokens, Scratch* scrat
   problem.scratch = scratch;
   problem.query = {query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
 }
-template <class Shape, class Problem, class Number>
-void set_output(Problem& problem, Number* output) {
+template <class Shape>
+void set_output(core::Problem& problem, void* output) {
   using Dims = Checked<Shape>;
   problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
 }
 
 // Whether a ring of so many keys in a group still holds every key that the first query sees of the first `held` tokens; later
 // queries see no older ones.
-template <int group, class Problem, class CoreOptions>
-bool is_in_ring(const Problem& problem, const CoreOptions& options, int held) {
+template <int group>
+bool is_in_ring(const core::Problem& problem, const core::Options& options, int held) {
   const core::Paging& paging = options.paging;
   const int oldest = core::first_ring_panel(paging, held, group);
   if (paging.ring_panels == 0 || oldest <= paging.sink_panels) return true;
@@ -95,8 +95,8 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
 }
 
 // Over a ring, `more` already has what the ring keeps.
-template <class CoreOptions, class AnyOptions>
-Status prepare_window(CoreOptions& more, const AnyOptions& options, bool ring) {
+template <class AnyOptions>
+Status prepare_window(core::Options& more, const AnyOptions& options, bool ring) {
   const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
   const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
@@ -110,8 +110,8 @@ Status prepare_window(CoreOptions& more, const AnyOptions& options, bool ring) {
 }
 
 // Whether a mask or bias lacks queries or keys.
-template <class Setting, class Problem>
-bool is_short(const Setting& setting, const Problem& problem) {
+template <class Setting>
+bool is_short(const Setting& setting, const core::Problem& problem) {
   const bool has_few = (setting.queries != 1 && setting.queries < problem.queries) || setting.mask.keys < problem.keys;
   return setting.mask.data != nullptr && has_few;
 }
@@ -171,8 +171,8 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
 
 // Ranges and documents of a call, in two steps: documents say how many tokens there are before the rest is checked. Calls that
 // take neither hold none of this.
-template <class Problem, class AnyOptions>
-Status take_documents(Problem& problem, const AnyOptions& options, bool cached) {
+template <class AnyOptions>
+Status take_documents(core::Problem& problem, const AnyOptions& options, bool cached) {
   if (options.documents.count == nullptr) return Status::ok;
   const int tokens = options.documents.boundaries[*options.documents.count];
   if (cached || tokens > problem.queries || tokens > problem.keys || options.offset.given) return Status::bad_documents;
@@ -203,21 +203,21 @@ constexpr bool shows_masked(const ScoreOptions<Shape, integer>&) {
   return false;
 }
 // Runs a call that is checked but for its ranges, or what `part` is of it.
-template <class AnyOptions, class AnyPart, class Problem, class CoreOptions>
-Status run_ranged(const AnyOptions& options, const AnyPart& part, Problem& problem, const CoreOptions& others) {
+template <class Arithmetic, class AnyOptions, class AnyPart>
+Status run_ranged(const AnyOptions& options, const AnyPart& part, core::Problem& problem, const core::Options& others) {
   const Status status = check_ranges(options, problem.queries);
   if (status != Status::ok) return status;
   if ((options.ranges.tokens != 0 || options.documents.count != nullptr) && shows_masked(options)) return Status::bad_scores;
-  core::Ranged<CoreOptions> ranged;
-  static_cast<CoreOptions&>(ranged) = others;
+  core::RangedOptions ranged;
+  static_cast<core::Options&>(ranged) = others;
   ranged.ranges = {options.ranges.first, options.ranges.end, options.documents.boundaries,
                    options.documents.count == nullptr ? 0 : *options.documents.count, 0};
-  return run_part_of<CoreRunner>(part, problem, ranged);
+  return run_part_of<Arithmetic>(part, problem, ranged);
 }
 
 // Runs a call over a cache of another format than float that asks for a window at most, which is less code.
 template <class Rows, bool one_row>
-struct WindowRunner {
+struct WindowRunner : core::Floats {
   static void run(const core::Problem& problem, const core::Options& options) {
     Rows::template run_window<one_row>(problem, options);
   }
@@ -230,9 +230,9 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
 [[gnu::always_inline]] inline Status run_with_options(const Arrays& arrays, const Rows& rows, int held,
                                                       const AnyOptions& options, const AnyPart& part) {
   constexpr bool any_options = Rows::plain || is_score_options(null_of<AnyOptions>());
-  using Runner = typename Choice<any_options, CoreRunner, WindowRunner<Rows, Plan::row_block == 1>>::Type;
+  using Runner = typename Choice<any_options, core::Floats, WindowRunner<Rows, Plan::row_block == 1>>::Type;
   OptionCall call;
-  set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, static_cast<float*>(arrays.scratch));
+  set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, arrays.scratch);
   set_output<Shape>(call.problem, arrays.output);
   if constexpr (Rows::plain) {
     call.problem.key = rows.keys();
@@ -257,7 +257,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   if (status != Status::ok) return status;
   if constexpr (values_in_keys<Rows>) call.problem.key_panels = false;  // until here it told caches from arrays
   if constexpr (ranged) {
-    return run_ranged(options, part, call.problem, call.options);
+    return run_ranged<core::Floats>(options, part, call.problem, call.options);
   } else {
     return run_part_of<Runner>(part, call.problem, call.options);
   }

@@ -39,33 +39,16 @@ inline uint32_t hash_of_heads(const float* numbers, int heads) {
 inline uint32_t word_of(float number) { return bits_of(number); }
 inline uint32_t word_of(int8_t number) { return uint32_t(number); }
 
-template <class Problem>
-uint32_t hash_of_queries(const Problem& problem) {
+template <class Number>
+uint32_t hash_of_queries(const core::Problem& problem) {
   uint32_t hash = 0;
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      const auto* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
-      for (int i = 0; i < problem.head_dim; ++i) hash = core::hash_with(hash, word_of(numbers[i]));
+      const Number* const row = static_cast<const Number*>(problem.query.data) + core::distance(problem.query, token, head);
+      for (int i = 0; i < problem.head_dim; ++i) hash = core::hash_with(hash, word_of(row[i]));
     }
   }
   return hash;
-}
-
-// Of all but the queries.
-inline CallSettings settings_of(const core::Problem& problem, const core::Options& options) {
-  using Set = CallSettings;
-  const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
-  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
-  const uint32_t flags =
-      (problem.causal ? uint32_t(Set::causal) : 0u) | (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
-      (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
-      (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
-      (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u) |
-      (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u) | (options.lse_base2 ? uint32_t(Set::lse_base2) : 0u) |
-      (options.bias_before_cap ? uint32_t(Set::bias_before_cap) : 0u);
-  return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
-           uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
-           hash_of_heads(options.sink_logits, problem.query_heads), 0}};
 }
 
 inline uint32_t hash_of_scales(const core::ScoreScale* scales, int stride, int heads) {
@@ -76,23 +59,26 @@ inline uint32_t hash_of_scales(const core::ScoreScale* scales, int stride, int h
   return hash;
 }
 
-inline CallSettings settings_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+template <class Number>
+CallSettings settings_of(const core::Problem& problem, const core::Options& options) {
   using Set = CallSettings;
-  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0;
-  const uint32_t flags = (problem.causal ? uint32_t(Set::causal) : 0u) |
-                         (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
-                         (options.key_scales != nullptr ? uint32_t(Set::key_scales) : 0u) |
-                         (options.value_scales != nullptr ? uint32_t(Set::value_scales) : 0u);
-  return {{hash_of_scales(problem.score_scales, problem.score_scale_stride, problem.query_heads), uint32_t(options.query_zero),
-           flags, positioned ? uint32_t(problem.offset) : 0u, uint32_t(options.left), uint32_t(options.right),
-           uint32_t(options.sink_tokens), 0, 0}};
-}
-
-template <class Problem, class Options>
-CallSettings settings_with_queries(const Problem& problem, const Options& options) {
-  CallSettings settings = settings_of(problem, options);
-  settings.words[CallSettings::query] = hash_of_queries(problem);
-  return settings;
+  static_assert(core::option_count == 34, "attend: must all calls into a state have the same of the new option?");
+  constexpr bool integers = sizeof(Number) == 1;
+  const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
+  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
+  const auto flag = [](bool is_set, Set::Flag set) { return is_set ? uint32_t(set) : 0u; };
+  const uint32_t flags = flag(problem.causal, Set::causal) | flag(options.visible.data != nullptr, Set::mask) |
+                         flag(options.bias.data != nullptr, Set::bias) |
+                         flag(options.alibi_slopes != nullptr, Set::alibi_slopes) |
+                         flag(options.relative != nullptr, Set::relative_bias) | flag(options.lse.data != nullptr, Set::lse) |
+                         flag(options.lse_base2, Set::lse_base2) | flag(options.bias_before_cap, Set::bias_before_cap) |
+                         flag(integers && options.key_scales != nullptr, Set::key_scales) |
+                         flag(integers && options.value_scales != nullptr, Set::value_scales);
+  const int heads = problem.query_heads;
+  return {{integers ? hash_of_scales(problem.score_scales, problem.scale_stride, heads) : bits_of(problem.scale),
+           integers ? uint32_t(options.query_zero) : bits_of(options.soft_cap), flags,
+           positioned ? uint32_t(problem.offset) : 0u, uint32_t(options.left), uint32_t(options.right),
+           uint32_t(options.sink_tokens), hash_of_heads(options.sink_logits, heads), hash_of_queries<Number>(problem)}};
 }
 
 inline bool same_settings(const CallSettings& a, const CallSettings& b) {
@@ -150,8 +136,7 @@ bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, intege
 }
 
 // What decides which keys queries see by position, in a problem that finishes a state.
-template <class Problem, class Options>
-void set_visibility(Problem& problem, Options& options, const CallSettings& settings) {
+inline void set_visibility(core::Problem& problem, core::Options& options, const CallSettings& settings) {
   using Set = CallSettings;
   problem.causal = (settings.words[Set::flags] & Set::causal) != 0;
   problem.offset = int(settings.words[Set::offset]);
@@ -159,10 +144,6 @@ void set_visibility(Problem& problem, Options& options, const CallSettings& sett
   options.right = int(settings.words[Set::right]);
   options.sink_tokens = int(settings.words[Set::sink_tokens]);
 }
-
-// A log-sum-exp is written by finish() only.
-inline void without_lse(core::Options& options) { options.lse = {}; }
-constexpr void without_lse(core::IntegerOptions&) {}
 
 // The progress of a state through the keys of its queries.
 class Progress {
@@ -232,6 +213,8 @@ struct StateAccess {
 // The numbers of states: those of a row, and in integers as many more as its sums when it is finished.
 template <class Shape>
 using SumOf = typename Choice<is_integer<Shape>, int32_t, float>::Type;
+template <class Shape>
+using ArithmeticCalls = typename Choice<is_integer<Shape>, core::Integers, core::Floats>::Type;
 template <class Shape, int nodes>
 constexpr size_t state_row = is_integer<Shape> ? core::integer_state_numbers(Checked<Shape>::value_dim, nodes)
                                                : core::state_floats(Checked<Shape>::value_dim, nodes);
@@ -244,7 +227,7 @@ constexpr Number* sums_of(Number (&data)[count]) {
 
 // The states of a call, and how they lie.
 template <class Shape, int nodes>
-core::Tensor<SumOf<Shape>> states_of(SumOf<Shape>* data) {
+core::Tensor<void> states_of(SumOf<Shape>* data) {
   return {data, ptrdiff_t(state_row<Shape, nodes>) * Checked<Shape>::query_heads, ptrdiff_t(state_row<Shape, nodes>)};
 }
 
@@ -264,13 +247,13 @@ struct IntoState : OneIntoState {
   AnyState& state;
   int up_to;
 };
-template <class Runner, class Shape, class AnyState, class Problem, class CoreOptions>
-[[gnu::always_inline]] inline Status run_part_of(const IntoState<Shape, AnyState>& into, Problem& problem,
-                                                 CoreOptions& options) {
+template <class Runner, class Shape, class AnyState>
+[[gnu::always_inline]] inline Status run_part_of(const IntoState<Shape, AnyState>& into, core::Problem& problem,
+                                                 core::Options& options) {
   constexpr int step = is_integer<Shape> ? integer_chunk : 1;
   Progress& progress = StateAccess::progress(into.state);
   const int keys = problem.keys, begin = progress.end();
-  const core::SeenKeys seen = core::seen_keys(problem, options);
+  const core::SeenKeys seen = Runner::seen_keys(problem, options);
   // A call that would stop at keys which the state has passed over takes none.
   const int up_to = seen.next(into.up_to, keys) >= progress.next() ? larger(into.up_to, begin) : into.up_to;
   const Status status = progress.can_take(up_to, keys, problem.queries);
@@ -281,19 +264,19 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
   const int end = larger(stop, next & -segment_keys);
   const core::SegmentSet segments = finished_segments<Shape>(into.state);
   if (segments.most_with(seen, begin / segment_keys, end / segment_keys) > AnyState::nodes) return Status::too_many_nodes;
-  const CallSettings settings = settings_with_queries(problem, options);
+  const CallSettings settings = settings_of<NumberOf<Shape>>(problem, options);
   CallSettings& of_state = StateAccess::settings(into.state);
   if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
-  without_lse(options);
+  options.lse = {};  // finish() writes it
   options.states = states_of<Shape, AnyState::nodes>(StateAccess::data(into.state));
   options.begins = !progress.begun();
   const auto run = [&](int from, int to) {
     options.first_key = from;
     problem.keys = to;
-    core::run(problem, options);
+    Runner::run(problem, options);
     options.begins = false;
   };
-  seen.go_over(begin, end, run, [&](int from, int to) { core::leave(problem, options, from, to); });
+  seen.go_over(begin, end, run, [&](int from, int to) { Runner::leave(problem, options, from, to); });
   if (options.begins) run(end, end);
   progress.take(end, next, problem.queries);
   of_state = settings;

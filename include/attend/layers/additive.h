@@ -12,8 +12,8 @@
 #pragma once
 
 #include "../attention.h"
-#include "core_layer.h"
 #include "../detail/several_calls.h"
+#include "core_layer.h"
 #include "linear.h"
 #include "row_functions.h"
 
@@ -92,7 +92,7 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
                           {first_number(keys), int(hidden), 0}, problem.keys, scores + ptrdiff_t(t) * key_count);
   }
   call.options.bias = {scores, 0, key_count, 0, key_count};
-  core::run(problem, call.options);
+  core::Floats::run(problem, call.options);
   return Status::ok;
 }
 

@@ -1,8 +1,8 @@
 // The loop of a multi-head layer over blocks of its tokens, and its work memory: for typed layers and layers of the C surface.
 #pragma once
 
-#include "core_layer.h"
 #include "../core/options.h"
+#include "core_layer.h"
 
 namespace attend {
 namespace detail {
@@ -156,7 +156,7 @@ void run_share(const OneThread&, const Problem&... problem) {
 }
 template <class Runner, class... Problem>
 void run_share(const LayerTeam& team, const Problem&... problem) {
-  team.parts == 1 ? Runner::run(problem...) : core::run_part(problem..., team.part, team.parts);
+  team.parts == 1 ? Runner::run(problem...) : Runner::run_part(problem..., team.part, team.parts);
 }
 
 // Both return false, and write nothing of y, where new keys or values are out of range.
