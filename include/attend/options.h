@@ -65,10 +65,6 @@ inline uint32_t bits_of(float number) {
   return bits;
 }
 
-// Whether a scale has a magnitude of at most 2^127, so that its product with log2(e), by which scores are computed, is finite.
-// The bits are compared, because comparing floats calls a function where there is no floating-point unit.
-inline bool is_scale(float scale) { return (bits_of(scale) & 0x7fffffffu) <= 0x7f000000u; }
-
 inline bool is_part(const Part& part) { return part.index >= 0 && part.index < part.count && part.count <= 65535; }
 
 }  // namespace detail

@@ -107,8 +107,7 @@ void set_results(OptionCall& call, const ScoreOptions<Shape>&, const Quantisatio
 }
 template <class Shape>
 Status check_lse(const ScoreOptions<Shape, float>& options, int queries) {
-  if (options.lse.data == nullptr) return options.lse_base == LseBase::e ? Status::ok : Status::no_effect;
-  return options.lse.tokens < queries ? Status::bad_lse : Status::ok;
+  return options.lse.data != nullptr && options.lse.tokens < queries ? Status::bad_lse : Status::ok;
 }
 template <class Shape>
 constexpr Status check_lse(const ScoreOptions<Shape, integer>&, int) {
@@ -137,6 +136,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   set_results(call, options, quantisation, output, sums_of<Shape>(data));
   call.options.states = states_of<Shape, nodes>(data);
   call.problem.keys = end;
+  const core::Refused refused = core::refused(call.problem, call.options);
+  if (refused != core::Refused::nothing) return refusals[int(refused)];
   if (!begun) {
     const bool needs_keys = end > 0 || (queries > 0 && options.causal.or_else(false) && !options.key_length.given);
     if (needs_keys) return Status::missing_keys;

@@ -30,15 +30,8 @@ void check_formats(Call& call, const attend_problem& problem) {
 }
 
 void check_rest(Call& call, const attend_problem& problem) {
-  // Times log2(e) it is still a number.
-  const uint32_t scale = magnitude(has_usual_scale(problem) ? 1.0f : problem.scale);
-  call.require(scale <= bits_to<uint32_t>(1.7014118e+38f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);  // 2^127
-  const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
-  const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
-  call.require(magnitude(problem.soft_cap) == 0 || is_cap, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP);
-  // By their exponents: no processor needs to divide here.
-  const bool fits = int(scale >> 23) - int(cap >> 23) < 125;
-  call.require(magnitude(problem.soft_cap) == 0 || fits, ATTEND_MISMATCH, ATTEND_ARG_SOFT_CAP);
+  call.first.scale = has_usual_scale(problem) ? 1.0f : problem.scale;  // until the call begins
+  call.require(core::is_scale(call.first.scale), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
 }
 
 void begin(Call& call, const attend_problem& problem, void* workspace) {

@@ -15,9 +15,7 @@ Extent::Counts matrix_counts(const Call& call, const CallOptions& options) {
 void check_bias(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_bias& bias = problem.bias;
   const int stage = problem.bias_stage;
-  const bool capped = bias.data != nullptr && magnitude(problem.soft_cap) != 0;
   call.require(stage == ATTEND_BIAS_AFTER_CAP || stage == ATTEND_BIAS_BEFORE_CAP, ATTEND_UNKNOWN, ATTEND_ARG_BIAS_STAGE);
-  call.require(stage == ATTEND_BIAS_AFTER_CAP || capped, ATTEND_NO_EFFECT, ATTEND_ARG_BIAS_STAGE);
   options.first.bias_before_cap = stage == ATTEND_BIAS_BEFORE_CAP;
   if (bias.data == nullptr) return call.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
   const Extent extent = matrix_extent(call, bias, matrix_counts(call, options), 0, ATTEND_ARG_BIAS);
@@ -59,9 +57,6 @@ void check_scores(Call& call, const attend_problem& problem, CallOptions& option
   }
   const bool known = scores.stage >= ATTEND_SCORES_RAW && scores.stage <= ATTEND_SCORES_WEIGHTS;
   call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_SCORES);
-  // What weights are divided by is not known before the last key.
-  const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
-  call.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES);
   const Extent extent = matrix_extent(call, scores, matrix_counts(call, options), call.first.keys, ATTEND_ARG_SCORES);
   options.score_step = call.write(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
   if (call.failed()) return;
@@ -86,16 +81,12 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
   };
   read(given.first, ATTEND_ARG_RANGES);
   read(given.end, ATTEND_ARG_RANGES);
-  for (ptrdiff_t row = 0; row < call.batch && !call.failed(); ++row) {
-    for (ptrdiff_t i = 0; i < call.first.queries && !call.failed(); ++i) {
-      const ptrdiff_t at = row * extent.strides.batch + i;
-      const int32_t first = given.first == nullptr ? 0 : given.first[at], end = given.end == nullptr ? first : given.end[at];
-      call.require(first >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
-      call.require(end >= first, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
-    }
-  }
   options.ranges.first = given.first;
   options.ranges.end = given.end;
+  for (ptrdiff_t row = 0; row < call.batch && !call.failed(); ++row) {
+    const core::Ranges of_row = options_of_row(options, row).ranges;
+    call.require(core::are_ranges(of_row, call.first.queries), ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
+  }
 }
 
 void check_documents(Call& call, const attend_problem& problem, CallOptions& options) {
@@ -128,7 +119,6 @@ void check_lse(Call& call, const attend_problem& problem, CallOptions& options) 
   const attend_output& lse = problem.lse;
   const int base = problem.lse_base;
   call.require(base == ATTEND_LSE_NATURAL || base == ATTEND_LSE_BASE_2, ATTEND_UNKNOWN, ATTEND_ARG_LSE_BASE);
-  call.require(base == ATTEND_LSE_NATURAL || lse.data != nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_LSE_BASE);
   options.first.lse_base2 = base == ATTEND_LSE_BASE_2;
   if (lse.data == nullptr) return call.require(is_default(lse), ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
   const core::Problem& first = call.first;
@@ -268,6 +258,24 @@ void check_end(Call& call, const attend_problem& problem, CallOptions& options, 
   if (writes) check_lse(call, problem, options);
 }
 
+void check_together(Call& call, const core::Options& options) {
+  // The words of C for what both surfaces refuse.
+  static constexpr struct {
+    attend_error error;
+    attend_argument argument;
+  } answers[] = {{ATTEND_OK, ATTEND_ARG_NONE},
+                 {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE},
+                 {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP},
+                 {ATTEND_MISMATCH, ATTEND_ARG_SOFT_CAP},
+                 {ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS},
+                 {ATTEND_NO_EFFECT, ATTEND_ARG_BIAS_STAGE},
+                 {ATTEND_NO_EFFECT, ATTEND_ARG_LSE_BASE},
+                 {ATTEND_CONFLICT, ATTEND_ARG_SCORES}};
+  static_assert(sizeof answers / sizeof *answers == size_t(core::Refused::last) + 1, "a refusal has no answer");
+  const core::Refused refused = core::refused(call.first, options);
+  call.require(refused == core::Refused::nothing, answers[int(refused)].error, answers[int(refused)].argument);
+}
+
 void check_options(Call& call, const attend_problem& problem, CallOptions& options) {
   core::Options& first = options.first;
   first.states.data = problem.states;
@@ -288,6 +296,7 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
   check_ranges(call, problem, options);
   check_documents(call, problem, options);
   check_end(call, problem, options, problem.states == nullptr);
+  check_together(call, first);
   if (problem.states == nullptr) return;
   call.write(check_states(call, problem.states, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
   if (!call.failed()) set_states(problem.states, call, options);

@@ -136,6 +136,7 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
   call.first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   check_position(call, problem);
   check_windows(call, problem, options.first);
+  check_together(call, options.first);
   set_states(problem.states, call, options);
   if (call.failed()) return;
   const core::SeenKeys seen = call.arithmetic->seen_keys(call.first, options.first);

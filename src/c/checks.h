@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../include/attend/core/integer.h"
+#include "../../include/attend/core/rules.h"
 #include "check.h"
 
 namespace attend::c_surface {
@@ -172,8 +173,6 @@ inline void check_windows(Check& check, const attend_problem& problem, core::Opt
   check.within(problem.window_left, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_LEFT);
   check.within(problem.window_right, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_RIGHT);
   check.within(problem.sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
-  const bool windowed = problem.window_left != ATTEND_NO_LIMIT;
-  check.require(windowed || problem.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
   // No position is so large that a wider window would show more.
   constexpr ptrdiff_t widest = 2 * ptrdiff_t(ATTEND_MAX_TOKENS);
   options.left = int(problem.window_left < widest ? problem.window_left : widest);

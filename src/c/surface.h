@@ -161,6 +161,8 @@ void check_pages(Call& call, const attend_problem& problem);
 void check_position(Call& call, const attend_problem& problem);
 void check_output(Call& call, const attend_problem& problem);
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);
+// Whether options go together and are in range, once they are set (core/rules.h).
+void check_together(Call& call, const core::Options& options);
 
 // Whether a problem asks for nothing that core::Floats::run does not have without options. Numbers are of the usual format.
 bool is_plain(const attend_problem& problem, int usual_format = ATTEND_FLOAT32);

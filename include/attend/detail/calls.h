@@ -2,6 +2,7 @@
 // checks, and how a problem of the core is filled in.
 #pragma once
 
+#include "../core/rules.h"
 #include "../options.h"
 #include "workspaces.h"
 
@@ -144,6 +145,45 @@ bool are_positioned(const ScoreOptions<Shape, float>& options, bool causal) {
   return cached && held == 0 && queries > 0 && !options.key_length.given;
 }
 
+// The position of the first key of arrays or of a cache.
+constexpr int origin_of(const Options&) { return 0; }
+template <class Shape>
+constexpr int origin_of(const VisibilityOptions<Shape>& options) {
+  return options.origin;
+}
+
+// What a call's checks depend on beside its options: whether it is causal by default, over a cache, of queries whose positions
+// matter, one of several into a State, and plain, where the positions of queries may pass the largest int; and its first key.
+struct CallKind {
+  bool causal, cached, positioned, in_several_calls, plain;
+  int origin;
+};
+
+// Refuses what is out of range, and fills in what Options set. Until then a problem has the tokens of its arrays or its cache.
+[[gnu::always_inline]] inline Status prepare_tokens_inlined(core::Problem& problem, const Options& options,
+                                                            const CallKind& call) {
+  const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
+  const int keys = options.key_length.or_else(held);
+  const bool needs_tokens = call.cached && !call.in_several_calls;  // to a state an empty cache adds nothing
+  if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
+  if (keys < call.origin || keys > held) return Status::bad_key_length;
+  if (lacks_tokens(options, needs_tokens, queries, held - call.origin)) return Status::empty_cache;
+  const Status position = check_offset(options, call.positioned, call.cached, queries, held);
+  if (position != Status::ok) return position;
+  problem.offset = options.offset.or_else(call.cached ? held - queries : 0);
+  if (!call.plain && problem.offset > any_number - queries) return Status::bad_offset;
+  problem.queries = queries;
+  problem.keys = keys;
+  problem.causal = options.causal.or_else(call.causal);
+  return Status::ok;
+}
+inline Status prepare_tokens(core::Problem& problem, const Options& options, const CallKind& call) {
+  return prepare_tokens_inlined(problem, options, call);
+}
+[[gnu::always_inline]] inline Status prepare_tokens(core::Problem& problem, const NoOptions& options, const CallKind& call) {
+  return prepare_tokens_inlined(problem, options, call);
+}
+
 // The arguments of a plain call: first elements of its arrays, their tokens, and whether it is causal by default.
 struct Call {
   const float* query;
@@ -171,19 +211,9 @@ Status run_part_of(const Part& part, const Problem&... problem) {
 }
 
 // Refuses what is out of range, fills in what the options set, and runs.
-template <class PlanType, class Dims, class AnyPart>
-Status run_plain(const Call& call, const Options& options, const AnyPart& part) {
-  const int queries = options.query_length.or_else(call.queries);
-  const int keys = options.key_length.or_else(call.keys);
+template <class PlanType, class Dims, class AnyOptions, class AnyPart>
+Status run_plain(const Call& call, const AnyOptions& options, const AnyPart& part) {
   constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
-  const float scale = options.scale.or_else(usual_scale);
-  if (queries < 0 || queries > call.queries) return Status::bad_query_length;
-  if (keys < 0 || keys > call.keys) return Status::bad_key_length;
-  if (lacks_tokens(options, call.key_panels, queries, call.keys)) return Status::empty_cache;
-  if (!is_scale(scale)) return Status::bad_scale;
-  const Status position = check_offset(options, options.causal.or_else(call.causal), call.key_panels, queries, call.keys);
-  if (position != Status::ok) return position;
-  if (!is_part(part)) return Status::bad_part;
   core::Problem problem;
   problem.query = {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
   problem.output = {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
@@ -193,11 +223,9 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
   problem.kv_heads = Dims::kv_heads;
   problem.head_dim = Dims::head_dim;
   problem.value_dim = Dims::value_dim;
-  problem.queries = queries;
-  problem.keys = keys;
-  problem.offset = options.offset.or_else(call.key_panels ? call.keys - queries : 0);
-  problem.scale = scale;
-  problem.causal = options.causal.or_else(call.causal);
+  problem.queries = call.queries;
+  problem.keys = call.keys;
+  problem.scale = options.scale.or_else(usual_scale);
   problem.key_panels = call.key_panels;
   problem.row_block = PlanType::row_block;
   problem.key_block = PlanType::key_block;
@@ -205,6 +233,11 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
   problem.score_scales = nullptr;
   problem.output_scales = nullptr;
   problem.scale_stride = 0;
+  const bool positioned = options.causal.or_else(call.causal);
+  const Status status = prepare_tokens(problem, options, {call.causal, call.key_panels, positioned, false, true, 0});
+  if (status != Status::ok) return status;
+  if (!core::is_scale(problem.scale)) return Status::bad_scale;
+  if (!is_part(part)) return Status::bad_part;
   return run_part_of<core::Floats>(part, problem);
 }
 

@@ -40,42 +40,8 @@ void set_quantisation(core::Problem& problem, const Quantisation<Shape, heads>& 
   problem.output_scales = quantisation.outputs();
   problem.scale_stride = quantisation.head_stride;
 }
-// What a call's checks depend on beside its options: whether it is causal by default, over a cache, of queries whose positions
-// matter, and one of several into a State.
-struct IntegerChecks {
-  bool causal, cached, positioned, in_several_calls;
-};
-
-// Refuses what is out of range, and fills in what Options set.
-template <class AnyOptions>
-[[gnu::always_inline]] inline Status prepare_integers_inlined(core::Problem& problem, const AnyOptions& options,
-                                                              const IntegerChecks& call) {
-  const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
-  const int keys = options.key_length.or_else(held);
-  const bool needs_tokens = call.cached && !call.in_several_calls;  // to a state an empty cache adds nothing
-  if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
-  if (keys < origin_of(options) || keys > held) return Status::bad_key_length;
-  if (lacks_tokens(options, needs_tokens, queries, held - origin_of(options))) return Status::empty_cache;
-  if (options.scale.given) return Status::no_effect;
-  const Status position = check_offset(options, call.positioned, call.cached, queries, held);
-  if (position != Status::ok) return position;
-  problem.offset = options.offset.or_else(call.cached ? held - queries : 0);
-  if (problem.offset > any_number - queries) return Status::bad_offset;
-  problem.queries = queries;
-  problem.keys = keys;
-  problem.causal = options.causal.or_else(call.causal);
-  return Status::ok;
-}
-template <class AnyOptions>
-Status prepare_integers(core::Problem& problem, const AnyOptions& options, const IntegerChecks& call) {
-  return prepare_integers_inlined(problem, options, call);
-}
-[[gnu::always_inline]] inline Status prepare_integers(core::Problem& problem, const NoOptions& options,
-                                                      const IntegerChecks& call) {
-  return prepare_integers_inlined(problem, options, call);
-}
-
-// Likewise the further options. Over a ring, `more` already has what the ring keeps.
+// Refuses what is out of range of the further options, and fills in what they set. Over a ring, `more` already has what the
+// ring keeps.
 template <class Shape>
 Status prepare_integer_options(core::Options& more, const ScoreOptions<Shape>& options, const core::Problem& problem,
                                bool has_key_zero) {
@@ -98,7 +64,7 @@ Status prepare_integer_options(core::Options& more, const ScoreOptions<Shape>& o
   more.value_scales = options.value_scales.data;
   more.key_scale_stride = options.key_scales.keys;
   more.value_scale_stride = options.value_scales.keys;
-  return Status::ok;
+  return refusals[int(core::refused(problem, more))];
 }
 inline Status prepare_integer_options(core::Options&, const Options&, const core::Problem&, bool) { return Status::ok; }
 
@@ -124,7 +90,6 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   constexpr bool with_options = is_score_options(null_of<AnyOptions>()) || sizeof(OutputNumber) > 1 || Ring::window > 0 ||
                                 is_paged<Rows> || is_into_state(null_of<AnyPart>());
   const bool positioned = Ring::window > 0 || are_positioned(options, arrays.causal);
-  const IntegerChecks checks = {arrays.causal, Rows::cached, positioned, is_into_state(null_of<AnyPart>())};
   if (quantisation.status() != Status::ok) return quantisation.status();
   if (!are_held(arrays, Ring::window > 0, options, held)) return Status::bad_query_length;
   if (!is_part(part)) return Status::bad_part;
@@ -136,8 +101,10 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   problem.key = rows.keys();
   problem.value = rows.values();
   const int origin = origin_of(options);
+  if (options.scale.given) return Status::no_effect;
   if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
   problem.keys = origin + held;
+  const CallKind kind = {arrays.causal, Rows::cached, positioned, is_into_state(null_of<AnyPart>()), false, origin};
   if constexpr (!config::embedded) problem.key_panels = Rows::cached && config::integer_panels;
   if constexpr (with_options) {
     core::Options more;
@@ -151,7 +118,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
       const Status documents = take_documents(problem, options, Rows::cached);
       if (documents != Status::ok) return documents;
     }
-    Status status = prepare_integers(problem, options, checks);
+    Status status = prepare_tokens(problem, options, kind);
     if (status == Status::ok) status = prepare_integer_options(more, options, problem, quantisation.has_key_zero());
     if (status == Status::ok && !is_in_ring<integer_chunk>(problem, more, held)) status = Status::not_in_ring;
     if (status != Status::ok) return status;
@@ -165,7 +132,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
       return run_part_of<core::Integers>(part, problem, more);
     }
   } else {
-    const Status status = prepare_integers(problem, options, checks);
+    const Status status = prepare_tokens(problem, options, kind);
     if (status != Status::ok) return status;
     const QueryZero zero = {quantisation.run_with_zero(), quantisation.query_zero()};
     return zero.run == nullptr ? run_part_of<core::Integers>(part, problem) : run_part_of<core::Integers>(part, problem, zero);

@@ -7,16 +7,6 @@
 namespace attend {
 namespace detail {
 
-// A normal number above 0, or 0; and whether scale / cap is in range: below 2^124 it is, from 2^125 on not. By their bits, as
-// is_scale.
-inline bool is_cap(float cap) {
-  const uint32_t bits = bits_of(cap);
-  return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
-}
-inline bool is_cap_of(float cap, float scale) {
-  return (bits_of(cap) & 0x7fffffffu) == 0 || int(bits_of(scale) >> 23 & 0xff) - int(bits_of(cap) >> 23) < 125;
-}
-
 // These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
 template <class Shape>
 void set_shape(core::Problem& problem, int tokens) {
@@ -53,45 +43,12 @@ bool is_in_ring(const core::Problem& problem, const core::Options& options, int 
   return first >= problem.keys || first >= int64_t(oldest) * group;
 }
 
-// The position of the first key of arrays or of a cache, and whether a call can begin there: into a State, over keys that lie
-// one after another, none of them beyond what a ring takes too.
-constexpr int origin_of(const Options&) { return 0; }
-template <class Shape>
-constexpr int origin_of(const VisibilityOptions<Shape>& options) {
-  return options.origin;
-}
+// Whether a call can begin at an origin: into a State, over keys that lie one after another, none of them beyond what a ring
+// takes too.
 template <class Rows, class AnyPart>
 constexpr bool is_origin(int origin, int held) {
   constexpr bool possible = is_into_state(null_of<AnyPart>()) && Rows::RingType::window == 0 && !is_paged<Rows>;
   return origin == 0 || (possible && origin > 0 && origin % segment_keys == 0 && held <= most_tokens - origin);
-}
-
-// The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
-// default. Calls with Options over rings and other formats have the code of the first only.
-template <class Shape>
-Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
-  core::Problem& problem = call.problem;
-  core::Options& more = call.options;
-  const bool ring = more.paging.ring_panels != 0;
-  const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
-  const int keys = options.key_length.or_else(held);
-  constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
-  if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
-  if (keys < more.origin || keys > held) return Status::bad_key_length;
-  const bool cached = problem.key_panels && !more.begins;  // to a state an empty cache adds nothing
-  if (lacks_tokens(options, cached, queries, held - more.origin)) return Status::empty_cache;
-  problem.scale = options.scale.or_else(usual_scale);
-  if (!is_scale(problem.scale)) return Status::bad_scale;
-  problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
-  if (problem.offset > any_number - queries) return Status::bad_offset;
-  const Status status = check_offset(options, ring || positioned, problem.key_panels, queries, held);
-  if (status != Status::ok) return status;
-  problem.queries = queries;
-  problem.keys = keys;
-  problem.causal = options.causal.or_else(causal);
-  if (!is_in_ring<panel_keys>(problem, more, held)) return Status::not_in_ring;
-  if (ring) more.paging.ring_tokens = held;
-  return Status::ok;
 }
 
 // Over a ring, `more` already has what the ring keeps.
@@ -102,7 +59,6 @@ Status prepare_window(core::Options& more, const AnyOptions& options, bool ring)
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
   if (options.window_right.given && right < 0) return Status::bad_window;
   if (sink_tokens < 0 || (ring && sink_tokens > more.sink_tokens)) return Status::bad_sink_tokens;
-  if (sink_tokens > 0 && left < 0) return Status::no_effect;
   more.left = left;
   more.right = right;
   more.sink_tokens = sink_tokens;
@@ -116,38 +72,68 @@ bool is_short(const Setting& setting, const core::Problem& problem) {
   return setting.mask.data != nullptr && has_few;
 }
 
+// Of a masked key there is no score: a query's other keys are not gone over, and a ring has lost keys.
 template <class Shape>
-Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options) {
-  const int queries = call.problem.queries, keys = call.problem.keys;
-  if (is_short(options.mask, call.problem)) return Status::bad_mask;
-  if (is_short(options.bias, call.problem)) return Status::bad_bias;
-  const bool capped = bits_of(options.soft_cap) << 1 != 0 && options.bias.mask.data != nullptr;
-  if (options.bias_stage != BiasStage::after_cap && !capped) return Status::no_effect;
-  if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
-  if (options.lse.data == nullptr && options.lse_base != LseBase::e) return Status::no_effect;
+bool shows_masked(const ScoreOptions<Shape, float>& options) {
+  return options.scores.data != nullptr && options.score_stage.number < ScoreStage::biased;
+}
+template <class Shape>
+constexpr bool shows_masked(const ScoreOptions<Shape, integer>&) {
+  return false;
+}
+
+// Whether arrays are too short, and scores of no stage.
+template <class Shape>
+Status check_arrays(const core::Problem& problem, const core::Options& more, const ScoreOptions<Shape>& options) {
+  if (is_short(options.mask, problem)) return Status::bad_mask;
+  if (is_short(options.bias, problem)) return Status::bad_bias;
+  if (options.lse.data != nullptr && options.lse.tokens < problem.queries) return Status::bad_lse;
   const bool staged = options.score_stage.given;
   if (options.scores.data == nullptr) return staged ? Status::no_effect : Status::ok;
-  if (options.scores.tokens < queries || options.scores.keys < keys) return Status::bad_scores;
+  if (options.scores.tokens < problem.queries || options.scores.keys < problem.keys) return Status::bad_scores;
   if (!staged) return Status::no_score_stage;
-  const ScoreStage stage = options.score_stage.number;
-  const bool of_masked = stage == ScoreStage::raw || stage == ScoreStage::capped;
-  const bool possible =
-      !(of_masked && call.options.paging.ring_panels != 0) && !(stage == ScoreStage::weights && call.options.begins);
-  return possible ? Status::ok : Status::bad_scores;
+  return shows_masked(options) && more.paging.ring_panels != 0 ? Status::bad_scores : Status::ok;
+}
+
+// The words of the typed surface for what both surfaces refuse.
+constexpr Status refusals[] = {Status::ok,        Status::bad_scale, Status::bad_soft_cap, Status::bad_soft_cap,
+                               Status::no_effect, Status::no_effect, Status::no_effect,    Status::bad_scores};
+static_assert(sizeof refusals / sizeof *refusals == size_t(core::Refused::last) + 1, "attend: a refusal has no status");
+
+// The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
+// default. Calls with Options over rings and other formats have the code of the first only.
+template <class Shape, class AnyOptions>
+Status prepare_floats(OptionCall& call, const AnyOptions& options, bool causal, bool positioned) {
+  core::Problem& problem = call.problem;
+  core::Options& more = call.options;
+  const bool ring = more.paging.ring_panels != 0;
+  const int held = problem.keys;
+  constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
+  const Status status =
+      prepare_tokens(problem, options, {causal, problem.key_panels, ring || positioned, more.begins, false, more.origin});
+  if (status != Status::ok) return status;
+  problem.scale = options.scale.or_else(usual_scale);
+  if (!core::is_scale(problem.scale)) return Status::bad_scale;
+  if (!is_in_ring<panel_keys>(problem, more, held)) return Status::not_in_ring;
+  if (ring) more.paging.ring_tokens = held;
+  return Status::ok;
 }
 
 template <class Shape>
+Status prepare(OptionCall& call, const NoOptions& options, bool causal) {
+  return prepare_floats<Shape>(call, options, causal, causal);
+}
+template <class Shape>
 Status prepare(OptionCall& call, const Options& options, bool causal) {
-  return prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+  return prepare_floats<Shape>(call, options, causal, are_positioned(options, causal));
 }
 template <class Shape>
 Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal) {
   core::Options& more = call.options;
-  if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   Status status = prepare_window(more, options, more.paging.ring_panels != 0);
-  if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
-  if (status == Status::ok && !is_cap_of(options.soft_cap, call.problem.scale)) status = Status::bad_soft_cap;
-  if (status == Status::ok) status = check_arrays(call, options);
+  const Options& others = options;
+  if (status == Status::ok) status = prepare_floats<Shape>(call, others, causal, are_positioned(options, causal));
+  if (status == Status::ok) status = check_arrays(call.problem, more, options);
   if (status != Status::ok) return status;
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
@@ -166,7 +152,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   more.scores = {options.scores.data, heads * options.scores.keys, options.scores.keys};
   more.score_keys = options.scores.keys;
   more.score_stage = options.score_stage.number;
-  return Status::ok;
+  return refusals[int(core::refused(call.problem, more))];
 }
 
 // Ranges and documents of a call, in two steps: documents say how many tokens there are before the rest is checked. Calls that
@@ -182,36 +168,17 @@ Status take_documents(core::Problem& problem, const AnyOptions& options, bool ca
   problem.queries = problem.keys = tokens;
   return Status::ok;
 }
-template <class AnyOptions>
-Status check_ranges(const AnyOptions& options, int queries) {
-  const RangesSetting& ranges = options.ranges;
-  if (ranges.tokens == 0) return Status::ok;
-  if (ranges.tokens < queries) return Status::bad_ranges;
-  for (int i = 0; i < queries; ++i) {
-    const int32_t first = ranges.first == nullptr ? 0 : ranges.first[i], end = ranges.end == nullptr ? first : ranges.end[i];
-    if (first < 0 || end < first) return Status::bad_ranges;
-  }
-  return Status::ok;
-}
-// Of a masked key there is no score: a query's other keys are not gone over.
-template <class Shape>
-bool shows_masked(const ScoreOptions<Shape, float>& options) {
-  return options.scores.data != nullptr && options.score_stage.number < ScoreStage::biased;
-}
-template <class Shape>
-constexpr bool shows_masked(const ScoreOptions<Shape, integer>&) {
-  return false;
-}
 // Runs a call that is checked but for its ranges, or what `part` is of it.
 template <class Arithmetic, class AnyOptions, class AnyPart>
 Status run_ranged(const AnyOptions& options, const AnyPart& part, core::Problem& problem, const core::Options& others) {
-  const Status status = check_ranges(options, problem.queries);
-  if (status != Status::ok) return status;
-  if ((options.ranges.tokens != 0 || options.documents.count != nullptr) && shows_masked(options)) return Status::bad_scores;
+  const bool has_ranges = options.ranges.tokens != 0;
+  if (has_ranges && options.ranges.tokens < problem.queries) return Status::bad_ranges;
   core::RangedOptions ranged;
   static_cast<core::Options&>(ranged) = others;
   ranged.ranges = {options.ranges.first, options.ranges.end, options.documents.boundaries,
                    options.documents.count == nullptr ? 0 : *options.documents.count, 0};
+  if (has_ranges && !core::are_ranges(ranged.ranges, problem.queries)) return Status::bad_ranges;
+  if ((has_ranges || options.documents.count != nullptr) && shows_masked(options)) return Status::bad_scores;
   return run_part_of<Arithmetic>(part, problem, ranged);
 }
 
