@@ -212,7 +212,7 @@ void run_options_row(const Call& call, const core::Problem& row, const core::Ran
   run_row(cut, integers_of(call, row), ranged);
 }
 
-IntegerRowState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
+IntegerState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
 
 void begin_state(float* state, int value_dim) { row_at(state, value_dim).begin(); }
 
