@@ -116,7 +116,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     if (!Features::any || open_ >= 0) {
       if constexpr (Features::states) {
         if (is_cut(open_) && (key & -chain_keys) != open_) {
-          for (int r = 0; r < count(); ++r) rows_.state(r).template end_chain<Isa>();
+          for (int r = 0; r < count(); ++r) rows_.open_segment(r).end_chain();
         }
       }
       if (((key ^ open_) & -segment_keys) != 0) rows_.end_segments(count(), segment_of(open_), segment_of(key));
@@ -203,7 +203,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         }
       }
       if (cut) {
-        sums = rows_.state(r).chain();
+        sums = rows_.open_segment(r).chain;
         width *= 2;
       }
     }

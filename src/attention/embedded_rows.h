@@ -93,14 +93,16 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   const FoldedRows<may_fold, limit>& folded() const { return folded_; }
   float* numbers() const { return numbers_; }
 
-  float& max(int r) const { return state(r).max(); }
-  float* lane_sums(int r) const { return state(r).lane_sums(); }
+  float& max(int r) const { return rows_[r].state[core::state_max]; }
+  float* lane_sums(int r) const { return rows_[r].state + core::state_head; }
   float* const* sums(int r) const { return sums_ + r; }
   static constexpr bool adds(int /*key*/) { return true; }
 
-  RowState state(int r) const {
-    float* const data = rows_[r].state;
-    return has_states() ? RowState(data, problem_.value_dim) : RowState(data, chain_, problem_.value_dim);
+  // The open segment of a row. Without states, the chain lies apart from the rest.
+  typename FloatSum<Isa>::Open open_segment(int r) const {
+    auto open = FloatSum<Isa>::open(rows_[r].state, problem_.value_dim);
+    if (!has_states()) open.sums = open.chain, open.chain = chain_;
+    return open;
   }
 
   // Row r is a token of a query head.
@@ -127,49 +129,47 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
                                 : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
     if (has_states()) {
       row.state = element<float>(options_.states, token, head);
-      if (options_.begins) state(r).template begin<Isa>();
+      if (options_.begins) state(r).begin();
     } else {
       row.state = states_ + r * core::EmbeddedOptionMemory::state_floats(problem_.value_dim);
-      state(r).template begin_segment<Isa>();
     }
-    sums_[r] = state(r).sums();
+    const auto open = open_segment(r);
+    if (!has_states()) open.begin_segment();
+    sums_[r] = open.sums;
   }
 
   // Ends the open segment of all `count` rows; `next` is the next segment in which any of them sees a key.
   ATTEND_NOINLINE void end_segments(int count, int open, int next) {
     if (!has_states()) {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
-      for (int r = 0; r < count; ++r) state(r).template end_segment<Isa>(nodes_of(r), depth, joins);
+      for (int r = 0; r < count; ++r) {
+        float numbers[2];
+        const auto row = open_segment(r);
+        SumNode<float> top = row.node(numbers);
+        push_node<FloatSum<Isa>>(nodes_of(r, depth), joins, top);
+        row.clear();
+      }
       return;
     }
     if constexpr (Features::states) {
-      for (int r = 0; r < count; ++r) {
-        state(r).template end_segment<Isa>(open);
-        state(r).template push_zeros<Isa>(open + 1, next);
-      }
+      for (int r = 0; r < count; ++r) state(r).end_segment(open, next);
     }
   }
 
   // Writes the results of row r. Where all keys were of one segment, its sums are not in a node yet.
   ATTEND_NOINLINE void finish(int r) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();
-    const RowState all = state(r);
-    float sum, *sums = all.sums();
-    if (depth == 0) {
-      sum = add_lanes<Isa>(all.lane_sums());
-    } else {
-      all.template end_segment<Isa>(nodes_of(r), depth, depth);
-      sums = nodes_of(r)[0].sums;
-      sum = nodes_of(r)[0].numbers[0];
-    }
+    float numbers[2];
+    SumNode<float> all = open_segment(r).node(numbers);
+    if (depth > 0) push_node<FloatSum<Isa>>(nodes_of(r, depth), depth, all);
     if constexpr (Features::states) {
-      const Denominator denominator = denominator_of(options_, head, sum, all.max());
+      const Denominator denominator = denominator_of(options_, head, all.numbers[0], all.numbers[1]);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-        finish_weights<Scalar>(score_mod().shown(token, head), options_.score_keys, all.max(), denominator, scores_);
+        finish_weights<Scalar>(score_mod().shown(token, head), options_.score_keys, all.numbers[1], denominator, scores_);
       }
-      epilogue_row<Isa>(problem_, options_, token, head, sums, denominator);
+      epilogue_row<Isa>(problem_, options_, token, head, all.sums, denominator);
     } else {
-      divide_row<Isa>(sums, problem_.value_dim, sum, element<float>(problem_.output, token, head));
+      divide_row<Isa>(all.sums, problem_.value_dim, all.numbers[0], element<float>(problem_.output, token, head));
     }
   }
 
@@ -184,10 +184,9 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
 
  private:
   // Where nodes of a row are in work memory.
-  Nodes nodes_of(int r) const {
-    const ptrdiff_t row = partial_row_floats(problem_.value_dim);
-    return {nodes_ + r * row, row_limit() * row, problem_.value_dim};
-  }
+  SumNodes<float> nodes_of(int r, int n) const { return nodes_of_row(nodes_, r, row_limit(), problem_.value_dim, n); }
+
+  RowState<FloatSum<Isa>> state(int r) const { return {rows_[r].state, problem_.value_dim}; }
 
   static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
   bool is_scaled() const { return scaled || folded_.any(); }
@@ -275,18 +274,16 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
   int row_limit() const { return problem_.row_block < limit ? 1 : limit; }
   ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {row_limit(), scaled()}; }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
-  // As push_node. A node's numbers lie before the sums of the next one.
+  // As push_node. The sums of the first node lie in the output, the numbers of each before the sums of the next one.
   ATTEND_NOINLINE void end_segment(int r, int depth, int joins) {
     const ptrdiff_t row = core::EmbeddedMemory::node(problem_.value_dim), level = row * row_limit();
     float* place = state_ + memory().queries() + memory().nodes(problem_.head_dim) + depth * level + r * row;
     float numbers[2] = {add_lanes<Isa>(lane_sums(r)), max(r)};
-    Node top = {sums_[r], numbers};
-    for (; joins > 0; --joins) {
+    SumNode<float> top = {sums_[r], numbers};
+    join_nodes<FloatSum<Isa>>(top, joins, problem_.value_dim, [&] {
       place -= level;
-      const Node before = {--depth == 0 ? output_[r] : place - level + 2, place};
-      join<Isa>(before, top, problem_.value_dim);
-      top = before;
-    }
+      return SumNode<float>{--depth == 0 ? output_[r] : place - level + 2, place};
+    });
     place[0] = top.numbers[0];
     place[1] = top.numbers[1];
     sums_[r] = place + 2;

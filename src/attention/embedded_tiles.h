@@ -239,7 +239,7 @@ void add_run(const Rows& rows, const Keys& keys, float* const& to, const float* 
 template <class Isa, class Rows, class Keys>
 ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key, bool cut) {
   const EmbeddedRow& row = rows.row(r);
-  const RowState state = rows.state(r);
+  const auto open = rows.open_segment(r);
   float* const weights = rows.scores(r);
   const bool all = !rows.has_masks() && !row.sees.gap;
   const auto sees = [&](int k) {
@@ -247,7 +247,7 @@ ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key
            (!rows.has_masks() || magnitude(weights[k]) != 0 ||
             is_let_through(rows.problem(), rows.options(), row.at.token, row.at.head, key + k));
   };
-  if (!cut) fill_row<Isa>(0.0f, rows.problem().value_dim, state.chain());
+  if (!cut) fill_row<Isa>(0.0f, rows.problem().value_dim, open.chain);
   for (int k = row.sees.from, end; k < row.sees.to; k = end) {
     end = k + 1;
     if (!all && !sees(k)) continue;
@@ -257,7 +257,7 @@ ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key
     if (all) end = start + run.count;
     while (end < start + run.count && sees(end)) ++end;
     if (keys.value_scales() != nullptr) Isa::multiply_rows(weights + k, keys.value_scales() + place, end - k);
-    add_run<Isa>(rows, keys, state.chain(), weights + k, place, end - k);
+    add_run<Isa>(rows, keys, open.chain, weights + k, place, end - k);
   }
-  if (!cut) state.template end_chain<Isa>();
+  if (!cut) open.end_chain();
 }

@@ -45,14 +45,15 @@ class FeatureWalk {
   void end_rows() {
     rows_.for_each_row([&](int r, int token, int head) {
       const auto& sums = rows_.sums;
-      if (rows_.has_states()) return sums.save(r, rows_.state(token, head));
-      const auto result = sums.result(r, tree_.depth());
-      const Denominator all = denominator_of(options_, head, result.denominator, sums.softmax[r].max);
+      if (rows_.has_states()) return rows_.state(token, head).take(sums.row(r));
+      float numbers[2];
+      const SumNode<float> total = sums.all(r, tree_.depth(), true, numbers);
+      const Denominator all = denominator_of(options_, head, total.numbers[0], total.numbers[1]);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = score_mod_.shown(token, head);
         finish_weights<Isa>(shown, options_.score_keys, sums.softmax[r].max, all, rows_.scores);
       }
-      epilogue_row<Isa>(problem_, options_, token, head, result.sums, all);
+      epilogue_row<Isa>(problem_, options_, token, head, total.sums, all);
     });
   }
 
@@ -81,7 +82,7 @@ class FeatureWalk {
   void close_before(int key, int next) {
     const int rows = rows_.rows.count;
     if (has_open_chain_ && next / chain_keys != key / chain_keys) {
-      for (int r = 0; r < rows; ++r) rows_.sums.end_chain(r);
+      for (int r = 0; r < rows; ++r) rows_.sums.row(r).end_chain();
       has_open_chain_ = false;
     }
     if (next / segment_keys == key / segment_keys) return;
@@ -94,11 +95,7 @@ class FeatureWalk {
       for (int r = 0; r < rows_.rows.count; ++r) rows_.sums.end_segment(r, depth, joins);
       return;
     }
-    rows_.for_each_row([&](int r, int token, int head) {
-      const RowState state = rows_.state(token, head);
-      rows_.sums.end_segment(r, state, open);
-      state.push_zeros<Isa>(open + 1, next);
-    });
+    rows_.for_each_row([&](int r, int token, int head) { rows_.sums.end_segment(r, rows_.state(token, head), open, next); });
   }
 
   // seen: whether all rows see all of these keys, and nothing happens to scores.
@@ -217,7 +214,7 @@ class FeatureWalk {
         const float weight = block.value_scales == nullptr ? weights[j] : weights[j] * block.value_scales[j];
         multiply_add_row<Isa>(values + j * block.values.stride, problem_.value_dim, Isa::broadcast(weight), chain, chain);
       }
-      if (ends) rows_.sums.end_chain(r);
+      if (ends) rows_.sums.row(r).end_chain();
     }
     if (!ends) has_open_chain_ = true;
   }

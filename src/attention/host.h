@@ -81,7 +81,8 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
 template <class Isa>
 ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, float denominator, float max, bool divides) {
   float* const output = element<float>(problem.output, 0, head);
-  end_row<Isa>(output, problem.value_dim, denominator, max, divides, output);
+  float numbers[2] = {denominator, max};
+  end_row<Isa>({output, numbers}, problem.value_dim, divides, output);
 }
 
 // One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step
@@ -183,17 +184,9 @@ inline bool takes_plain_segments(const core::Problem& problem, const core::Optio
          visibility_of(problem, options, 0).end == problem.keys && visibility_of(problem, options, last_token).first <= first;
 }
 
-// Calls with the state of each token and each of some query heads.
-template <class Call>
-ATTEND_ALWAYS_INLINE void for_each_state(const core::Problem& problem, const core::Options& options, int first_head, int heads,
-                                         const Call& call) {
-  for (int token = 0; token < problem.queries; ++token) {
-    for (int i = 0; i < heads; ++i) call(RowState(element<float>(options.states, token, first_head + i), problem.value_dim));
-  }
-}
-
 template <class Isa>
 ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core::Options& options) {
+  using State = RowState<FloatSum<Isa>>;
   const int group = group_of(problem);
   core::Problem segment = problem;  // of one key/value head; its sums are made where states have those of their open segment
   segment.kv_heads = 1;
@@ -210,22 +203,23 @@ ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core
   }
   const ptrdiff_t key_stride = problem.key_panels ? problem.head_dim : problem.key.token_stride;
   for (int head = 0; head < problem.kv_heads; ++head) {
-    const int first = head * group;
-    segment.query.data = element<float>(problem.query, 0, first);
-    float* const states = element<float>(options.states, 0, first);
-    segment.output = {states + core::state_head, options.states.token_stride, options.states.head_stride};
-    for_each_state(problem, options, first, group, [&](const RowState& state) {
-      if (options.begins) state.nodes().set_nodes(0);
+    segment.query.data = element<float>(problem.query, 0, head * group);
+    core::Tensor<void> states = options.states;
+    states.data = element<float>(states, 0, head * group);
+    segment.output = states;
+    segment.output.data = static_cast<float*>(states.data) + core::state_head;
+    for_each_state<FloatSum<Isa>>(states, segment, [&](const State& state, int, int) {
+      if (options.begins) state.begin_nodes();
     });
     for (int key = options.first_key; key < problem.keys; key += segment_keys) {
       segment.key.data = element<float>(problem.key, 0, head) + key * key_stride;
       segment.value.data = element<float>(problem.value, key, head);
       is_short_decode(segment) ? run_short_decode<Isa>(segment, segment_keys, false) : run_blocks<Isa>(segment, false);
-      for_each_state(problem, options, first, group, [&](const RowState& state) {
-        state.push<Isa>(segment_of(key), node_at(state.lane_sums(), problem.value_dim));
+      for_each_state<FloatSum<Isa>>(states, segment, [&](const State& state, int, int) {
+        state.push(segment_of(key), node_at(state.lane_sums, segment.value_dim), segment_of(key) + 1);
       });
     }
-    for_each_state(problem, options, first, group, [](const RowState& state) { state.begin_row<Isa>(); });
+    for_each_state<FloatSum<Isa>>(states, segment, [](const State& state, int, int) { state.begin_open(); });
   }
 }
 

@@ -194,42 +194,25 @@ class IntegerPipeline {
   // Ends the segment `open`: `next` is the next segment in which a row sees a key.
   ATTEND_NOINLINE void end_segments(int open, int next) {
     if (keys_.has_states()) {
-      end_state_segments(open, next);
+      for_each_state([&](int r, const IntegerState& state) { state.push(open, node(r), next); });
     } else {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
-      for (int r = 0; r < rows_->count; ++r) push_integer_node(nodes_of(r), depth, joins, states_[r], sums(r));
+      for (int r = 0; r < rows_->count; ++r) {
+        SumNode<int32_t> top = node(r);
+        push_node<IntegerSum>(nodes_of(r, depth), joins, top);
+      }
     }
     begin();
-  }
-  void end_state_segments([[maybe_unused]] int open, [[maybe_unused]] int next) {
-    if constexpr (has_options) {
-      for_each_state([&](int r, const IntegerRowState& row) {
-        row.push(open, states_[r], sums(r));
-        row.push_zeros(open + 1, next);
-      });
-    }
   }
 
   // Writes outputs.
   ATTEND_NOINLINE void end_rows() {
     const int depth = tree_.depth();
-    if (depth > 0) {
-      for (int r = 0; r < rows_->count; ++r) push_integer_node(nodes_of(r), depth, depth, states_[r], sums(r));
-    }
     for_each_row(*rows_, group_, [&](int r, int token, int head) {
-      if (depth == 0) return end_row(states_[r], sums(r), token, head);
-      const IntegerNode all = nodes_of(r)[0];
-      end_row(all.state(), all.sums(), token, head);
+      SumNode<int32_t> all = node(r);
+      if (depth > 0) push_node<IntegerSum>(nodes_of(r, depth), depth, all);
+      store_integer_row<Isa>(problem_, options_, all, token, head);
     });
-  }
-
-  void end_row(const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) const {
-    if constexpr (!has_options) {
-      const RowEnd end = row_end(state, problem_.output_scales[head * problem_.scale_stride]);
-      Isa::outputs(sums, end, problem_.value_dim, element<int8_t>(problem_.output, token, head));
-    } else {
-      store_integer_row<Isa>(problem_, options_, state, sums, token, head);
-    }
   }
 
   // Calls with what a state keeps of each row.
@@ -237,34 +220,32 @@ class IntegerPipeline {
   void for_each_state([[maybe_unused]] Call call) {
     if constexpr (has_options) {
       for_each_row(*rows_, group_, [&](int r, int token, int head) {
-        call(r, IntegerRowState(element<int32_t>(options_.states, token, head), problem_.value_dim));
+        call(r, IntegerState(element<int32_t>(options_.states, token, head), problem_.value_dim));
       });
     }
   }
   ATTEND_NOINLINE void load_states() {
     if constexpr (has_options) {
-      for_each_state([this](int r, const IntegerRowState& row) {
-        if (options_.begins) row.begin();
-        copy(row.open().sums(), sums(r));
-        states_[r] = row.open().state();
+      for_each_state([this](int r, const IntegerState& state) {
+        if (options_.begins) state.begin();
+        open(r).take(state);
       });
     }
   }
   ATTEND_NOINLINE void store_states() {
-    for_each_state([this](int r, const IntegerRowState& row) { row.open().set(states_[r], sums(r)); });
-  }
-  void copy(const int32_t* from, int32_t* to) const {
-    for (int c = 0; c < problem_.value_dim; ++c) to[c] = from[c];
+    for_each_state([this](int r, const IntegerState& state) { state.take(open(r)); });
   }
 
   ATTEND_ALWAYS_INLINE core::IntegerMemory memory() const {
     return {problem_.row_block, problem_.key_block, problem_.head_dim, problem_.value_dim};
   }
-  // Where nodes of a row are in work memory.
-  IntegerNodes nodes_of(int r) const {
-    const ptrdiff_t row = partial_row_floats(problem_.value_dim);
-    return {sums(work_.rows) + r * row, work_.rows * row, problem_.value_dim};  // they follow the sums
+  // Where nodes of a row are in work memory: they follow the sums.
+  SumNodes<int32_t> nodes_of(int r, int n) const {
+    return nodes_of_row(sums(work_.rows), r, work_.rows, problem_.value_dim, n);
   }
+  // The open segment of a row.
+  SumNode<int32_t> node(int r) const { return {sums(r), reinterpret_cast<int32_t*>(states_ + r)}; }
+  IntegerSum::Open open(int r) const { return {node(r), problem_.value_dim}; }
   int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 
   const core::Problem& problem_;

@@ -19,7 +19,7 @@ class PlainWalk {
         key_block_(problem.row_block > 1 ? at_most(problem.key_block, config::score_keys) : problem.key_block),
         rows_(problem, no_options, at) {}
 
-  // divides: writes the final output; otherwise the sums of one segment (combine.h).
+  // divides: writes the final output; otherwise the sums of one segment (sums/row_sums.h).
   void run(const Rows& rows, bool divides) {
     rows_.take(rows);
     rows_.sums.follow = !divides;
@@ -69,8 +69,8 @@ class PlainWalk {
     const int depth = nodes_before(segment_of(last_segment));
     rows_.for_each_row([&](int r, int token, int head) {
       float* const output = element<float>(problem_.output, token, head);
-      const auto result = sees_segment(token, last_segment) ? rows_.sums.result(r, depth) : rows_.sums.first_node(r);
-      end_row<Isa>(result.sums, problem_.value_dim, result.denominator, rows_.sums.softmax[r].max, divides, output);
+      float numbers[2];
+      end_row<Isa>(rows_.sums.all(r, depth, sees_segment(token, last_segment), numbers), problem_.value_dim, divides, output);
     });
   }
 

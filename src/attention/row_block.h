@@ -50,9 +50,13 @@ struct RowBlock {
       if (packs && lane == panel_keys - 1) {
         pack_panel<Isa>(keys.work(), head_dim, panel_keys, head_dim, query - panel_keys * ptrdiff_t(head_dim));
       }
-      if (has_states() && !options.begins) return sums.load(r, state(token, head));
+      if (has_states() && !options.begins) {
+        sums.row(r).take(state(token, head));
+        sums.softmax[r] = softmax_state_of(sums.softmax[r].max);
+        return;
+      }
       sums.begin(r);
-      if (has_states()) state(token, head).nodes().set_nodes(0);
+      if (has_states()) state(token, head).begin_nodes();
     });
   }
 
@@ -64,7 +68,7 @@ struct RowBlock {
     ATTEND_ISA::for_each_row(rows, group, call);
   }
 
-  RowState state(int token, int head) const { return RowState(element<float>(options.states, token, head), problem.value_dim); }
+  RowState<FloatSum<Isa>> state(int token, int head) const { return {element<float>(options.states, token, head), problem.value_dim}; }
 
   // Some keys (KeySource::block). Where they stay in rows, their scores for all query rows are computed now.
   KeyBlock block(int key, int from, int to, const BlockVisibility& visibility) {

@@ -14,9 +14,6 @@ inline int visible_keys(const core::Problem& problem, int token) {
   return seen > 0 ? seen : 0;
 }
 
-// The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
-constexpr int partial_row_floats(int value_dim) { return value_dim + 2; }
-
 // The keys that a token sees by position: first ... end - 1, and sink tokens 0 ... sink_tokens - 1, where sink_tokens <= first;
 // but only keys from `begin` on, where the call begins. From token to token, each of the four stays or grows.
 struct Visibility {

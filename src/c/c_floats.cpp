@@ -45,17 +45,16 @@ void run(const Call& call, const Parts& cut) {
   });
 }
 
-void begin_state(float* state, int value_dim) { RowState(state, value_dim).begin<Scalar>(); }
+void begin_state(float* state, int value_dim) { FloatState(state, value_dim).begin(); }
 
 void leave(float* state, int value_dim, int from, int to) {
-  core::in_float_environment([&]() ATTEND_NOINLINE { RowState(state, value_dim).leave<Scalar>(from, to); });
+  core::in_float_environment([&]() ATTEND_NOINLINE { FloatState(state, value_dim).leave(from, to); });
 }
 
 void skip_keys(float* state, int value_dim, int from, int to) {
   leave(state, value_dim, from, to);
-  core::in_float_environment([&]() ATTEND_NOINLINE {
-    RowState(state, value_dim).push_zeros<Scalar>(segment_of(from + segment_keys - 1), segment_of(to));
-  });
+  core::in_float_environment(
+      [&]() ATTEND_NOINLINE { FloatState(state, value_dim).push_zeros(segment_of(from + segment_keys - 1), segment_of(to)); });
 }
 
 void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, const core::Options& options, float*) {

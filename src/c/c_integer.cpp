@@ -155,7 +155,7 @@ void run(const Call& call, const Parts& cut) {
   });
 }
 
-IntegerRowState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
+IntegerState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
 
 void begin_state(float* state, int value_dim) { row_at(state, value_dim).begin(); }
 

@@ -40,89 +40,42 @@ void Floats::run_part(const Problem& problem, const RangedOptions& options, int 
 }
 
 void Floats::begin(const Problem& problem, const Options& options) {
-  for (int token = 0; token < problem.queries; ++token) {
-    for (int head = 0; head < problem.query_heads; ++head) {
-      RowState(element<float>(options.states, token, head), problem.value_dim).begin<Scalar>();
-    }
-  }
+  for_each_state<FloatSum<Scalar>>(options.states, problem, [](const FloatState& state, int, int) { state.begin(); });
 }
 
 SeenKeys Floats::seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
 
 namespace {
 
-ATTEND_NOINLINE void leave_rows(const Problem& problem, const Options& options, int from, int to) {
-  for (int token = 0; token < problem.queries; ++token) {
-    for (int head = 0; head < problem.query_heads; ++head) {
-      RowState(element<float>(options.states, token, head), problem.value_dim).leave<Scalar>(from, to);
-    }
-  }
-}
-
 ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
-  const int width = problem.value_dim;
-  for (int head = 0; head < problem.query_heads; ++head) {
-    for (int token = 0; token < problem.queries; ++token) {
-      const RowState state(element<float>(options.states, token, head), width);
-      const StateNodes<float> nodes = state.nodes();
-      float lane_sums[panel_keys];
-      copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
-      float max = state.max();
-      for (int n = 0; n < nodes.nodes(); ++n) max = Scalar::max(max, nodes.sums(n)[width + 1]);
-      // Of some sums from c on, or of the denominator, which lies behind those of a node.
-      const float open_factor = rescale_factor<Scalar>(state.max(), max);
-      const auto total = [&](int c, int count, const float* of_open) {
-        TreeSum<Columns, Columns::Add> sum{Columns::Add()};
-        for (int n = 0; n < nodes.nodes(); ++n) {
-          const float* const of = nodes.sums(n);
-          sum.take(node_of(nodes.number(n)).first, Columns(of + c, count, rescale_factor<Scalar>(of[width + 1], max)));
-        }
-        if (problem.keys % segment_keys != 0) sum.take(segment_of(problem.keys), Columns(of_open, count, open_factor));
-        return sum.total();
-      };
-      const float open_denominator = add_lanes<Scalar>(lane_sums);
-      const Denominator all = denominator_of(options, head, total(width, 1, &open_denominator).numbers[0], max);
-      epilogue_lse(options, token, head, all);
-      ptrdiff_t at = distance(problem.output, token, head);
-      for (int c = 0; c < width; c += Columns::most, at += Columns::most) {
-        const int count = at_most(width - c, Columns::most);
-        Columns open_sums;
-        for (int i = 0; i < count; ++i) open_sums.numbers[i] = Scalar::add(state.sums()[c + i], state.chain()[c + i]);
-        Columns sums = total(c, count, open_sums.numbers);
-        sums = magnitude(all.sum) == 0 ? Columns{} : Columns(sums.numbers, count, all.output);
-        narrow_row(options.output_format, sums.numbers, count, moved(problem.output.data, at, options.output_format));
+  for_each_state<FloatSum<Scalar>>(options.states, problem, [&](const FloatState& state, int token, int head) {
+    ptrdiff_t at = distance(problem.output, token, head);
+    Denominator all;
+    state.add_up(problem.keys, [&](int c, int count, const SumNode<float>& total) {
+      if (c == 0) {
+        all = denominator_of(options, head, total.numbers[0], total.numbers[1]);
+        epilogue_lse(options, token, head, all);
       }
-    }
-  }
-}
-
-ATTEND_NOINLINE void merge_rows(float* states, const float* others, bool takes_open, int rows, int value_dim, int nodes) {
-  const ptrdiff_t floats = ptrdiff_t(state_floats(value_dim, nodes));
-  for (int r = 0; r < rows; ++r, states += floats, others += floats) {
-    const RowState state(states, value_dim), other(const_cast<float*>(others), value_dim);  // other is only read
-    const StateNodes<float> kept = state.nodes();
-    merge_nodes(kept, other.nodes(), [&](int n, float* added, bool) {
-      join<Scalar>(node_at(kept.sums(n), value_dim), node_at(added, value_dim), value_dim);
+      for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.output);
+      narrow_row(options.output_format, total.sums, count, moved(problem.output.data, at + c, options.output_format));
     });
-    if (!takes_open) continue;
-    copy_row<Scalar>(other.lane_sums(), panel_keys, state.lane_sums());
-    copy_row<Scalar>(other.chain(), value_dim, state.chain());
-    copy_row<Scalar>(other.sums(), value_dim, state.sums());
-    state.max() = other.max();
-  }
+  });
 }
 
 }  // namespace
 
 void Floats::leave(const Problem& problem, const Options& options, int from, int to) {
-  in_float_environment(leave_rows, problem, options, from, to);
+  in_float_environment([&]() ATTEND_NOINLINE {
+    for_each_state<FloatSum<Scalar>>(options.states, problem,
+                                     [=](const FloatState& state, int, int) { state.leave(from, to); });
+  });
 }
 
 void Floats::finish(const Problem& problem, const Options& options) { in_float_environment(finish_rows, problem, options); }
 
 void Floats::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
-  in_float_environment(merge_rows, static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows, value_dim,
-                       nodes);
+  in_float_environment(
+      [&]() ATTEND_NOINLINE { merge_states<FloatSum<Scalar>>(static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows, value_dim, nodes); });
 }
 
 void Floats::run_part(const Problem& problem, int part, int parts) { run_units<Floats>(problem, part, parts); }

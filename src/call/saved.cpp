@@ -30,12 +30,7 @@ uint32_t check_of(const uint8_t* bytes, size_t words) {
 ptrdiff_t rows_of(const SavedHead& head) { return ptrdiff_t(head.batch) * head.queries * head.query_heads; }
 bool is_open(const SavedHead& head) { return head.next_key % segment_keys != 0; }
 
-bool has_nan(const float* numbers, int count) {
-  bool has = false;
-  for (int i = 0; i < count; ++i) has = has || magnitude(numbers[i]) > 0x7f800000u;
-  return has;
-}
-
+// Words of rows, as RowState::save goes over them.
 class Writer {
   static constexpr uint32_t one_nan = 0x7fc00000u;
 
@@ -43,24 +38,31 @@ class Writer {
   explicit Writer(uint8_t* at) : at_(at) {}
   void word(uint32_t word) { put_word(at_, word), at_ += 4; }
 
-  void numbers(const int32_t* from, int count) {
-    for (int i = 0; i < count; ++i) word(uint32_t(from[i]));
+  void begin(const int32_t*, int) {}
+  void begin(const float* denominators, int count) {
+    is_nan_ = false;
+    for (int i = 0; i < count; ++i) is_nan_ = is_nan_ || magnitude(denominators[i]) > 0x7f800000u;
   }
-  void numbers(const float* from, int count) {
+  template <class Number>
+  void numbers(const Number* from, int count) {
     for (int i = 0; i < count; ++i) number(from[i]);
   }
-  void number(float number) {
-    const uint32_t size = magnitude(number);
-    word(size > 0x7f800000u ? one_nan : size == 0 ? 0 : bits_to<uint32_t>(number));
-  }
-  // Sums without a number.
-  void none(int count) {
-    for (int i = 0; i < count; ++i) word(one_nan);
-    number(lowest_max);
+  void end(int32_t last) { number(last); }
+  void end(float last) {
+    if (is_nan_) last = lowest_max;
+    is_nan_ = false;
+    number(last);
   }
 
  private:
+  void number(int32_t number) { word(uint32_t(number)); }
+  void number(float number) {
+    const uint32_t size = magnitude(number);
+    word(is_nan_ || size > 0x7f800000u ? one_nan : size == 0 ? 0 : bits_to<uint32_t>(number));
+  }
+
   uint8_t* at_;
+  bool is_nan_ = false;  // all numbers are
 };
 
 class Reader {
@@ -68,72 +70,33 @@ class Reader {
   explicit Reader(const uint8_t* at) : at_(at) {}
   uint32_t word() { return at_ += 4, word_at(at_ - 4); }
   template <class Number>
+  void begin(Number*, int) {}
+  template <class Number>
   void numbers(Number* to, int count) {
     for (int i = 0; i < count; ++i) to[i] = bits_to<Number>(word());
+  }
+  template <class Number>
+  void end(Number& last) {
+    numbers(&last, 1);
   }
 
  private:
   const uint8_t* at_;
 };
 
-void save_row(const SavedHead& head, float* row, Writer& to) {
-  const int width = head.value_dim;
-  const RowState state(row, width);
-  for (int n = 0; n < head.nodes; ++n) {
-    const float* const sums = state.nodes().sums(n);
-    if (has_nan(sums + width, 1)) {
-      to.none(width + 1);
-    } else {
-      to.numbers(sums, width + 2);
-    }
-  }
-  if (!is_open(head)) return;
-  if (has_nan(state.lane_sums(), panel_keys)) return to.none(panel_keys + 2 * width);
-  to.numbers(state.lane_sums(), panel_keys);
-  to.numbers(state.sums(), width);
-  to.numbers(state.chain(), width);
-  to.number(state.max());
-}
-void load_row(const SavedHead& head, Reader& from, float* row) {
-  const int width = head.value_dim;
-  const RowState state(row, width);
-  state.begin<Scalar>();
-  for (int n = 0; n < head.nodes; ++n) from.numbers(state.nodes().sums(n), width + 2);
-  if (!is_open(head)) return;
-  from.numbers(state.lane_sums(), panel_keys);
-  from.numbers(state.sums(), width);
-  from.numbers(state.chain(), width);
-  from.numbers(&state.max(), 1);
-}
-
-void save_row(const SavedHead& head, int32_t* row, Writer& to) {
-  const IntegerRowState state(row, head.value_dim);
-  for (int n = 0; n < head.nodes; ++n) to.numbers(state.nodes().sums(n), head.value_dim + 2);
-  if (is_open(head)) to.numbers(state.open().sums(), head.value_dim + 2);
-}
-void load_row(const SavedHead& head, Reader& from, int32_t* row) {
-  const IntegerRowState state(row, head.value_dim);
-  state.begin();
-  for (int n = 0; n < head.nodes; ++n) from.numbers(state.nodes().sums(n), head.value_dim + 2);
-  if (is_open(head)) from.numbers(state.open().sums(), head.value_dim + 2);
-}
-
-StateNodes<float> nodes_of(float* row, int width) { return RowState(row, width).nodes(); }
-StateNodes<int32_t> nodes_of(int32_t* row, int width) { return IntegerRowState(row, width).nodes(); }
-size_t row_numbers(const float*, int width, int room) { return state_floats(width, room); }
-size_t row_numbers(const int32_t*, int width, int room) { return integer_state_numbers(width, room); }
-
-template <class Number>
+template <class Sum, class Number>
 void save_states(SavedHead& head, Number* states, int room, uint8_t* bytes) {
-  const size_t apart = row_numbers(states, head.value_dim, room);
+  const size_t apart = Sum::state_numbers(head.value_dim, room);
   const ptrdiff_t rows = rows_of(head);
   const bool integers = bits_to<uint32_t>(Number(1)) == 1;
+  const StateNodes<Sum> nodes = RowState<Sum>(states, head.value_dim).nodes();
   head.magic = saved_magic, head.bits_version = ATTEND_BITS_VERSION, head.arithmetic = integers;
-  head.nodes = rows == 0 ? 0 : nodes_of(states, head.value_dim).nodes();
+  head.nodes = rows == 0 ? 0 : nodes.count();
   head.words = uint32_t(saved_words(integers, rows, head.value_dim, head.nodes, is_open(head)));
   Writer to(bytes + 4 * head_words);
-  for (int n = 0; n < head.nodes; ++n) to.word(uint32_t(nodes_of(states, head.value_dim).number(n)));
-  for (ptrdiff_t r = 0; r < rows; ++r) save_row(head, states + size_t(r) * apart, to);
+  for (int n = 0; n < head.nodes; ++n) to.word(uint32_t(nodes.number(n)));
+  for (ptrdiff_t r = 0; r < rows; ++r)
+    RowState<Sum>(states + size_t(r) * apart, head.value_dim).save(head.nodes, is_open(head), to);
   uint32_t words[head_words];
   for (int pass = 0; pass < 2; ++pass) {
     __builtin_memcpy(words, &head, sizeof head);
@@ -142,26 +105,27 @@ void save_states(SavedHead& head, Number* states, int room, uint8_t* bytes) {
   }
 }
 
-template <class Number>
+template <class Sum, class Number>
 void load_states(const SavedHead& head, const uint8_t* bytes, Number* states, int room) {
-  const size_t apart = row_numbers(states, head.value_dim, room);
+  const size_t apart = Sum::state_numbers(head.value_dim, room);
   Reader from(bytes + 4 * (head_words + head.nodes));
   for (ptrdiff_t r = 0; r < rows_of(head); ++r) {
-    Number* const row = states + size_t(r) * apart;
-    load_row(head, from, row);
-    const auto nodes = nodes_of(row, head.value_dim);
-    nodes.set_nodes(head.nodes);
-    for (int n = 0; n < head.nodes; ++n) nodes.set_number(n, int(word_at(bytes + 4 * (head_words + n))));
+    const RowState<Sum> row(states + size_t(r) * apart, head.value_dim);
+    row.begin();
+    row.save(head.nodes, is_open(head), from);
+    row.nodes().set_count(head.nodes);
+    for (int n = 0; n < head.nodes; ++n) row.nodes().set_number(n, int(word_at(bytes + 4 * (head_words + n))));
   }
 }
 
 }  // namespace
 
 void save(SavedHead& head, const float* states, int room, uint8_t* bytes) {
-  in_float_environment([&]() ATTEND_NOINLINE { save_states(head, const_cast<float*>(states), room, bytes); });  // only read
+  in_float_environment(
+      [&]() ATTEND_NOINLINE { save_states<FloatSum<Scalar>>(head, const_cast<float*>(states), room, bytes); });  // only read
 }
 void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) {
-  save_states(head, const_cast<int32_t*>(states), room, bytes);
+  save_states<IntegerSum>(head, const_cast<int32_t*>(states), room, bytes);
 }
 
 namespace {
@@ -225,9 +189,11 @@ Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
 }
 
 void load(const SavedHead& head, const uint8_t* bytes, float* states, int room) {
-  in_float_environment([&]() ATTEND_NOINLINE { load_states(head, bytes, states, room); });
+  in_float_environment([&]() ATTEND_NOINLINE { load_states<FloatSum<Scalar>>(head, bytes, states, room); });
 }
-void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) { load_states(head, bytes, states, room); }
+void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) {
+  load_states<IntegerSum>(head, bytes, states, room);
+}
 
 }  // namespace core
 }  // namespace attend

@@ -41,7 +41,7 @@ nothing_in "$(awk 'FNR == 1 { if (open != "") print before; open = ""; before = 
 listed=$({ cat src/backend/begin.h src/backend/body.h; sed 's,"\([^./]*[.]h\)","../layers/\1",' src/layers/body.h; } |
   sed -n 's,^#include "[.][.]/\(.*\)"$,src/\1,p' | sort)
 nothing_in "$(echo "$listed" | uniq -d)" "no header stands twice in the lists of begin.h and body.h"
-nothing_in "$(for header in $(grep -L '^#pragma once' src/numerics/*.h src/isa/*.h src/isa/*/*.h src/kernel/*.h src/attention/*.h src/layers/*.h); do
+nothing_in "$(for header in $(grep -L '^#pragma once' src/numerics/*.h src/isa/*.h src/isa/*/*.h src/kernel/*.h src/sums/*.h src/attention/*.h src/layers/*.h); do
   name=$(basename "$header") folder=$(basename "$(dirname "$header")")
   echo "$listed" | grep -qx "$header" || grep -sqF "\"$name\"" "$(dirname "$header")"/set.h "$(dirname "$header")"/*.cpp ||
     grep -rqE "^#include \"([a-z0-9.]+/)*$folder/$name\"" src/*/*.cpp src/isa || echo "$header"

@@ -1,7 +1,7 @@
 # Which rooms the files of a room may include: awk -f tests/support/rooms.awk FILE…, from the project's top folder. Prints every
 # include that goes elsewhere and every room without a line here. Dependencies point down:
 #
-#   core <- numerics <- isa <- kernel <- attention <- backend <- call <- c;  the typed surface uses core alone
+#   core <- numerics <- isa <- kernel <- sums <- attention <- backend <- call <- c;  the typed surface uses core alone
 #
 # layers stand beside them, on the same floors: nothing of attention includes a file of theirs. What is compiled once for each
 # instruction set has no includes: backend/begin.h and body.h name these headers in their order.
@@ -12,7 +12,7 @@ BEGIN {
   api = typed_layers " include/attend/c"
   numerics = core " src/numerics"
   isa = numerics " src/isa"  # with the folder of each instruction set
-  backend = isa " src/kernel src/attention src/backend"
+  backend = isa " src/kernel src/sums src/attention src/backend"
   may[core] = core
   may["include/attend/detail"] = may["include/attend"] = typed
   may["include/attend/layers"] = typed_layers
@@ -20,7 +20,8 @@ BEGIN {
   may["src/numerics"] = numerics
   may["src/isa"] = isa
   may["src/kernel"] = isa " src/kernel"
-  may["src/attention"] = isa " src/kernel src/attention"
+  may["src/sums"] = isa " src/kernel src/sums"
+  may["src/attention"] = isa " src/kernel src/sums src/attention"
   may["src/backend"] = backend " include/attend/backend.h"
   may["src/call"] = core " src/backend src/call include/attend/backend.h include/attend/status.h"
   may["src/c"] = core " src/call/portable.h src/c include/attend/c include/attend/attend_c.h include/attend/backend.h include/attend/status.h"

@@ -25,8 +25,7 @@ class SegmentTree {
   }
 
  private:
-  uint32_t held_ =
-      0;  // bit l: whether a node at level l, or what there is of it, is on the stack; the highest one is at the bottom
+  uint32_t held_ = 0;  // bit l: whether a node at level l, or what there is of it, is on the stack, the highest at the bottom
   int depth_ = 0;
 };
 
@@ -41,36 +40,3 @@ inline int nodes_before(int segment) {
   for (; segment != 0; segment &= segment - 1) ++nodes;
   return nodes;
 }
-
-// The sum of one number of many segments or nodes, which are given by their first segments, ascending.
-template <class Number, class Add>
-class TreeSum {
- public:
-  explicit TreeSum(Add add) : add_(add) {}
-
-  void take(int segment, const Number& number) {
-    if (begun_) {
-      join(tree_.close(last_, segment));
-      stack_[count_++] = open_;
-    }
-    open_ = number;
-    last_ = segment;
-    begun_ = true;
-  }
-  const Number& total() {
-    join(count_);
-    return open_;
-  }
-
- private:
-  void join(int nodes) {
-    while (nodes-- > 0) open_ = add_(stack_[--count_], open_);
-  }
-
-  Add add_;
-  SegmentTree tree_;
-  Number stack_[core::most_levels];
-  Number open_{};
-  int count_ = 0, last_ = 0;
-  bool begun_ = false;
-};
