@@ -5,7 +5,6 @@ namespace {
 #include "../kernel/vectors.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
-#include "../kernel/multiply_add.h"
 #include "../kernel/widen.h"
 #include "../kernel/row_softmax.h"
 #include "../kernel/epilogue.h"

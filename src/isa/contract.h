@@ -2,11 +2,6 @@
 // fulfilled, which describes what the operation must do. src/guide/instruction-sets.md has the same as a table, with what a
 // compiler cannot check; tests/unit/operations.h runs it.
 
-struct Half;
-struct Bfloat;
-template <class Number>
-struct ChainsOf;
-
 // The operations of every instruction set.
 template <class Isa>
 struct CommonOperations {
@@ -52,15 +47,15 @@ struct HostOperations : CommonOperations<Isa> {
   int (*tile_vecs)(int rows) = &Isa::tile_vecs;      // vectors of keys or columns in a kernel of so many rows, a power of two
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // the same where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
-  int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
-  // The size of the tile of floats that has a loop of its own for whole chains of scores, WholeChains; 0 where there is none.
+  // Tiles of one row and one vector; all go by steps, BySteps, or by loops of their own.
+  void (*score_tile)(const ScoreOperands<float>& of) = &Isa::template score_tile<Isa, float, 1, 1>;
+  void (*value_tile)(const float* weights, const ValueRows<float>& values, const int* visible, Sums sums,
+                     int column) = &Isa::template value_tile<Isa, float, 1, 1>;
+  // The size of the tile of floats that has a loop of its own for whole chains, WholeChains; 0 where there is none.
   int chain_rows = Isa::chain_rows, chain_vecs = Isa::chain_vecs;
-  bool chains_values = Isa::chains_values;  // whether that loop takes chains of values, too
-  bool ends_chains = Isa::ends_chains;      // whether these loops add their sums to what is there: EndedChains
-  // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
-  bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
+  bool chains_values = Isa::chains_values;      // whether that loop takes chains of values, too
+  bool ends_chains = Isa::ends_chains;          // whether these loops add their sums to what is there: EndedChains
   bool has_weights = Isa::has_weights;          // whether it has its own weights of a row: PanelWeights
-  int lane_factors = Isa::lane_factors;         // how many factors of a row one register holds: 1, or LaneOperations
   bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
   int transposed = Isa::transposed;             // how many rows and columns transpose takes
 
@@ -72,8 +67,9 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*low_half)(Vec words) = &Isa::low_half;                     // the number in the low four bits of each of them
   Vec (*high_half)(Vec words) = &Isa::high_half;                   // and in the four above
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
-  // The number in four bits of each lane, from bit `at` on; with bits_in_power 2^(23 - place_of_bits(at)) + that.
-  bool bits_in_power = Isa::bits_in_power;
+  // The number in four bits of each lane, from bit `at` on, above four_bits_above(2^(23 - place_of_bits(at))), which is 0 or
+  // that.
+  float (*four_bits_above)(float power) = &Isa::four_bits_above;
   Vec (*four_bits)(Vec words) = &Isa::template four_bits<0>;
   Vec (*four_high_bits)(Vec words) = &Isa::template four_bits<28>;
   // to[16 i + j] = rows[j][column + i]
@@ -102,11 +98,12 @@ struct HostOperations : CommonOperations<Isa> {
 // The further operations of embedded processors: attention/embedded.h.
 template <class Isa>
 struct EmbeddedOperations : CommonOperations<Isa> {
-  bool has_weights = Isa::has_weights;                   // whether it has its own weights_of_scores
+  // Scores, whole panels of them, become weights relative to `max`, and are added to the 16 sums: row_softmax.h.
+  void (*weights_of_scores)(float* scores, int count, float max, const float* coefficients,
+                            float* sums) = &Isa::weights_of_scores;
   int widened_columns = Isa::widened_columns;            // how many columns of other formats chains takes at once
   bool widens_apart = Isa::widens_apart;                 // whether their steps may lie side by side, too
-  bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
-  int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: there is none
+  int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: no panel_outputs either
   int (*columns)(int rows, bool apart) = &Isa::columns;  // and of floats
   int (*panel_columns)(int rows, int columns, int limit) = &Isa::panel_columns;  // of a panel, for so many that are seen
   // A few rows' and columns' sums of products, as chains.h defines them: any; where b's columns lie side by side; and such of
@@ -132,32 +129,6 @@ struct EmbeddedFlushing : FlushingOperations<Isa> {
   bool (*scale_row)(const float* from, int count, float factor, uint32_t limit, float* to) = &Isa::scale_row;
 };
 
-// The further operations of instruction sets that take the factors of a multiply-add from the lanes of a register.
-template <class Isa>
-struct LaneOperations {
-  using Vec = typename Isa::Vec;
-  static_assert(Isa::lane_factors == 4 && Isa::lanes == 4, "attend: lane_factors: 4, as many as lanes, or 1: there are none");
-  int count = Isa::lane_factors;  // how many lanes there are
-  // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
-  Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
-  Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
-  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, rounded once
-  void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
-  // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
-  void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;
-  void (*load_four_halves)(const Half* from, Vec (&to)[4]) = &Isa::load_four;
-  void (*load_four_bfloats)(const Bfloat* from, Vec (&to)[4]) = &Isa::load_four;
-  void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
-  // The same by four instructions, which in-order processors may take less time for.
-  void (*load_each_of_four)(const float* from, Vec (&to)[4]) = &Isa::load_each_of_four;
-  void (*add_four)(const Vec* sums, float* to) = &Isa::add_four;      // to += sums, four vectors that lie side by side
-  void (*store_four)(const Vec* sums, float* to) = &Isa::store_four;  // to = sums, and no zero is negative
-  // highest[r] = higher(highest[r], each vector of row r), of `count` scores, one or more whole panels of them. Only of an
-  // instruction set that has PanelWeights.
-  void (*highest_of_rows)(const float* scores, ptrdiff_t stride, int count,
-                          Vec (&highest)[Isa::tile_rows]) = &Isa::highest_of_rows;
-};
-
 // The further operations of instruction sets that transpose weights of projections where they lie in rows.
 template <class Isa>
 struct RowOperations {
@@ -170,7 +141,7 @@ struct RowOperations {
   void (*transpose_halves)(const Half* rows, ptrdiff_t stride, Half* to) = &Isa::transpose_rows;
   void (*transpose_bfloats)(const Bfloat* rows, ptrdiff_t stride, Bfloat* to) = &Isa::transpose_rows;
   void (*transpose_bytes)(const int8_t* rows, ptrdiff_t stride, int8_t* to) = &Isa::transpose_rows;
-  bool are_there = Isa::transposes_rows;
+  int (*row_tokens)(int bytes) = &Isa::row_tokens;  // the most tokens that go over rows of numbers of 1 or 2 bytes
 };
 
 // The loop for the weights of a row, of instruction sets that have one of their own.
@@ -181,21 +152,6 @@ struct PanelWeights {
   // 16 sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
   void (*weights_of_panels)(float* scores, int count, const float& lowest, bool begun, float* sums) = &Isa::weights_of_panels;
   bool is_own = Isa::has_weights;
-};
-
-// Loops over four steps, of instruction sets that have them because compilers would lack registers: has_four_steps is true for
-// tiles of 2 x 4, 1 x 4 and 1 x 8, or for none.
-template <class Isa, class Number>
-struct TileSteps {
-  using Vec = typename Isa::Vec;
-  using Factors = const float* const (&)[2];
-  using Vectors = const Number* const (&)[2];
-  static_assert(Isa::lanes == 4 && Isa::has_four_steps(2, 4) && Isa::has_four_steps(1, 4) && Isa::has_four_steps(1, 8));
-  // sums[r][v] += factors[r][i] * the vector at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded once. Of 1 x
-  // 8 the last 4 vectors lie from vectors[1] on, and take their factors from factors[1].
-  void (*two_rows)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[2][4]) = &Isa::four_steps;
-  void (*half_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
-  void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 
 // The loop over a whole chain of a tile of chain_rows x chain_vecs, of instruction sets that have one.
@@ -232,16 +188,10 @@ struct Has<true, Operations> {
   static constexpr bool all = (Operations(), true);
 };
 
-template <class Isa, class Number>
-using HasTileSteps = Has<Isa::has_four_steps(2, 4), TileSteps<Isa, Number>>;
-
 template <class Isa>
 constexpr bool has_host_operations() {
-  static_assert(HasTileSteps<Isa, float>::all && HasTileSteps<Isa, Half>::all, "");
   static_assert(Has<((Isa::chain_rows > 0 || Isa::chains_values) && !Isa::ends_chains), WholeChains<Isa>>::all, "");
   static_assert(Has<Isa::ends_chains, EndedChains<Isa>>::all, "");
-  static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
-  static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
   static_assert(Has<Isa::flushes, FlushingOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
   static_assert(Has<Isa::transposes_rows, RowOperations<Isa>>::all, "");
@@ -254,24 +204,3 @@ constexpr bool has_embedded_operations() {
   static_assert(Has<Isa::flushes, EmbeddedFlushing<Isa>>::all, "");
   return EmbeddedOperations<Isa>().widened_columns > 0;
 }
-
-// Whether loops of whole chains are assembly: not where loads are to be checked, nor where there are eight registers, nor on
-// AArch64 where the first byte is the high one.
-#if (defined(__x86_64__) || (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ATTEND_WHOLE_CHAINS 1
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
-#undef ATTEND_WHOLE_CHAINS
-#endif
-#endif
-#endif
-
-// What an instruction set has where it has no loops of its own. What it has after all, it names anew.
-struct NoLoops {
-  static constexpr int lane_factors = 1;
-  static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
-  __attribute__((always_inline)) static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
-  static constexpr bool has_weights = false, transposes_rows = false, flushes = false;
-};

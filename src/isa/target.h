@@ -6,6 +6,7 @@
 #if defined(__aarch64__)
 #include "neon/aarch64_rows.h"
 #include "neon/chain.h"
+#include "neon/lanes.h"
 #include "neon/aarch64.h"
 #else
 #include "neon/armv7.h"

@@ -22,8 +22,9 @@ ATTEND_ALWAYS_INLINE void add_words(const float* input, const typename Isa::Vec 
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       typename Isa::Vec(&sum)[2] = sums[g][v];
-      sum[0] = add_product<Isa>(factors[0], int4_weight<Isa, bit_of_byte(byte)>(words[g][v], by[g][v]), sum[0]);
-      sum[1] = add_product<Isa>(factors[1], int4_weight<Isa, bit_of_byte(byte) + 4>(words[g][v], by[g][v]), sum[1]);
+      sum[0] = Isa::template add_product<Isa>(factors[0], int4_weight<Isa, bit_of_byte(byte)>(words[g][v], by[g][v]), sum[0]);
+      sum[1] =
+          Isa::template add_product<Isa>(factors[1], int4_weight<Isa, bit_of_byte(byte) + 4>(words[g][v], by[g][v]), sum[1]);
     }
     keep_loads_in_order();  // Clang would load all inputs first, and spill
   }

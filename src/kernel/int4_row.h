@@ -52,8 +52,9 @@ ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int
       ATTEND_UNROLL
       for (int g = 0; g < groups; ++g) {
         widen_row_group<Isa>(value[g], Isa::broadcast(by[g].scales[k]), Isa::broadcast(by[g].less[k]),
-                             [&](int v, Vec numbers)
-                                 ATTEND_INLINE_LAMBDA { chain[g][v] = add_product<Isa>(weight, numbers, chain[g][v]); });
+                             [&](int v, Vec numbers) ATTEND_INLINE_LAMBDA {
+                               chain[g][v] = Isa::template add_product<Isa>(weight, numbers, chain[g][v]);
+                             });
       }
     }
     ATTEND_UNROLL

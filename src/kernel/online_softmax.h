@@ -56,24 +56,13 @@ void bring_near(float* scores, int key_count, float max) {
   for (int k = 0; k < key_count; k += Isa::lanes) Isa::store(scores + k, Isa::sub(Isa::load(scores + k), reference));
 }
 
-// Weights of rows one after another, where the instruction set has a loop for whole panels of a row. Rows lie `stride` floats
-// apart.
-template <class Isa, int stride>
-ATTEND_NOINLINE void weights_row_by_row(int rows, float* scores, int key_count, const SoftmaxState* scale, bool begun,
-                                        float* lane_sums) {
-  for (int r = 0; r < rows; ++r, scores += stride, lane_sums += panel_keys) {
-    Isa::weights_of_panels(scores, key_count, scale[r].lowest, begun, lane_sums);
-  }
-}
-
 // Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
 template <class Isa, int rows, int vecs, int stride = config::score_keys>
 int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
-  if constexpr (Isa::has_weights && vecs * Isa::lanes == panel_keys) {
-    if (from < to) weights_row_by_row<Isa, stride>(rows, scores + from, to - from, scale, begun || from > 0, lane_sums);
-    return to;
+  if constexpr (vecs * Isa::lanes == panel_keys) {
+    if (Isa::template weigh_rows<stride>(rows, scores + from, to - from, scale, begun || from > 0, lane_sums)) return to;
   }
   const Vec shift = Isa::broadcast(whole_shift);
   const float* coefficients = exp2_coefficients;
@@ -107,10 +96,10 @@ int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* sc
 // The weights of rows side by side.
 template <class Isa, int rows>
 void weights_of_rows(float* scores, int key_count, const SoftmaxState* scale, bool begun, float* lane_sums) {
-  constexpr int vecs = Isa::has_weights ? panel_keys / Isa::lanes : rows == 1 ? 4 : rows == 2 ? 2 : 1;
+  constexpr int vecs = rows == 1 ? 4 : rows == 2 ? 2 : 1;
+  if (Isa::template weigh_rows<config::score_keys>(rows, scores, key_count, scale, begun, lane_sums)) return;
   [[maybe_unused]] const int done = weights_side_by_side<Isa, rows, vecs>(scores, 0, key_count, scale, begun, lane_sums);
-  if constexpr (vecs > 1 && !Isa::has_weights)
-    weights_side_by_side<Isa, rows, 1>(scores, done, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1) weights_side_by_side<Isa, rows, 1>(scores, done, key_count, scale, begun, lane_sums);
 }
 
 // The highest scores of a single row, four vectors side by side where there are so many.
@@ -129,6 +118,15 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int k
   }
   for (; k < key_count; k += Isa::lanes) highest = Isa::higher(highest, Isa::load(scores + k));
   return highest;
+}
+
+template <class Isa, int rows>
+ATTEND_ALWAYS_INLINE void BySteps::highest_of_rows(const float* scores, ptrdiff_t stride, int count,
+                                                   typename Isa::Vec (&highest)[rows]) {
+  for (int k = 0; k < count; k += Isa::lanes) {
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) highest[r] = Isa::higher(highest[r], Isa::load(scores + r * stride + k));
+  }
 }
 
 // Gives masked keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
@@ -164,13 +162,8 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
   if constexpr (rows == 1) {
     highest[0] = highest_of_row<Isa>(scores, padded, highest[0]);
-  } else if constexpr (Isa::lane_factors > 1 && Isa::has_weights && rows == Isa::tile_rows) {
-    Isa::highest_of_rows(scores, config::score_keys, padded, highest);
   } else {
-    for (int k = 0; k < padded; k += Isa::lanes) {
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) highest[r] = Isa::higher(highest[r], Isa::load(scores + r * config::score_keys + k));
-    }
+    Isa::template highest_of_rows<Isa>(scores, config::score_keys, padded, highest);
   }
   // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
   const auto above = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::sub(highest[r], Isa::broadcast(scale[r].max)); };

@@ -1,7 +1,5 @@
 // Packs keys into panels; helpers that all rooms use.
 
-constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
-constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
 
 constexpr int cache_line = 64;
@@ -14,13 +12,6 @@ ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {
     __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);
     __builtin_prefetch(static_cast<const char*>(near) + i, 0, 3);
   }
-}
-
-// Whether a few rows that read the same keys wait for memory about as long as they compute, on processors whose hardware
-// prefetcher starts too late.
-template <class Isa>
-constexpr bool prefetches(int rows) {
-  return Isa::prefetch_ahead > 0 && rows >= 2 && rows <= 4;
 }
 
 // Work memory of a call in floats, from number `at` on.

@@ -20,9 +20,9 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec rescale_factor(float from, float to) {
   return Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(from, to)));
 }
 
-// Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums, for
-// instruction sets without a version of their own.
-ATTEND_HOT inline void weights_of_scores(float* scores, int count, float max, float* lane_sums) {
+// Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums.
+ATTEND_HOT inline void Scalar::weights_of_scores(float* scores, int count, float max, const float* /*coefficients*/,
+                                                 float* lane_sums) {
   const int whole_max = Scalar::whole(max);
   const float lowest = bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125);
   for (int k = 0; k < count; ++k) {
@@ -74,11 +74,7 @@ ATTEND_ALWAYS_INLINE void online_softmax_row(float* scores, int visible, float& 
       Isa::store(scores + k, Isa::sub(Isa::load(scores + k), Isa::broadcast(reference)));
     }
   }
-  if constexpr (Isa::has_weights) {
-    Isa::weights_of_scores(scores, padded, relative_to, exp2_coefficients, lane_sums);
-  } else {
-    weights_of_scores(scores, padded, relative_to, lane_sums);
-  }
+  Isa::weights_of_scores(scores, padded, relative_to, exp2_coefficients, lane_sums);
 }
 
 // The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.

@@ -6,156 +6,137 @@
 // under way to wait for memory, and what waits in the second makes the window look ahead less.
 constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of keys, from the end of a tile on
 
-// Where a score tile reads.
-template <class Number, int three_count, int panel_count>
-struct ScoreInputs {
-  const float*
-      query[three_count];  // rows in threes, query_stride apart: x86 and Arm address three by one register and the distance
+// The multiply-adds of one step, sums[r][v] += factor(r) * vector(v), for rows from `first` on.
+//
+// Registers hold the smaller group, factors or vectors, and the others come one by one. Numbers that are widened always come
+// one by one: if all were widened before the first is used, GCC would spill sums.
+template <class Isa, class Number, bool scores, int rows, int vecs, class Factor, class Vector>
+ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, typename Isa::Vec (&sums)[rows][vecs],
+                                              int first = 0) {
+  // What is used once, by a single row or with a single vector, may be an operand in memory.
+  const auto add = [&](typename Isa::Factor a, typename Isa::Vec b, typename Isa::Vec& sum) ATTEND_INLINE_LAMBDA {
+    sum = rows == 1 || vecs == 1 ? Isa::fma(a, b, sum) : Isa::template add_product<Isa, scores, rows>(a, b, sum);
+  };
+  if constexpr (widens<Number> || rows < vecs) {
+    typename Isa::Factor factors[rows];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      if (r >= first) factors[r] = factor(r);
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      const typename Isa::Vec operand = vector(v);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        if (r >= first) add(factors[r], operand, sums[r][v]);
+      }
+    }
+  } else {
+    typename Isa::Vec vectors[vecs];
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) vectors[v] = vector(v);
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      if (r < first) continue;
+      const typename Isa::Factor operand = factor(r);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) add(operand, vectors[v], sums[r][v]);
+    }
+  }
+}
+
+// A chain step by step; `At` has the operands of a tile of scores, or of a projection of one token.
+template <class Isa, class At, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void BySteps::steps(At& at, int left, typename Isa::Vec (&sums)[rows][vecs]) {
+  for (; left >= 4; left -= 4) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) at.step(i, sums);
+    at.advance(4);
+    if constexpr (!At::apart) left = opaque(left);  // or GCC computes what is left of it in advance
+  }
+  for (; left > 0; --left) {
+    at.step(0, sums);
+    at.advance(1);
+  }
+}
+
+// The operands of a score tile, and where it reads next. Sets that take several steps at once ask for factors and vectors.
+template <class Isa, class Number, int rows, int vecs>
+struct ScoreSteps {
+  using Numbers = Number;
+  static constexpr bool apart = false;  // whether groups of a single row's vectors have factors of their own
+  static constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
+  static constexpr int numbers = vecs * Isa::lanes, stride = panel_keys;  // of a step, and from step to step
+
+  const float* query[three_count];  // rows in threes: x86 and Arm address three by one register and the distance
+  ptrdiff_t query_stride;
   const Number* panels[panel_count];  // from any lane on, where there is less than a panel's worth of them
   const Number* near;                 // what is prefetched into the first level, if numbers are widened
-};
 
-// One step of a chain: sums[r][v] += query[r][d] * key[d][v].
-template <class Isa, class Number, int rows, int vecs, class Inputs>
-ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, int d, typename Isa::Vec (&sums)[rows][vecs]) {
-  const auto key = [&](int v) ATTEND_INLINE_LAMBDA {
-    return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys);
-  };
-  const auto query = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(at.query[r / 3][r % 3 * query_stride + d]); };
-  if constexpr (widens<Number>) {
-    constexpr int step = vecs * Isa::lanes, step_bytes = step * int(sizeof(Number));
-    if (d * step_bytes % cache_line == 0) {
-      const Number* const near = at.near + d * step;
-      prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
-    }
-  } else if constexpr (prefetches<Isa>(rows)) {
+  ATTEND_ALWAYS_INLINE explicit ScoreSteps(const ScoreOperands<Number>& of) : query_stride(of.query_stride) {
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
-      const float* const line = at.panels[v * Isa::lanes / panel_keys] + d * panel_keys;
-      prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
-    }
+    for (int i = 0; i < three_count; ++i) query[i] = of.query + 3 * i * of.query_stride;
+    ATTEND_UNROLL
+    for (int i = 0; i < panel_count; ++i) panels[i] = of.keys + i * of.panel_stride;
+    if constexpr (widens<Number>) near = of.keys + ptrdiff_t(numbers) * of.dims + near_behind_tile / int(sizeof(Number));
   }
-  multiply_by_factors<Isa, Number, true>(query, key, sums);
-}
-
-// The same for as many steps as a register has factors, or one.
-template <class Isa, class Number, int steps, bool begins = false, int rows, int vecs, class Inputs>
-ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_stride, typename Isa::Vec (&sums)[rows][vecs]) {
-  if constexpr (widens<Number>) {
-    constexpr int step = vecs * Isa::lanes, bytes = steps * step * int(sizeof(Number));
-    if constexpr (steps > 1) {
-      prefetch_lines<bytes>(at.near, at.near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
-    }
+  ATTEND_ALWAYS_INLINE const float* factors(int r) const { return query[r / 3] + r % 3 * query_stride; }
+  ATTEND_ALWAYS_INLINE const Number* vectors(int d, int v) const {
+    return panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys;
   }
-  if constexpr (steps == 4 && Isa::has_four_steps(rows, vecs)) {
-    constexpr int last_panel = vecs * Isa::lanes / panel_keys - 1;
-    Isa::four_steps({at.query[0], at.query[0] + (rows - 1) * query_stride}, {at.panels[0], at.panels[last_panel]}, panel_keys,
-                    sums);
-  } else {
-    multiply_by_lanes<Isa, steps, false, begins>(
-        [&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
-        [&](int d, int v) ATTEND_INLINE_LAMBDA {
-          return at.panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys;
-        },
-        sums);
+  template <int steps>
+  ATTEND_ALWAYS_INLINE void take() const {
+    if constexpr (widens<Number> && steps > 1) prefetch<steps>(near);
   }
-}
-
-// The operands of a score tile. Strides count numbers.
-template <class Number>
-struct ScoreOperands {
-  const float* query;
-  ptrdiff_t query_stride;  // from row to row
-  const Number* keys;
-  ptrdiff_t panel_stride;  // from panel to panel
-  int dims;
-  const float* scales;  // of these keys, or null; only of numbers that are widened
-  float* scores;
-  ptrdiff_t score_stride;  // from row to row
-  bool adds;               // the first chain, too, is added to what is there
-};
-
-// The chains of a tile that goes by fours: each begins with a product, unless it has less than four steps, and its end goes
-// through the scores row by row.
-template <class Isa, int rows, int vecs, class Inputs, class Advance>
-ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& operands, const Inputs& at, Advance advance) {
-  for (int first = 0; first < operands.dims; first += chain_dims) {
-    typename Isa::Vec sums[rows][vecs];
-    int left = at_most(operands.dims - first, chain_dims);
-    if (left >= 4) {
-      score_lane_steps<Isa, float, 4, true>(at, operands.query_stride, sums);
-      advance(4);
-      left -= 4;
+  ATTEND_ALWAYS_INLINE void advance(int steps) {
+    ATTEND_UNROLL
+    for (int i = 0; i < three_count; ++i) query[i] = opaque(query[i] + steps);
+    ATTEND_UNROLL
+    for (int i = 0; i < panel_count; ++i) panels[i] = opaque(panels[i] + steps * panel_keys);
+    if constexpr (widens<Number>) near = opaque(near + steps * numbers);
+  }
+  // sums[r][v] += query[r][d] * key[d][v]
+  ATTEND_ALWAYS_INLINE void step(int d, typename Isa::Vec (&sums)[rows][vecs]) const {
+    if constexpr (widens<Number>) {
+      if (d * numbers * int(sizeof(Number)) % cache_line == 0) prefetch<1>(near + d * numbers);
     } else {
-      set_to_zero<Isa>(sums);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
+        Isa::template prefetch_keys<rows>(panels[v * Isa::lanes / panel_keys] + d * panel_keys);
+      }
     }
-    for (; left >= 4; left -= 4) {
-      score_lane_steps<Isa, float, 4>(at, operands.query_stride, sums);
-      advance(4);
-    }
-    for (; left > 0; --left) {
-      score_lane_steps<Isa, float, 1>(at, operands.query_stride, sums);
-      advance(1);
-    }
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r)
-      end_lane_chain<Isa>(sums[r], operands.scores + r * operands.score_stride, operands.adds || first > 0);
+    multiply_by_factors<Isa, Number, true>(
+        [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(query[r / 3][r % 3 * query_stride + d]); },
+        [&](int v) ATTEND_INLINE_LAMBDA { return Isa::load(vectors(d, v)); }, sums);
   }
-}
+
+ private:
+  template <int steps>
+  ATTEND_ALWAYS_INLINE static void prefetch(const Number* near) {
+    prefetch_lines<steps * numbers* int(sizeof(Number))>(near,
+                                                         near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
+  }
+};
 
 // The chains of a tile step by step.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_chains_by_steps(const ScoreOperands<Number>& operands) {
-  using Vec = typename Isa::Vec;
-  constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
-  constexpr int step = vecs * Isa::lanes;
-  ScoreInputs<Number, three_count, panel_count> at;
-  ATTEND_UNROLL
-  for (int i = 0; i < three_count; ++i) at.query[i] = operands.query + 3 * i * operands.query_stride;
-  ATTEND_UNROLL
-  for (int i = 0; i < panel_count; ++i) at.panels[i] = operands.keys + i * operands.panel_stride;
-  if constexpr (widens<Number>)
-    at.near = operands.keys + ptrdiff_t(step) * operands.dims + near_behind_tile / int(sizeof(Number));
-  const auto advance = [&](int steps) ATTEND_INLINE_LAMBDA {
-    ATTEND_UNROLL
-    for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
-    ATTEND_UNROLL
-    for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * panel_keys);
-    if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
-  };
-  if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs>(operands, at, advance);
-  for (int first = 0; first < operands.dims; first += chain_dims) {
-    Vec sums[rows][vecs];
+ATTEND_ALWAYS_INLINE void score_by_steps(const ScoreOperands<Number>& of) {
+  ScoreSteps<Isa, Number, rows, vecs> at(of);
+  for (int first = 0; first < of.dims; first += chain_dims) {
+    typename Isa::Vec sums[rows][vecs];
     set_to_zero<Isa>(sums);
-    int left = at_most(operands.dims - first, chain_dims);
-    if constexpr (Isa::has_four_steps(rows, vecs)) left = opaque(left);
-    for (; left >= 4; left -= 4) {
-      if constexpr (takes_four_steps<Isa>(rows, vecs)) {
-        score_lane_steps<Isa, Number, 4>(at, operands.query_stride, sums);
-      } else {
-        ATTEND_UNROLL
-        for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs>(at, operands.query_stride, d, sums);
-      }
-      advance(4);
-      if constexpr (Isa::lane_factors == 1) left = opaque(left);  // or GCC computes what is left of it in advance
-    }
-    for (; left > 0; --left) {
-      if constexpr (Isa::lane_factors == 4) {
-        score_lane_steps<Isa, Number, 1>(at, operands.query_stride, sums);
-      } else {
-        score_step<Isa, Number, rows, vecs>(at, operands.query_stride, 0, sums);
-      }
-      advance(1);
-    }
-    const bool is_scaled = widens<Number> && operands.scales != nullptr && first + chain_dims >= operands.dims;
-    const bool adds = operands.adds || first > 0;
+    Isa::template steps<Isa>(at, at_most(of.dims - first, chain_dims), sums);
+    const bool is_scaled = widens<Number> && of.scales != nullptr && first + chain_dims >= of.dims;
+    const bool adds = of.adds || first > 0;
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
+      float* const row = of.scores + r * of.score_stride;
+      if (!widens<Number> && Isa::end_row(sums[r], row, adds)) continue;
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
-        float* to = operands.scores + r * operands.score_stride + v * Isa::lanes;
-        Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
-        if (is_scaled) sum = Isa::mul(sum, Isa::load(operands.scales + v * Isa::lanes));
+        float* const to = row + v * Isa::lanes;
+        typename Isa::Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
+        if (is_scaled) sum = Isa::mul(sum, Isa::load(of.scales + v * Isa::lanes));
         Isa::store(to, sum);
       }
     }

@@ -1,10 +1,51 @@
 // Scores of a few query rows against panels of keys, in any number format.
 
-// At most one chain, by steps, for instruction sets that have a loop of their own for whole chains: shorter chains, or chains
-// that this loop leaves.
+// scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
+// chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any. This is Isa::score_tile,
+// whose bodies these are.
+//
+// A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
+// every width.
+
+// At most one chain, for instruction sets that have a loop of their own for whole chains: shorter chains, or chains that this
+// loop leaves.
 template <class Isa, int rows, int vecs>
-ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& operands) {
-  score_chains_by_steps<Isa, float, rows, vecs>(operands);
+ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& of) {
+  score_by_steps<Isa, float, rows, vecs>(of);
+}
+
+// Ends a tile's chains: to[r][v] += sums[r][v], or = where they do not add; rows of `to` lie `stride` floats apart. No zero is
+// negative then.
+//
+// Sums to add to are loaded four at a time, and each addition is stored before the next: stores side by side hold up the
+// multiply-adds around them.
+template <class Isa, bool adds, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride) {
+  constexpr int group_rows = vecs >= 4 ? 1 : at_most(4 / vecs, rows);
+  __asm__ volatile("" : "+r"(to));  // or compilers keep the address of each row on the stack
+  ATTEND_UNROLL
+  for (int first = 0; first < rows; first += group_rows) {
+    typename Isa::Vec before[group_rows][vecs];
+    float* row = to;
+    ATTEND_UNROLL
+    for (int r = 0; r < group_rows; ++r) {
+      if (first + r == rows) break;
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) before[r][v] = adds ? Isa::load(row + v * Isa::lanes) : Isa::zero();
+      row = opaque(row + stride);
+    }
+    keep_loads_in_order();
+    ATTEND_UNROLL
+    for (int r = 0; r < group_rows; ++r) {
+      if (first + r == rows) break;
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) {
+        Isa::store((r == 0 ? to : to + r * stride) + v * Isa::lanes, Isa::add(before[r][v], sums[first + r][v]));
+        keep_loads_in_order();
+      }
+    }
+    to = row;
+  }
 }
 
 // A whole chain, and its end.
@@ -19,55 +60,51 @@ ATTEND_ALWAYS_INLINE void score_whole_chain(const float* query, ptrdiff_t query_
   }
 }
 
-// scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
-// chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
-//
-// A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
-// every width.
-template <class Isa, class Number, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
-  if constexpr (Isa::ends_chains && has_whole_chains<Isa, Number>(rows, vecs)) {
-    const int chains = of.dims / chain_dims, done = chains * chain_dims;
-    if (chains > 0) {
-      Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);
-      if (done == of.dims) return;
-    }
-    score_chain_by_steps<Isa, rows, vecs>({of.query + done, of.query_stride, of.keys + done * panel_keys, of.panel_stride,
-                                           of.dims - done, nullptr, of.scores, of.score_stride, of.adds || chains > 0});
-  } else if constexpr (has_whole_chains<Isa, Number>(rows, vecs)) {
-    const float *query = of.query, *panel = of.keys;
-    const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
-    float* const scores = of.scores;
-    int left = of.dims;
-    bool begun = of.adds;
-    const auto advance = [&]() ATTEND_INLINE_LAMBDA {
-      query += chain_dims;
-      panel += chain_dims * panel_keys;
-      left -= chain_dims;
-    };
-    if (!begun && left >= chain_dims) {
-      score_whole_chain<Isa, false, rows, vecs>(query, query_stride, panel, scores, score_stride);
-      advance();
-      begun = true;
-    }
-    while (left >= chain_dims) {
-      score_whole_chain<Isa, true, rows, vecs>(query, query_stride, panel, scores, score_stride);
-      advance();
-    }
-    if (left == 0) return;
-    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
-  } else {
-    score_chains_by_steps<Isa, Number, rows, vecs>(of);
+// Chains by a loop whose sums are left in registers.
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void score_by_chains(const ScoreOperands<float>& of) {
+  const float *query = of.query, *panel = of.keys;
+  const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
+  float* const scores = of.scores;
+  int left = of.dims;
+  bool begun = of.adds;
+  const auto advance = [&]() ATTEND_INLINE_LAMBDA {
+    query += chain_dims;
+    panel += chain_dims * panel_keys;
+    left -= chain_dims;
+  };
+  if (!begun && left >= chain_dims) {
+    score_whole_chain<Isa, false, rows, vecs>(query, query_stride, panel, scores, score_stride);
+    advance();
+    begun = true;
   }
+  while (left >= chain_dims) {
+    score_whole_chain<Isa, true, rows, vecs>(query, query_stride, panel, scores, score_stride);
+    advance();
+  }
+  if (left == 0) return;
+  score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
 }
 
-// The same in attention's places:
+// Chains by a loop that adds them to the scores.
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void score_by_ended_chains(const ScoreOperands<float>& of) {
+  const int chains = of.dims / chain_dims, done = chains * chain_dims;
+  if (chains > 0) {
+    Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);
+    if (done == of.dims) return;
+  }
+  score_chain_by_steps<Isa, rows, vecs>({of.query + done, of.query_stride, of.keys + done * panel_keys, of.panel_stride,
+                                         of.dims - done, nullptr, of.scores, of.score_stride, of.adds || chains > 0});
+}
+
+// A tile in attention's places:
 //   query   [rows][head_dim], scaled
 //   keys    panels [head_dim][16]; with less than a panel's worth of lanes, from any lane of one
 //   scores  [rows][score_keys]
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head_dim, const float* scales, float* scores) {
-  score_chains<Isa, Number, rows, vecs>(
+  Isa::template score_tile<Isa, Number, rows, vecs>(
       {query, head_dim, keys, ptrdiff_t(panel_keys) * head_dim, head_dim, scales, scores, config::score_keys, false});
 }
 

@@ -89,14 +89,6 @@ struct Values {
   float* work;      // of int4: memory for the scales of a chain, as much as for its values as floats
 };
 
-// The weighted sums of rows, [value_dim] each, side by side. Before they have begun they hold nothing.
-struct Sums {
-  float* data;
-  int value_dim;
-  bool begun;
-  bool follow;  // whether maxima are raised for every higher score
-};
-
 // The state of a row's online softmax.
 struct SoftmaxState {
   float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none

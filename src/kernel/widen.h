@@ -11,9 +11,8 @@ struct Int4Scales {
 };
 template <class Isa>
 ATTEND_ALWAYS_INLINE Int4Scales<Isa> int4_scales(typename Isa::Vec scale) {
-  const auto less = [=](float power) ATTEND_INLINE_LAMBDA {
-    return Isa::mul(scale, Isa::broadcast(Isa::bits_in_power ? -8.0f - power : -8.0f));
-  };
+  const auto less = [=](float power)
+                        ATTEND_INLINE_LAMBDA { return Isa::mul(scale, Isa::broadcast(-8.0f - Isa::four_bits_above(power))); };
   return {scale, less(32768.0f), less(2048.0f), less(128.0f)};
 }
 template <class Isa>

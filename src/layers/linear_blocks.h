@@ -11,7 +11,7 @@
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
   const ScoreOperands<Number> operands = of;  // a copy, or compilers read it again after each store
-  if constexpr (rows > 1 && Isa::lane_factors == 1) {
+  if constexpr (rows > 1 && Isa::rows_ahead > 0) {
     // Outputs that are added to were written a block of inputs ago: all other outputs and weights came between.
     const float* outputs = operands.scores;
     for (int r = 0; operands.adds && r < rows; ++r, outputs = opaque(outputs + operands.score_stride)) {
@@ -19,7 +19,7 @@ ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
       for (int i = 0; i < vecs * Isa::lanes; i += 16) __builtin_prefetch(outputs + i, 1);
     }
   }
-  score_chains<Isa, Number, rows, vecs>(operands);
+  Isa::template score_tile<Isa, Number, rows, vecs>(operands);
 }
 
 // Whole panels of outputs: wide tiles, then narrower ones. What is less than a tile of other formats goes a row at a time.

@@ -24,7 +24,7 @@ class EmbeddedLinear {
 
   ATTEND_ALWAYS_INLINE void run() const {
     if (one_token()) {
-      if constexpr (Isa::has_panel_outputs && !widens<Number>) {
+      if constexpr (row_outputs > 0 && !widens<Number>) {
         if (panels()) return run_token<panel_keys>();
       }
       if constexpr (row_outputs > 0 && !in_groups<Number>) {

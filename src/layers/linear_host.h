@@ -44,8 +44,7 @@ class HostLinear {
 
   // Whether a tile of one row takes four panels or more. They are as many streams, each read from its beginning to its end,
   // which processors prefetch best; chains of one panel are streams that end after 16 steps.
-  static constexpr bool side_by_side =
-      !in_groups<Number> && Isa::lane_factors == 1 && Isa::tile_vecs(1) * Isa::lanes >= 4 * panel_keys;
+  static constexpr bool side_by_side = !in_groups<Number> && Isa::tile_vecs(1) * Isa::lanes >= 4 * panel_keys;
   // Bytes of weights up to which chains of one panel are faster all the same. They hide the conversion of other formats better,
   // which counts as long as the third-level cache may hold these.
   static constexpr ptrdiff_t most_for_chains = !side_by_side ? PTRDIFF_MAX : widens<Number> ? third_cache : 1 << 17;
@@ -70,14 +69,11 @@ class HostLinear {
     }
   }
 
-  static constexpr bool is_x86 = Isa::lane_factors == 1;  // of the sets that transpose rows; what follows was measured there
-
   // The most tokens that go over rows as they lie: of floats as many as have their sums in registers; of other formats as many
   // as take less time to widen 16 rows for each of them than once for all.
-  static constexpr int row_tokens = in_groups<Number>               ? 1
-                                    : !widens<Number>               ? 8 * Isa::lanes / panel_keys
-                                    : is_x86 && sizeof(Number) == 2 ? 4
-                                                                    : 3;
+  static constexpr int row_tokens = in_groups<Number> ? 1
+                                    : widens<Number>  ? Isa::row_tokens(sizeof(Number))
+                                                      : 8 * Isa::lanes / panel_keys;
 
   bool takes_rows() const {
     if (linear_.panels || linear_.outputs < panel_keys || linear_.inputs < piece_inputs<Number>) return false;
@@ -91,10 +87,10 @@ class HostLinear {
 
   // Whether rows are prefetched: long rows, above all adjacent ones, of weights that do not fit the second-level cache; or the
   // third, where more than two tokens of floats would wait for the instructions. Numbers of 4 bits gain nothing.
-  static constexpr bool may_prefetch = is_x86 && !in_groups<Number>;
+  static constexpr bool may_prefetch = Isa::rows_ahead > 0 && !in_groups<Number>;
   bool prefetches_rows() const {
     const ptrdiff_t cached = !widens<Number> && linear_.tokens > 2 ? third_cache : second_cache;
-    const int least = (linear_.weight_stride == linear_.inputs ? near_rows : 2 * near_rows) / int(sizeof(Number));
+    const int least = (linear_.weight_stride == linear_.inputs ? 1 : 2) * Isa::rows_ahead / int(sizeof(Number));
     return may_prefetch && weight_bytes() > cached && linear_.inputs >= least;
   }
 

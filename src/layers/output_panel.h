@@ -12,48 +12,51 @@ struct PanelInputs {
   const Number* weights;
 };
 
-// The weights of step i of chain c.
-template <class Number>
-ATTEND_ALWAYS_INLINE const Number* weights_of(const PanelInputs<Number>& at, int c, int i) {
-  return at.weights + (c * chain_dims + i) * panel_keys;
-}
+// The operands of some chains of one panel, side by side. Sets that take several steps at once ask for factors and vectors.
+template <class Isa, class Number, bool prefetch, int chains, int vecs>
+struct PanelSteps {
+  using Numbers = Number;
+  static constexpr bool apart = true;
+  static constexpr int stride = panel_keys;
 
-// Prefetches what lies ahead of the weights of step i, where a line of them begins there.
-template <class Number>
-ATTEND_ALWAYS_INLINE void prefetch_weights(const Number* weights, int i) {
-  constexpr int step_bytes = panel_keys * int(sizeof(Number));
-  if (i * step_bytes % cache_line == 0) {
-    const Number* const near = weights + near_weights / int(sizeof(Number));
-    prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
+  PanelInputs<Number>& at;
+
+  // The weights of step i of chain c.
+  ATTEND_ALWAYS_INLINE const Number* weights_of(int c, int i) const { return at.weights + (c * chain_dims + i) * panel_keys; }
+  ATTEND_ALWAYS_INLINE const float* factors(int c) const { return at.input + c * chain_dims; }
+  ATTEND_ALWAYS_INLINE const Number* vectors(int i, int v) const { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }
+  // Prefetches what lies ahead of the weights of the next steps.
+  template <int steps>
+  ATTEND_ALWAYS_INLINE void take() const {
+    ATTEND_UNROLL
+    for (int c = 0; prefetch && c < chains; ++c) {
+      const Number* const near = Isa::anew(weights_of(c, 0) + near_by);
+      prefetch_lines<steps * step_bytes>(near, Isa::anew(near + far_by));
+    }
   }
-}
-
-// The next `steps` steps of some chains, 1 or 4, with factors from the lanes of a register.
-template <class Isa, int steps, bool prefetch, int chains, class Number, int sum_count>
-ATTEND_ALWAYS_INLINE void add_lane_steps(const PanelInputs<Number>& at, typename Isa::Vec (&sums)[1][sum_count]) {
-  constexpr int vecs = sum_count / chains;
-  if constexpr (Isa::has_four_steps(1, sum_count)) {
-    if constexpr (prefetch) {
+  ATTEND_ALWAYS_INLINE void advance(int steps) {
+    at.input = opaque(at.input + steps);
+    at.weights = opaque(at.weights + steps * panel_keys);
+  }
+  ATTEND_ALWAYS_INLINE void step(int i, typename Isa::Vec (&sums)[1][chains * vecs]) const {
+    ATTEND_UNROLL
+    for (int c = 0; c < chains; ++c) {
+      const Number* const weights = weights_of(c, i);
+      if (prefetch && i * step_bytes % cache_line == 0)
+        prefetch_lines<step_bytes>(weights + near_by, weights + near_by + far_by);
+      const typename Isa::Factor x = Isa::factor(factors(c)[i]);
       ATTEND_UNROLL
-      for (int c = 0; c < chains; ++c) {  // by two registers, because instructions reach less than 4 KB
-        const Number* const near = opaque(weights_of(at, c, 0) + near_weights / int(sizeof(Number)));
-        prefetch_lines<4 * panel_keys* int(sizeof(Number))>(
-            near, opaque(near + (far_behind_tile - near_weights) / int(sizeof(Number))));
+      for (int v = 0; v < vecs; ++v) {
+        auto& sum = sums[0][c * vecs + v];
+        sum = Isa::fma(x, Isa::load(weights + v * Isa::lanes), sum);
       }
     }
-    Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(at, 0, 0), weights_of(at, chains - 1, 0)},
-                    panel_keys, sums);
-  } else {
-    ATTEND_UNROLL
-    for (int i = 0; prefetch && i < steps; ++i) {
-      ATTEND_UNROLL
-      for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(at, c, i), i);
-    }
-    multiply_by_lanes<Isa, steps, true>(
-        [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
-        [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(at, v / vecs, i) + v % vecs * Isa::lanes; }, sums);
   }
-}
+
+ private:
+  static constexpr int size = sizeof(Number), step_bytes = panel_keys * size;
+  static constexpr int near_by = near_weights / size, far_by = (far_behind_tile - near_weights) / size;
+};
 
 // Some chains of one panel, side by side: chains are independent until they are added up, and so a single token has as many
 // sums under way as a tile has, while its weights are read in the order in which they lie.
@@ -61,40 +64,9 @@ ATTEND_ALWAYS_INLINE void add_lane_steps(const PanelInputs<Number>& at, typename
 template <class Isa, class Number, bool prefetch, int chains, int vecs>
 ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& first, typename Isa::Vec (&totals)[vecs]) {
   typename Isa::Vec sums[1][chains * vecs];
-  ATTEND_UNROLL
-  for (int i = 0; i < chains * vecs; ++i) sums[0][i] = Isa::zero();
-  const auto step = [&](int i) ATTEND_INLINE_LAMBDA {
-    ATTEND_UNROLL
-    for (int c = 0; c < chains; ++c) {
-      const Number* const weights = weights_of(at, c, i);
-      if (prefetch) prefetch_weights(weights, i);
-      const typename Isa::Factor x = Isa::factor(at.input[c * chain_dims + i]);
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) {
-        auto& sum = sums[0][c * vecs + v];
-        sum = Isa::fma(x, Isa::load(weights + v * Isa::lanes), sum);
-      }
-    }
-  };
-  int left = steps;
-  if constexpr (Isa::has_four_steps(1, chains * vecs)) left = opaque(left);
-  for (; left >= 4; left -= 4) {
-    if constexpr (takes_four_steps<Isa>(1, chains * vecs)) {
-      add_lane_steps<Isa, 4, prefetch, chains>(at, sums);
-    } else {
-      ATTEND_UNROLL
-      for (int i = 0; i < 4; ++i) step(i);
-    }
-    at = {opaque(at.input + 4), opaque(at.weights + 4 * panel_keys)};
-  }
-  for (; left > 0; --left) {
-    if constexpr (Isa::lane_factors == 4) {
-      add_lane_steps<Isa, 1, prefetch, chains>(at, sums);
-    } else {
-      step(0);
-    }
-    at = {opaque(at.input + 1), opaque(at.weights + panel_keys)};
-  }
+  set_to_zero<Isa>(sums);
+  PanelSteps<Isa, Number, prefetch, chains, vecs> next = {at};
+  Isa::template steps<Isa>(next, steps, sums);
   at = {at.input + (chains - 1) * chain_dims, at.weights + (chains - 1) * chain_dims * panel_keys};
   ATTEND_UNROLL
   for (int c = 0; c < chains; ++c) {

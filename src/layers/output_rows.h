@@ -16,15 +16,12 @@ struct OverRows {
   bool prefetch;  // for weights that the second-level cache does not hold; others are read faster without
 };
 
-// Rows are prefetched this many bytes ahead. Hardware prefetches 16 streams too late, most of all where all of them enter a
-// page at once. Measured: src/guide/measured-projections.md.
-constexpr int near_rows = 512;
-
-// The same in numbers, where `left` inputs of these 16 rows are still to be read. Near their ends it leads to the beginnings of
-// the next 16 rows.
-template <class Number>
+// How many numbers ahead rows are prefetched, where `left` inputs of these 16 are still to be read. Near their ends it leads to
+// the beginnings of the next 16 rows. Hardware prefetches 16 streams too late, most of all where all of them enter a page at
+// once. Measured: src/guide/measured-projections.md.
+template <class Isa, class Number>
 ptrdiff_t numbers_ahead(const OverRows& of, int left) {
-  constexpr int near = near_rows / int(sizeof(Number));
+  constexpr int near = Isa::rows_ahead / int(sizeof(Number));
   return left > near ? near : near - of.inputs + panel_keys * of.row_stride;
 }
 
@@ -46,11 +43,7 @@ ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], con
     ATTEND_UNROLL
     for (int t = 0; t < count; ++t) {
       const float* const of_token = input + t * input_stride;
-      if constexpr (Isa::lane_factors == 4) {
-        sums[t][vector] = Isa::template fma_lane<c>(Isa::load(of_token), columns[c], sums[t][vector]);
-      } else {
-        sums[t][vector] = Isa::fma(Isa::factor(of_token[c]), columns[c], sums[t][vector]);
-      }
+      sums[t][vector] = Isa::template add_column<Isa, c>(of_token, columns[c], sums[t][vector]);
     }
   }
   if constexpr (c < 3) add_columns<Isa, vector, count, c + 1>(columns, input, input_stride, begin, sums);
@@ -62,7 +55,6 @@ template <class Isa, int vector = 0, int tokens, int vecs>
 ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, const float* rows, ptrdiff_t row_stride,
                                     int begin, typename Isa::Vec (&sums)[tokens][vecs]) {
   constexpr int at_once = vecs == 1 ? 1 : tokens;
-  constexpr bool forgets = tokens > 1 && Isa::lane_factors == 1;
   typename Isa::Vec columns[4];
   Isa::columns_of_rows(rows + vector * Isa::lanes * row_stride, row_stride, columns);
   const float* of_tokens = input;
@@ -70,9 +62,9 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
   for (int t = 0; t < tokens; t += at_once) {
     add_columns<Isa, vector, at_once>(columns, of_tokens, input_stride, begin, sums + t);
     of_tokens += at_once * input_stride;
-    if (forgets) of_tokens = opaque(of_tokens);
+    if (tokens > 1) of_tokens = Isa::anew(of_tokens);
   }
-  if (forgets) input = opaque(input);
+  if (tokens > 1) input = Isa::anew(input);
   if constexpr (vector + 1 < vecs) add_piece<Isa, vector + 1>(input, input_stride, rows, row_stride, begin, sums);
 }
 
@@ -92,8 +84,8 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, const float* rows, float* o
   for (int inputs = of.inputs; inputs > 0; inputs -= chain_dims) {
     typename Isa::Vec sums[tokens][vecs];
     set_to_zero<Isa>(sums);
-    if (Isa::lane_factors == 1 && of.prefetch) {  // opaque, or a register of the loop below is kept for it
-      prefetch_rows<panel_keys>(rows + numbers_ahead<float>(*opaque(&of), inputs), row_stride);
+    if (Isa::rows_ahead > 0 && of.prefetch) {  // opaque, or a register of the loop below is kept for it
+      prefetch_rows<panel_keys>(rows + numbers_ahead<Isa, float>(*opaque(&of), inputs), row_stride);
     }
     const int count = at_most(inputs, chain_dims), left = count % piece;
     for (int i = count / piece; i > 0; --i, input = opaque(input + piece), rows = opaque(rows + piece)) {
@@ -162,7 +154,7 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* r
     transpose_block<Isa>(of_block, of.row_stride, count, panel, [&](int i) ATTEND_INLINE_LAMBDA {
       if (!prefetch) return;
       const int first = i / piece % 4 * 4;  // a line has four pieces, and each prefetches it for four of the rows
-      prefetch_rows<4>(of_block + i + numbers_ahead<Number>(of, left - i) + first * of.row_stride, of.row_stride);
+      prefetch_rows<4>(of_block + i + numbers_ahead<Isa, Number>(of, left - i) + first * of.row_stride, of.row_stride);
     });
     for (int t = 0; t < tokens; ++t) {
       output_panel<Isa, Number, false>(of.input + t * of.input_stride + from, panel, count, from > 0,

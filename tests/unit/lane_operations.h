@@ -57,7 +57,7 @@ bool finds_highest_of_rows(float* end) {
         highest[r] = expected[r] = Isa::broadcast(float(r % 3) - 8.0f);
         for (int k = 0; k < count; k += lanes) expected[r] = Isa::higher(expected[r], Isa::load(scores + r * stride + k));
       }
-      Isa::highest_of_rows(scores, stride, count, highest);
+      Isa::template highest_of_rows<Isa>(scores, stride, count, highest);
       for (int r = 0; r < rows; ++r) {
         float got[lanes], want[lanes];
         Isa::store(got, highest[r]);

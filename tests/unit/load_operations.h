@@ -80,7 +80,7 @@ class LoadTest : LaneNumbers<Isa> {
       const auto word = [=](int i) { return 0x9e3779b1u * (uint32_t(i) + 16 * first + 1); };
       for (int i = 0; i < lanes; ++i) words[i] = attend::bits_to<float>(word(i));
       right = right && is(Isa::template four_bits<at>(Isa::load(words)), [&](int i) {
-                return (Isa::bits_in_power ? float(1 << (23 - attend::place_of_bits(at))) : 0.0f) + float(word(i) >> at & 15);
+                return Isa::four_bits_above(float(1 << (23 - attend::place_of_bits(at)))) + float(word(i) >> at & 15);
               });
     }
     return right;

@@ -30,6 +30,14 @@ class Operations : LaneNumbers<Isa> {
   using Transposes = TransposeTest<Isa>;
   using LaneNumbers<Isa>::is, LaneNumbers<Isa>::number, LaneNumbers<Isa>::numbers_from;
   static constexpr int lanes = Isa::lanes;
+  // Loops of its own of 64-bit Arm, and of 32-bit Arm.
+#if defined(__aarch64__)
+  static constexpr bool has_lanes = true, has_four_steps = false;
+#elif defined(__ARM_NEON)
+  static constexpr bool has_lanes = false, has_four_steps = true;
+#else
+  static constexpr bool has_lanes = false, has_four_steps = false;
+#endif
 
  public:
   // The name of the first operation that does something else than it must, or null.
@@ -43,12 +51,12 @@ class Operations : LaneNumbers<Isa> {
     if constexpr (Isa::flushes) {
       if (!finds_below(end)) return "has_below";
     }
-    if constexpr (Isa::lane_factors > 1) {
+    if constexpr (has_lanes) {
       if (!Loads::widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
       if (!ends_chains<Isa>(end)) return "add_four, store_four";
     }
-    if constexpr (Isa::has_four_steps(2, 4)) {
+    if constexpr (has_four_steps) {
       if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";
     }
     if constexpr (Isa::chain_rows > 0) {
@@ -74,10 +82,8 @@ class Operations : LaneNumbers<Isa> {
     if (!sums_lanes()) return "sum_lanes";
     if constexpr (Isa::has_weights) {
       if (!weighs<Isa>(end)) return "weights_of_panels";
-      if constexpr (Isa::lane_factors > 1) {
-        if (!finds_highest_of_rows<Isa>(end)) return "highest_of_rows";
-      }
     }
+    if (!finds_highest_of_rows<Isa>(end)) return "highest_of_rows";
     return nullptr;
   }
 

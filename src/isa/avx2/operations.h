@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Avx2 : X86Transposes {
+struct Avx2 : X86Transposes<ByChains<6, 2>> {
   using Vec = __m256;
   using Factor = Vec;
   static constexpr int lanes = 8;
@@ -17,15 +17,50 @@ struct Avx2 : X86Transposes {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
-  static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
 #ifdef ATTEND_WHOLE_CHAINS
-  static constexpr int chain_rows = 6, chain_vecs = 2;
   static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t /*vector_stride*/,
                     int /*steps*/, Vec (&sums)[6][2]) {
     chain_of_six(factors, factor_stride, vectors, sums);
     return true;
   }
 #endif
+
+  // Hardware prefetches too late for processors that wait for memory about as long as they compute: with 2 to 4 rows that read
+  // the same keys or values, of these the lines that the next columns and the next chain need.
+  template <int rows>
+  ATTEND_ALWAYS_INLINE static void prefetch_keys(const float* line) {
+    if constexpr (rows >= 2 && rows <= 4) prefetch_line(line + 512, line + 4096);
+  }
+  // One row is bound by memory. It prefetches 512 floats ahead at most, a whole number of keys, so that the lines are this
+  // head's; nothing where keys lie further apart than that.
+  static ptrdiff_t values_ahead(ptrdiff_t stride) { return stride > 0 && stride <= 512 ? 512 / int(stride) * stride : 0; }
+  template <int rows, int floats>
+  ATTEND_ALWAYS_INLINE static void prefetch_values(const float* value, ptrdiff_t stride, ptrdiff_t ahead) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4 && rows <= 4; ++i) {
+      value += stride;
+      ATTEND_UNROLL
+      for (int c = 0; c < floats; c += 16) {
+        if constexpr (rows > 1) {
+          prefetch_line(value + floats + c, value + chain_keys * stride + c);
+        } else {
+          __builtin_prefetch(value + ahead + c);
+        }
+      }
+    }
+  }
+  // At the end of a chain the multiply-adds would wait for the sums: rows of many columns do not stay in the caches from one
+  // block of keys to the next.
+  template <int rows>
+  ATTEND_ALWAYS_INLINE static void prefetch_sums(const Sums& sums, int column) {
+    if (!sums.begun) return;
+    const float* to = sums.data + column;
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      __builtin_prefetch(to, 1);
+      to = opaque(to + sums.value_dim);
+    }
+  }
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }
@@ -117,7 +152,7 @@ struct Avx2 : X86Transposes {
   static Vec low_half(Vec words) { return four_bits<0>(words); }
   static Vec high_half(Vec words) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(_mm256_castps_si256(words), 4)); }
 
-  static constexpr bool bits_in_power = false;
+  static constexpr float four_bits_above(float /*power*/) { return 0.0f; }
   template <int at>
   static Vec four_bits(Vec words) {
     __m256i bits = _mm256_castps_si256(words);
@@ -135,6 +170,10 @@ struct Avx2 : X86Transposes {
   static float sum_lanes(const float* sums) { return sum_of_8(add(load(sums), load(sums + 8))); }
 
  private:
+  ATTEND_ALWAYS_INLINE static void prefetch_line(const float* near, const float* far) {
+    __builtin_prefetch(far, 0, 2);
+    __builtin_prefetch(near, 0, 3);
+  }
   static __m256i first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }

@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Avx512 : X86Transposes {
+struct Avx512 : X86Transposes<ByChains<6, 4, true>> {
   using Vec = __m512;
   using Factor = Vec;
   static constexpr int lanes = 16;
@@ -18,10 +18,7 @@ struct Avx512 : X86Transposes {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) {
     return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
   }
-  static constexpr int prefetch_ahead = 0;  // of values, for one row
 #ifdef ATTEND_WHOLE_CHAINS
-  static constexpr int chain_rows = 6, chain_vecs = 4;
-  static constexpr bool chains_values = true, ends_chains = true;
   ATTEND_ALWAYS_INLINE static void score_chains(const float* query, ptrdiff_t stride, const float* panels,
                                                 ptrdiff_t panel_stride, int chains, float* to, ptrdiff_t to_stride, bool adds) {
     chains_of_scores(query, stride, panels, panel_stride, chains, to, to_stride, adds);
@@ -60,6 +57,12 @@ struct Avx512 : X86Transposes {
 #else
     return fma(a, b, sum);
 #endif
+  }
+  // Beside the loops of whole chains the compiler may take operands from memory, and chooses the form, except where GCC would
+  // copy sums: in tiles of scores of 1, 2, 3 and 6 rows.
+  template <class Isa, bool scores = false, int rows = 1>
+  ATTEND_ALWAYS_INLINE static Vec add_product(Vec a, Vec b, Vec sum) {
+    return scores && (rows <= 3 || rows == 6) ? accumulate(a, b, sum) : fma(a, b, sum);
   }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static Vec higher(Vec a, Vec b) { return max(a, b); }
@@ -107,7 +110,7 @@ struct Avx512 : X86Transposes {
   }
   static Vec high_half(Vec words) { return _mm512_cvtepi32_ps(_mm512_srli_epi32(_mm512_castps_si512(words), 4)); }
 
-  static constexpr bool bits_in_power = true;
+  static constexpr float four_bits_above(float power) { return power; }
   template <int at>
   static Vec four_bits(Vec words) {
     constexpr int place = place_of_bits(at);

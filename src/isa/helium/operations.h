@@ -8,12 +8,10 @@ struct Helium : HeliumGroups, HeliumTile {
   using Factor = float;
   static constexpr int lanes = 4, widened_columns = 16;
   static constexpr bool widens_apart = false;
-  static constexpr bool has_panel_outputs = false;
   template <class Number>
   static constexpr int row_outputs = 0;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
   static constexpr int panel_columns(int /*rows*/, int /*columns*/, int limit) { return limit; }
-  static constexpr bool has_weights = true;
   static constexpr bool flushes = true;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }

@@ -4,7 +4,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Neon64 : Neon64Rows, NoLoops {
+struct Neon64 : Neon64Rows, ByChains<6, 4, true> {
   // Tiles: 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
   // 6, 4, 3, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
@@ -15,10 +15,7 @@ struct Neon64 : Neon64Rows, NoLoops {
   // Not where the first byte is the high one: as in add_four.
   static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
-  static constexpr int lane_factors = 4;
 #ifdef ATTEND_WHOLE_CHAINS
-  static constexpr int chain_rows = tile_rows, chain_vecs = 4;
-  static constexpr bool chains_values = true, ends_chains = true;
   // Two vectors at a time.
   ATTEND_ALWAYS_INLINE static void score_chains(const float* query, ptrdiff_t stride, const float* panels,
                                                 ptrdiff_t /*panel_stride*/, int chains, float* to, ptrdiff_t to_stride,
@@ -37,6 +34,63 @@ struct Neon64 : Neon64Rows, NoLoops {
     }
   }
 #endif
+
+  // Chains of floats whose vectors are whole fours begin with a product, and end four vectors at a time. Where there are fewer
+  // vectors, or numbers are widened, that would be more code for what is seldom or bound by other instructions.
+  template <class Number>
+  static constexpr bool takes_fours(int vecs) {
+    return sizeof(Number) == sizeof(float) && vecs % 4 == 0;
+  }
+  template <class Isa, class At, int rows, int vecs>
+  ATTEND_ALWAYS_INLINE static void steps(At& at, int left, Vec (&sums)[rows][vecs]) {
+    if (takes_fours<typename At::Numbers>(vecs) && !At::apart && left >= 4) {
+      lane_steps<Isa, 4, true>(at, sums);
+      left -= 4;
+    }
+    for (; left >= 4; left -= 4) lane_steps<Isa, 4>(at, sums);
+    for (; left > 0; --left) lane_steps<Isa, 1>(at, sums);
+  }
+  template <class Isa, class At, int rows, int vecs>
+  ATTEND_ALWAYS_INLINE static void value_steps(At& at, int keys, Vec (&sums)[rows][vecs]) {
+    if constexpr (vecs > 1) {
+      steps<Isa>(at, keys, sums);
+    } else {
+      BySteps::value_steps<Isa>(at, keys, sums);
+    }
+  }
+  template <int vecs>
+  ATTEND_ALWAYS_INLINE static bool end_row(const Vec (&sums)[vecs], float* to, bool adds) {
+    ATTEND_UNROLL
+    for (int v = 0; v + 4 <= vecs; v += 4) {
+      if (adds) {
+        add_four(sums + v, to + 4 * v);
+      } else {
+        store_four(sums + v, to + 4 * v);
+      }
+    }
+    return takes_fours<float>(vecs);
+  }
+
+  // Rows of weights are prefetched where it was measured, on x86. 32 registers hold the addresses of a projection.
+  static constexpr int rows_ahead = 0;
+  static constexpr int row_tokens(int /*bytes*/) { return 3; }
+  template <class Isa, int c>
+  ATTEND_ALWAYS_INLINE static Vec add_column(const float* inputs, Vec column, Vec sum) {
+    return fma_lane<c>(vld1q_f32(inputs), column, sum);
+  }
+  template <class Pointer>
+  ATTEND_ALWAYS_INLINE static Pointer anew(Pointer pointer) {
+    return pointer;
+  }
+
+  template <class Isa, int rows>
+  ATTEND_ALWAYS_INLINE static void highest_of_rows(const float* scores, ptrdiff_t stride, int count, Vec (&highest)[rows]) {
+    if constexpr (has_weights && rows == tile_rows) {
+      highest_of_six(scores, stride, count, highest);
+    } else {
+      BySteps::highest_of_rows<Isa>(scores, stride, count, highest);
+    }
+  }
 
   // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and
   // spills sums of the largest tile. It keeps assembly where it is.
@@ -197,6 +251,14 @@ struct Neon64 : Neon64Rows, NoLoops {
   static uint32x4_t equal(Vec a, Vec b) { return vceqq_f32(a, b); }
 
  private:
+  // The next steps of a tile, 1 or 4.
+  template <class Isa, int steps, bool begins = false, class At, int rows, int vecs>
+  ATTEND_ALWAYS_INLINE static void lane_steps(At& at, Vec (&sums)[rows][vecs]) {
+    at.template take<steps>();
+    multiply_by_lanes<Isa, steps, At::apart, begins>([&](int r) ATTEND_INLINE_LAMBDA { return at.factors(r); },
+                                                     [&](int i, int v) ATTEND_INLINE_LAMBDA { return at.vectors(i, v); }, sums);
+    at.advance(steps);
+  }
   template <class Number>
   static void transpose_words(const Number* from, ptrdiff_t stride, Number* to) {
     const uint16_t* rows = reinterpret_cast<const uint16_t*>(from);

@@ -24,8 +24,7 @@ struct Neon64Rows {
 
   // In assembly, because compilers load two vectors by one instruction, which takes in-order processors several times as long,
   // and use what they load soon after.
-  ATTEND_ALWAYS_INLINE static void highest_of_rows(const float* scores, ptrdiff_t stride, int count,
-                                                   Vec (&highest)[tile_rows]) {
+  ATTEND_ALWAYS_INLINE static void highest_of_six(const float* scores, ptrdiff_t stride, int count, Vec (&highest)[tile_rows]) {
     const float *row0 = scores, *row1 = row0 + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride;
     const float *row5 = row4 + stride, *const end = scores + count;
     __asm__(

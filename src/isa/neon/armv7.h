@@ -33,7 +33,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Neon32 : NoLoops {
+struct Neon32 : BySteps {
   using Vec = float32x4_t;
 
   static constexpr bool flushes = true;
@@ -67,7 +67,32 @@ struct Neon32 : NoLoops {
     to[2] = vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0]));
     to[3] = vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1]));
   }
-  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int rows, int vecs) { return vecs >= 4 && rows * vecs <= 8; }
+  template <class Isa, class At, int rows, int vecs>
+  ATTEND_ALWAYS_INLINE static void steps(At& at, int left, Vec (&sums)[rows][vecs]) {
+    if constexpr (vecs >= 4 && rows * vecs <= 8) {
+      // Opaque, or GCC computes what is left of it in advance.
+      for (left = opaque(left); left >= 4; left = opaque(left - 4)) {
+        at.template take<4>();
+        four_steps({at.factors(0), at.factors(rows > 1 || (At::apart && vecs == 8) ? 1 : 0)},
+                   {at.vectors(0, 0), at.vectors(0, vecs - 4)}, at.stride, sums);
+        at.advance(4);
+      }
+      for (; left > 0; --left) {
+        at.step(0, sums);
+        at.advance(1);
+      }
+    } else {
+      BySteps::steps<Isa>(at, left, sums);
+    }
+  }
+  template <class Isa, class At, int rows, int vecs>
+  ATTEND_ALWAYS_INLINE static void value_steps(At& at, int keys, Vec (&sums)[rows][vecs]) {
+    if constexpr (vecs >= 4 && rows * vecs <= 8) {
+      steps<Isa>(at, keys, sums);
+    } else {
+      BySteps::value_steps<Isa>(at, keys, sums);
+    }
+  }
 
   // Compilers spill where a tile and what it is multiplied by take all 16 registers, and GCC 12 has no function that loads two
   // neighbouring ones, so these are assembly. The compiler chooses registers for the 8 sums. The others hold:

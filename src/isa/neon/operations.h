@@ -20,7 +20,20 @@ struct Neon : NeonTarget {
   using Factor = Vec;
   static constexpr int lanes = 4;
 
-  static constexpr int prefetch_ahead = 0;  // of values, for one row
+  // Rows one after another, which lie `stride` floats apart.
+  template <int stride, class State>
+  ATTEND_NOINLINE static void weights_row_by_row(int rows, float* scores, int count, const State* states, bool begun,
+                                                 float* lane_sums) {
+    for (int r = 0; r < rows; ++r, scores += stride, lane_sums += panel_keys) {
+      weights_of_panels(scores, count, states[r].lowest, begun, lane_sums);
+    }
+  }
+  template <int stride, class State>
+  ATTEND_ALWAYS_INLINE static bool weigh_rows(int rows, float* scores, int count, const State* states, bool begun,
+                                              float* lane_sums) {
+    if (has_weights && count > 0) weights_row_by_row<stride>(rows, scores, count, states, begun, lane_sums);
+    return has_weights;
+  }
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -91,7 +104,7 @@ struct Neon : NeonTarget {
     columns_of(words(0), words(1), words(2), words(3), to);
   }
 
-  static constexpr bool bits_in_power = true;
+  static constexpr float four_bits_above(float power) { return power; }
   template <int at>
   static Vec four_bits(Vec words) {
     constexpr int place = place_of_bits(at);

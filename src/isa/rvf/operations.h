@@ -9,7 +9,6 @@ struct Rvf : RvfRows {
   static constexpr int columns(int rows, bool apart) { return rows == 1 && apart ? 4 : 16; }
   // A tile takes as few columns of a panel as it can, a row takes all.
   static constexpr int panel_columns(int rows, int columns, int limit) { return rows == 1 ? limit : (columns + 3) & -4; }
-  static constexpr bool has_weights = true;
 
   // The number where one is NaN.
   static Vec max(Vec a, Vec b) {

@@ -9,7 +9,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Rvv : NoLoops {
+struct Rvv : BySteps {
 #if defined(__riscv_v_fixed_vlen)
   static constexpr int register_bits = __riscv_v_fixed_vlen;
 #else
@@ -27,8 +27,6 @@ struct Rvv : NoLoops {
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // whose weights are computed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
-
-  static constexpr int prefetch_ahead = 0;  // of values, for one row
 
   static Vec zero() { return Vec{}; }
   static Vec broadcast(float a) { return Vec(Repeated(a)); }
@@ -72,7 +70,7 @@ struct Rvv : NoLoops {
   static Vec low_half(Vec words) { return __builtin_convertvector(Ints(words) & 15, Vec); }
   static Vec high_half(Vec words) { return __builtin_convertvector(Ints(words) >> 4, Vec); }
 
-  static constexpr bool bits_in_power = true;
+  static constexpr float four_bits_above(float power) { return power; }
   template <int at>
   static Vec four_bits(Vec words) {
     constexpr int place = place_of_bits(at);

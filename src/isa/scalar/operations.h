@@ -11,11 +11,12 @@ struct Scalar : FloatArithmetic {
   static constexpr int panel_columns(int /*rows*/, int /*columns*/, int limit) { return limit; }
   static constexpr int widened_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
   static constexpr bool widens_apart = true;
-  static constexpr bool has_panel_outputs = false;  // loops of its own for projections of one token: over a panel of floats,
+  // Whether there are loops for projections of one token: over a panel of floats, and over so many rows.
   template <class Number>
-  static constexpr int row_outputs = 0;       // and over so many rows
-  static constexpr bool has_weights = false;  // weights of scores come from kernel/row_softmax.h
+  static constexpr int row_outputs = 0;
   static constexpr bool flushes = false;
+
+  static void weights_of_scores(float* scores, int count, float max, const float* coefficients, float* lane_sums);
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }

@@ -44,13 +44,27 @@ struct Sse2Target {
 };
 
 #ifdef ATTEND_WHOLE_CHAINS
-struct Sse2 : Unfused<Sse2Target> {
-  static constexpr int chain_rows = 2, chain_vecs = 2;
+struct Sse2 : Unfused<Sse2Target, ByChains<2, 2>> {
   static constexpr bool chains_values = true;
   ATTEND_NOINLINE static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors,
                                     ptrdiff_t vector_stride, int steps, Vec (&sums)[2][2]) {
     if (steps >= lanes && have_few_digits(factors, vectors)) return false;
     return chain_of_doubles(factors, factor_stride, vectors, vector_stride, steps, sums);
+  }
+
+  template <class Isa, class At, int rows, int vecs>
+  ATTEND_ALWAYS_INLINE static void value_steps(At& at, int keys, Vec (&sums)[rows][vecs]) {
+    if constexpr (sizeof(*at.value) == sizeof(float) && rows == chain_rows && vecs == chain_vecs) {
+      Vec whole[rows][vecs];  // has an address, and so no registers
+      if (chain(at.weights, at.factors(1) - at.factors(0), at.value, at.stride, keys, whole)) {
+        for (int r = 0; r < rows; ++r) {
+          for (int v = 0; v < vecs; ++v) sums[r][v] = whole[r][v];
+        }
+        at.weights += keys, at.value += keys * at.stride;
+        return;
+      }
+    }
+    BySteps::value_steps<Isa>(at, keys, sums);
   }
 };
 #else

@@ -4,8 +4,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-template <class Target>
-struct Unfused : Target, NoLoops {
+template <class Target, class Tiles = BySteps>
+struct Unfused : Target, Tiles {
   using typename Target::Doubles;
   using typename Target::Vec;
   using Words = uint32_t __attribute__((vector_size(16)));
@@ -24,7 +24,6 @@ struct Unfused : Target, NoLoops {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int /*rows*/) { return 2; }
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
-  static constexpr int prefetch_ahead = 0;
   static constexpr int transposed = 4;
 
   static Vec zero() { return Vec{}; }
@@ -66,7 +65,7 @@ struct Unfused : Target, NoLoops {
   static Vec low_half(Vec words) { return small_number(Words(words) & 15u); }
   static Vec high_half(Vec words) { return small_number(Words(words) >> 4); }
 
-  static constexpr bool bits_in_power = true;
+  static constexpr float four_bits_above(float power) { return power; }
   template <int at>
   static Vec four_bits(Vec words) {
     constexpr int place = place_of_bits(at);

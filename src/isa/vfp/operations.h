@@ -7,7 +7,6 @@ namespace {
 struct Vfp : VfpOutputs {
   static constexpr int tile_rows = 2;
   static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
-  static constexpr bool has_weights = true;
 
 #if __ARM_ARCH >= 8 || (__ARM_FP & 8)  // FPv5, unlike the M4's
   static Vec max(Vec a, Vec b) {

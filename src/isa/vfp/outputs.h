@@ -5,7 +5,6 @@ namespace attend::ATTEND_ISA {
 namespace {
 
 struct VfpOutputs : VfpTyped {
-  static constexpr bool has_panel_outputs = true;
   template <class Number>
   static constexpr int row_outputs = sizeof(Number) == sizeof(float) ? 8 : 4;
 

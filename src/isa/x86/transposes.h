@@ -3,7 +3,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct X86Transposes : NoLoops {
+template <class Tiles>
+struct X86Transposes : Tiles {
   static constexpr int tile_rows = 12;
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
 
@@ -46,6 +47,8 @@ struct X86Transposes : NoLoops {
 
   // to[16 i + j] = rows[stride j + i] for 16 rows of 16 bytes.
   static constexpr bool transposes_rows = true;
+  // Of numbers that are widened: as many as take less time to widen 16 rows for each of them than once for all.
+  static constexpr int row_tokens(int bytes) { return bytes == 2 ? 4 : 3; }
   static void transpose_rows(const Half* rows, ptrdiff_t stride, Half* to) { transpose_words(rows, stride, to); }
   static void transpose_rows(const Bfloat* rows, ptrdiff_t stride, Bfloat* to) { transpose_words(rows, stride, to); }
   static void transpose_rows(const int8_t* rows, ptrdiff_t stride, int8_t* to) {
