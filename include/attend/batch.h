@@ -17,19 +17,19 @@
 namespace attend {
 namespace detail {
 
-// A row of a batch, given to a call as its part: the row's AnyPart is computed, or the row is only checked.
-template <class AnyPart>
-struct RowCall : AnyPart {
-  RowCall(const AnyPart& part, bool only_checks) : AnyPart(part), checks(only_checks) {}
+// A row of a batch, given to a call in the place of a part: the row's task is performed, or the row is only checked.
+template <class AnyTask>
+struct RowCall : AnyTask {
+  RowCall(const AnyTask& part, bool only_checks) : AnyTask(part), checks(only_checks) {}
   bool checks;
 };
-template <class AnyPart>
-constexpr Kind kind_of(const RowCall<AnyPart>*) {
+template <class AnyTask>
+constexpr Kind kind_of(const RowCall<AnyTask>*) {
   return Kind::part;
 }
-template <class Runner, class AnyPart, class... Problem>
-Status run_part_of(const RowCall<AnyPart>& row, const Problem&... problem) {
-  return row.checks ? Status::ok : run_part_of<Runner>(static_cast<const AnyPart&>(row), problem...);
+template <class Runner, class AnyTask, class... Problem>
+Status perform(const RowCall<AnyTask>& row, const Problem&... problem) {
+  return row.checks ? Status::ok : perform<Runner>(static_cast<const AnyTask&>(row), problem...);
 }
 
 constexpr Whole part_of_row(const Whole&, int /*row*/, int /*batch*/) { return {}; }
@@ -58,15 +58,15 @@ constexpr Type& argument_of_row(Type (&options)[batch], int row, const Call&) {
 template <int batch, class Call, class... More>
 Status run_batch(const Call& call, More&... more) {
   const auto& part = pick<Kind::part>(whole, more...);
-  using AnyPart = typename Bare<decltype(part)>::Name;
-  constexpr bool has_part = Same<AnyPart, Part>::value;
-  if (!is_part(part)) return Status::bad_part;
+  using AnyTask = typename Bare<decltype(part)>::Name;
+  constexpr bool has_part = Same<AnyTask, Part>::value;
+  if (!is_possible(part)) return Status::bad_part;
   for (int pass = 0; pass < 2; ++pass) {
     const bool checks = pass == 0;
     for (int row = 0; row < batch; ++row) {
-      const AnyPart of_row = checks ? part : part_of_row(part, row, batch);
+      const AnyTask of_row = checks ? part : part_of_row(part, row, batch);
       if (is_empty(of_row)) continue;
-      const RowCall<AnyPart> row_call(of_row, checks);
+      const RowCall<AnyTask> row_call(of_row, checks);
       Status status;
       if constexpr (has_part) {
         status = call(row, argument_of_row(more, row, row_call)...);

@@ -136,10 +136,8 @@ inline void take_unit(core::Problem& problem, const WorkUnit& work_unit, const T
 
 // Makes the options those of a unit of work.
 inline void take_options(core::Options& options, const WorkUnit& work_unit, const TensorFormats& formats) {
-  static_assert(core::option_count == 34, "attend: what does a unit of work have of the new option?");
   core::move_queries(options, work_unit.token, work_unit.query_head);
-  core::move_bytes(options.key_scales, work_unit.kv_head * options.key_scale_stride * formats.scale_bytes);
-  core::move_bytes(options.value_scales, work_unit.kv_head * options.value_scale_stride * formats.scale_bytes);
+  core::move_keys(options, work_unit.kv_head, 0, formats.scale_bytes);
 }
 inline void take_options(core::RangedOptions& options, const WorkUnit& work_unit, const TensorFormats& formats) {
   core::Options& others = options;

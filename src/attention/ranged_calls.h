@@ -46,22 +46,6 @@ inline RangeRun run_from(const core::Problem& problem, const core::Options& opti
   return {token, tokens, position, document, range, first_moves, end_moves};
 }
 
-// Makes arrays over keys begin with a later one.
-inline void skip_columns(core::Mask& mask, int keys) {
-  mask.first += keys;
-  mask.keys = at_least(mask.keys - keys, 0);
-}
-inline void skip_keys(core::Options& options, int keys, const TensorFormats& formats) {
-  static_assert(core::option_count == 34, "attend: does the new option have columns of keys?");
-  skip_columns(options.visible, keys);
-  skip_columns(options.bias, keys);
-  core::move_bytes(options.key_scales, keys * formats.scale_bytes);
-  core::move_bytes(options.value_scales, keys * formats.scale_bytes);
-  if (options.scores.data == nullptr) return;
-  options.scores.data += keys;
-  options.score_keys -= keys;
-}
-
 // Shows the first columns of the scores as masked keys.
 inline void mask_scores(const core::Problem& problem, const core::Options& options, int columns) {
   if (options.scores.data == nullptr) return;
@@ -80,7 +64,7 @@ inline void take_document(core::Problem& problem, core::Options& options, const 
   move_tensor(problem.key, document.first, 0, formats.key);
   move_tensor(problem.value, document.first, 0, formats.value);
   problem.keys = at_least(at_most(problem.keys, document.end) - document.first, 0);
-  skip_keys(options, document.first, formats);
+  core::move_keys(options, 0, document.first, formats.scale_bytes);
 }
 
 // Keys first ... end - 1 for the first query.
@@ -103,13 +87,10 @@ inline void take_range(core::Problem& problem, core::Options& options, const Ran
 
 // Whether a call without options does all that these ask for, of numbers of one format.
 inline bool has_no_option(const core::Options& options, const TensorFormats& formats, core::Format plain) {
-  static_assert(core::option_count == 34, "attend: does a call without options do without the new one?");
-  const bool arrays = options.visible.data != nullptr || options.bias.data != nullptr || options.alibi_slopes != nullptr ||
-                      options.relative != nullptr || options.sink_logits != nullptr || options.lse.data != nullptr ||
-                      options.scores.data != nullptr || options.states.data != nullptr || options.key_scales != nullptr ||
-                      options.value_scales != nullptr;
+  const bool arrays = options.sink_logits != nullptr || options.lse.data != nullptr || options.states.data != nullptr ||
+                      options.key_scales != nullptr || options.value_scales != nullptr;
   const bool all_plain = formats.query == plain && formats.key == plain && formats.value == plain && formats.output == plain;
-  return !arrays && all_plain && options.left < 0 && options.right < 0 && magnitude(options.soft_cap) == 0 &&
+  return !score_use(options).modifies && !arrays && all_plain && options.left < 0 && options.right < 0 &&
          options.query_zero == 0 && options.paging.pages == nullptr && options.paging.ring_panels == 0 && options.origin == 0 &&
          options.first_key == 0;
 }

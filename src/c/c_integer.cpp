@@ -94,15 +94,6 @@ int64_t most_seen(const Call& call, const attend_problem& problem) {
 
 void check_rest(Call& call, const attend_problem& problem) {
   call.left_out(has_usual_scale(problem), ATTEND_ARG_SCALE);
-  call.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
-  call.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
-  call.left_out(problem.bias_stage == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
-  call.left_out(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
-  call.left_out(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
-  call.left_out(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
-  call.left_out(problem.lse.data == nullptr, ATTEND_ARG_LSE);
-  call.left_out(problem.lse_base == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
-  call.left_out(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
   call.require(most_seen(call, problem) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
   const bool goes_on = problem.first_key < call.first.keys;
   call.require(!goes_on || problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);

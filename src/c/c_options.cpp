@@ -276,7 +276,21 @@ void check_together(Call& call, const core::Options& options) {
   call.require(refused == core::Refused::nothing, answers[int(refused)].error, answers[int(refused)].argument);
 }
 
+// Options of floats, which integers do without.
+static void check_integers(Call& call, const attend_problem& problem) {
+  call.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  call.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  call.left_out(problem.bias_stage == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
+  call.left_out(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
+  call.left_out(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
+  call.left_out(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
+  call.left_out(problem.lse.data == nullptr, ATTEND_ARG_LSE);
+  call.left_out(problem.lse_base == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
+  call.left_out(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
+}
+
 void check_options(Call& call, const attend_problem& problem, CallOptions& options) {
+  if (call.arithmetic->integers) check_integers(call, problem);
   core::Options& first = options.first;
   first.states.data = problem.states;
   first.soft_cap = problem.soft_cap;

@@ -9,7 +9,6 @@ core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::RangedOptions ranged;
   core::Options& of_row = ranged;
   of_row = options.first;
-  static_assert(core::option_count == 34, "attend: what does a batch row have of the new option?");
   of_row.visible.first = row * options.mask_step;
   of_row.bias.first = row * options.bias_step;
   move(of_row.key_scales, row * options.key_scale_step);

@@ -7,7 +7,6 @@ namespace attend {
 namespace core {
 
 Refused refused(const Problem& problem, const Options& options) {
-  static_assert(option_count == 34, "attend: when is the new option refused?");
   const uint32_t cap = bits_to<uint32_t>(options.soft_cap);
   const bool has_cap = magnitude(options.soft_cap) != 0, into_states = options.states.data != nullptr || options.begins;
   if (!is_scale(problem.scale)) return Refused::scale;

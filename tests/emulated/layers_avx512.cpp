@@ -3,10 +3,10 @@
 
 #if ATTEND_X86
 #include "../../src/isa/x86/on.h"
+#define ATTEND_EMULATED  // no assembly, which would need the processor
 #define ATTEND_AVX512
 #define ATTEND_ISA avx512::layers
 #include "../../src/backend/begin.h"
-#undef ATTEND_WHOLE_CHAINS  // assembly, which would need the processor
 
 #include "avx512_intrinsics.h"
 

@@ -27,8 +27,8 @@ BEGIN {
   may["src/c"] = core " src/call/portable.h src/c include/attend/c include/attend/attend_c.h include/attend/backend.h include/attend/status.h"
   may["src/layers"] = core " include/attend/layers src/isa src/backend src/layers src/call/portable.h src/c include/attend/c"
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
-  # random numbers and oracle; tests take the application, which they test, and no benchmark.
-  may["bench"] = api " bench bench/app bench/peers src/backend/list.h src/layers/list.h tests/support/random.h tests/conformance/oracle.h"
+  # random numbers, numbers of tensors and oracle; tests take the application, which they test, and no benchmark.
+  may["bench"] = api " bench bench/app bench/peers src/backend/list.h src/layers/list.h tests/support/core_numbers.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench bench/adapters/ggml"
   may["bench/app"] = api " bench/app"
   may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"

@@ -158,6 +158,21 @@ inline void move_queries(Options& options, int tokens, int heads) {
   move_bytes(options.relative, heads * options.relative_head_stride * size);
 }
 
+// Moves what they have for each key to another first key/value head and key, whose scales have so many bytes.
+inline void move_keys(Options& options, int kv_heads, int keys, ptrdiff_t scale_bytes) {
+  static_assert(option_count == 34, "attend: what does the new option have for each key?");
+  const auto skip_columns = [=](Mask& mask) {
+    mask.first += keys;
+    mask.keys = mask.keys > keys ? mask.keys - keys : 0;
+  };
+  skip_columns(options.visible);
+  skip_columns(options.bias);
+  move_bytes(options.scores.data, keys * ptrdiff_t(sizeof(float)));
+  options.score_keys -= keys;
+  move_bytes(options.key_scales, (kv_heads * options.key_scale_stride + keys) * scale_bytes);
+  move_bytes(options.value_scales, (kv_heads * options.value_scale_stride + keys) * scale_bytes);
+}
+
 // A state: how many nodes of finished segments it has (segments.h), a number for the states' owner, which run overwrites, the
 // running maximum and the denominator of 16 lanes; then [value_dim] each, the chain of keys and the segment that are open; then
 // the nodes, each [value_dim] sums, their denominator, the maximum that both are relative to, and its number. What counts is an

@@ -36,7 +36,7 @@ struct NoOptions : Options {};  // a type of its own, so that checks of what nob
 inline constexpr NoOptions no_options{};
 inline constexpr Whole whole{};
 
-// In the place of a part: one of several calls into a State.
+// A task that is one of several calls into a State.
 struct OneIntoState {};
 constexpr bool is_into_state(const void*) { return false; }
 constexpr bool is_into_state(const OneIntoState*) { return true; }
@@ -106,8 +106,14 @@ struct CallArguments {
   static constexpr bool only_options = !work && !has(Kind::part);
 };
 
-inline bool is_part(const Whole&) { return true; }
-inline bool is_part(const OneIntoState&) { return true; }
+// What a call does with a problem that was checked, its task: it computes the whole of it (Whole) or a Part, takes its keys
+// into a state (IntoState), computes one row of a batch (RowCall) or the blocks of a layer (LayerCall). A type is one where
+// there are
+//   is_possible(task)                     whether it is in range
+//   perform<Runner>(task, problem...)     does it, by core::Floats, core::Integers or what has their functions
+inline bool is_possible(const Whole&) { return true; }
+inline bool is_possible(const Part& part) { return is_part(part); }
+inline bool is_possible(const OneIntoState&) { return true; }
 
 // Whether anything in the options depends on the positions of queries. causal: whether the call is by default.
 [[gnu::always_inline]] inline bool are_positioned(const Options& options, bool causal) {
@@ -197,22 +203,21 @@ struct Call {
   int keys;
 };
 
-// Runs the whole of a problem, alone or with its options, or one part. Programs without parts do not link the code that cuts.
-//   Runner  core::Floats or core::Integers, or what has their functions
+// Programs without parts do not link the code that cuts.
 template <class Runner, class... Problem>
-Status run_part_of(const Whole&, const Problem&... problem) {
+Status perform(const Whole&, const Problem&... problem) {
   Runner::run(problem...);
   return Status::ok;
 }
 template <class Runner, class... Problem>
-Status run_part_of(const Part& part, const Problem&... problem) {
+Status perform(const Part& part, const Problem&... problem) {
   Runner::run_part(problem..., part.index, part.count);
   return Status::ok;
 }
 
 // Refuses what is out of range, fills in what the options set, and runs.
-template <class PlanType, class Dims, class AnyOptions, class AnyPart>
-Status run_plain(const Call& call, const AnyOptions& options, const AnyPart& part) {
+template <class PlanType, class Dims, class AnyOptions, class AnyTask>
+Status run_plain(const Call& call, const AnyOptions& options, const AnyTask& task) {
   constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
   core::Problem problem;
   problem.query = {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
@@ -237,8 +242,8 @@ Status run_plain(const Call& call, const AnyOptions& options, const AnyPart& par
   const Status status = prepare_tokens(problem, options, {call.causal, call.key_panels, positioned, false, true, 0});
   if (status != Status::ok) return status;
   if (!core::is_scale(problem.scale)) return Status::bad_scale;
-  if (!is_part(part)) return Status::bad_part;
-  return run_part_of<core::Floats>(part, problem);
+  if (!is_possible(task)) return Status::bad_part;
+  return perform<core::Floats>(task, problem);
 }
 
 // Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
@@ -268,28 +273,28 @@ template <class Arrays, class AnyOptions>
 }
 
 // In option_calls.h, and in integer_calls.h, which integer.h brings along.
-template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyPart>
-Status run_with_options(const Arrays& arrays, const Rows& rows, int held, const AnyOptions& options, const AnyPart& part);
-template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyPart>
+template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyTask>
+Status run_with_options(const Arrays& arrays, const Rows& rows, int held, const AnyOptions& options, const AnyTask& task);
+template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyTask>
 Status run_integers(const Arrays& arrays, const Rows& rows, int held, const AnyQuantisation& quantisation,
-                    const AnyOptions& options, const AnyPart& part);
+                    const AnyOptions& options, const AnyTask& task);
 
-// A call of any shape over the rows of a cache or of arrays, of which there are `held`, or what `part` is of it. more: its
+// A call of any shape over the rows of a cache or of arrays, of which there are `held`, as a task. more: its
 // arguments after the arrays, of which the quantisation and the options count here.
-template <class Shape, class Plan, class Arrays, class Rows, class AnyPart, class... More>
-[[gnu::always_inline]] inline Status run_call(const Arrays& arrays, const Rows& rows, int held, const AnyPart& part,
+template <class Shape, class Plan, class Arrays, class Rows, class AnyTask, class... More>
+[[gnu::always_inline]] inline Status run_call(const Arrays& arrays, const Rows& rows, int held, const AnyTask& task,
                                               const More&... more) {
   const auto& options = pick<Kind::options>(no_options, more...);
   if constexpr (is_integer<Shape>) {
-    return run_integers<Shape, Plan>(arrays, rows, held, pick<Kind::quantisation>(whole, more...), options, part);
+    return run_integers<Shape, Plan>(arrays, rows, held, pick<Kind::quantisation>(whole, more...), options, task);
   } else {
     if (!are_held(arrays, Rows::RingType::window > 0, options, held)) return Status::bad_query_length;
-    if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyPart>())) {
+    if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyTask>())) {
       return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
                                               arrays.causal, arrays.scratch, arrays.tokens, held},
-                                             options, part);
+                                             options, task);
     } else {
-      return run_with_options<Shape, Plan>(arrays, rows, held, options, part);
+      return run_with_options<Shape, Plan>(arrays, rows, held, options, task);
     }
   }
 }

@@ -20,19 +20,13 @@ inline void run_with_zero(const core::Problem& problem, int query_zero, int part
 
 // Runs a plain call whose queries have a zero point.
 struct QueryZero {
-  RunWithZero run;
+  RunWithZero run_with_zero;
   int number;
+  static void run(const core::Problem& problem, const QueryZero& zero) { zero.run_with_zero(problem, zero.number, 0, 1); }
+  static void run_part(const core::Problem& problem, const QueryZero& zero, int part, int parts) {
+    zero.run_with_zero(problem, zero.number, part, parts);
+  }
 };
-template <class Runner>
-Status run_part_of(const Whole&, const core::Problem& problem, const QueryZero& zero) {
-  zero.run(problem, zero.number, 0, 1);
-  return Status::ok;
-}
-template <class Runner>
-Status run_part_of(const Part& part, const core::Problem& problem, const QueryZero& zero) {
-  zero.run(problem, zero.number, part.index, part.count);
-  return Status::ok;
-}
 
 template <class Shape, int heads>
 void set_quantisation(core::Problem& problem, const Quantisation<Shape, heads>& quantisation) {
@@ -81,18 +75,18 @@ template <class Number>
 constexpr core::Format format_of = sizeof(Number) == 1 ? core::Format::int8 : core::Format::int16;
 
 // As run_with_options. Plain calls hold no code of options.
-template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyPart>
+template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisation, class AnyOptions, class AnyTask>
 [[gnu::always_inline]] inline Status run_integers(const Arrays& arrays, const Rows& rows, int held,
                                                   const AnyQuantisation& quantisation, const AnyOptions& options,
-                                                  const AnyPart& part) {
+                                                  const AnyTask& task) {
   using Ring = typename Rows::RingType;
   using OutputNumber = typename Arrays::OutputType;
   constexpr bool with_options = is_score_options(null_of<AnyOptions>()) || sizeof(OutputNumber) > 1 || Ring::window > 0 ||
-                                is_paged<Rows> || is_into_state(null_of<AnyPart>());
+                                is_paged<Rows> || is_into_state(null_of<AnyTask>());
   const bool positioned = Ring::window > 0 || are_positioned(options, arrays.causal);
   if (quantisation.status() != Status::ok) return quantisation.status();
   if (!are_held(arrays, Ring::window > 0, options, held)) return Status::bad_query_length;
-  if (!is_part(part)) return Status::bad_part;
+  if (!is_possible(task)) return Status::bad_part;
   core::Problem problem;  // all is set, so that no memory is cleared
   problem.scale = 0.0f;
   set_query<Shape, Plan>(problem, arrays.query, Plan::tokens, arrays.scratch);
@@ -102,9 +96,9 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   problem.value = rows.values();
   const int origin = origin_of(options);
   if (options.scale.given) return Status::no_effect;
-  if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
+  if (!is_origin<Rows, AnyTask>(origin, held)) return Status::bad_origin;
   problem.keys = origin + held;
-  const CallKind kind = {arrays.causal, Rows::cached, positioned, is_into_state(null_of<AnyPart>()), false, origin};
+  const CallKind kind = {arrays.causal, Rows::cached, positioned, is_into_state(null_of<AnyTask>()), false, origin};
   if constexpr (!config::embedded) problem.key_panels = Rows::cached && config::integer_panels;
   if constexpr (with_options) {
     core::Options more;
@@ -113,7 +107,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
     more.origin = origin;
     if constexpr (is_paged<Rows>) more.paging = rows.paging();
     constexpr bool ranged = has_ranges(null_of<AnyOptions>());
-    static_assert(!ranged || !is_into_state(null_of<AnyPart>()), "attend: accumulate and finish take no attend::RangedOptions");
+    static_assert(!ranged || !is_into_state(null_of<AnyTask>()), "attend: accumulate and finish take no attend::RangedOptions");
     if constexpr (ranged) {
       const Status documents = take_documents(problem, options, Rows::cached);
       if (documents != Status::ok) return documents;
@@ -127,15 +121,15 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
       return Status::bad_origin;
     more.output_format = format_of<OutputNumber>;
     if constexpr (ranged) {
-      return run_ranged<core::Integers>(options, part, problem, more);
+      return run_ranged<core::Integers>(options, task, problem, more);
     } else {
-      return run_part_of<core::Integers>(part, problem, more);
+      return perform<core::Integers>(task, problem, more);
     }
   } else {
     const Status status = prepare_tokens(problem, options, kind);
     if (status != Status::ok) return status;
     const QueryZero zero = {quantisation.run_with_zero(), quantisation.query_zero()};
-    return zero.run == nullptr ? run_part_of<core::Integers>(part, problem) : run_part_of<core::Integers>(part, problem, zero);
+    return zero.run_with_zero == nullptr ? perform<core::Integers>(task, problem) : perform<QueryZero>(task, problem, zero);
   }
 }
 

@@ -45,9 +45,9 @@ bool is_in_ring(const core::Problem& problem, const core::Options& options, int 
 
 // Whether a call can begin at an origin: into a State, over keys that lie one after another, none of them beyond what a ring
 // takes too.
-template <class Rows, class AnyPart>
+template <class Rows, class AnyTask>
 constexpr bool is_origin(int origin, int held) {
-  constexpr bool possible = is_into_state(null_of<AnyPart>()) && Rows::RingType::window == 0 && !is_paged<Rows>;
+  constexpr bool possible = is_into_state(null_of<AnyTask>()) && Rows::RingType::window == 0 && !is_paged<Rows>;
   return origin == 0 || (possible && origin > 0 && origin % segment_keys == 0 && held <= most_tokens - origin);
 }
 
@@ -168,9 +168,9 @@ Status take_documents(core::Problem& problem, const AnyOptions& options, bool ca
   problem.queries = problem.keys = tokens;
   return Status::ok;
 }
-// Runs a call that is checked but for its ranges, or what `part` is of it.
-template <class Arithmetic, class AnyOptions, class AnyPart>
-Status run_ranged(const AnyOptions& options, const AnyPart& part, core::Problem& problem, const core::Options& others) {
+// Performs a call that is checked but for its ranges.
+template <class Arithmetic, class AnyOptions, class AnyTask>
+Status run_ranged(const AnyOptions& options, const AnyTask& task, core::Problem& problem, const core::Options& others) {
   const bool has_ranges = options.ranges.tokens != 0;
   if (has_ranges && options.ranges.tokens < problem.queries) return Status::bad_ranges;
   core::RangedOptions ranged;
@@ -179,7 +179,7 @@ Status run_ranged(const AnyOptions& options, const AnyPart& part, core::Problem&
                    options.documents.count == nullptr ? 0 : *options.documents.count, 0};
   if (has_ranges && !core::are_ranges(ranged.ranges, problem.queries)) return Status::bad_ranges;
   if ((has_ranges || options.documents.count != nullptr) && shows_masked(options)) return Status::bad_scores;
-  return run_part_of<Arithmetic>(part, problem, ranged);
+  return perform<Arithmetic>(task, problem, ranged);
 }
 
 // Runs a call over a cache of another format than float that asks for a window at most, which is less code.
@@ -190,12 +190,11 @@ struct WindowRunner : core::Floats {
   }
 };
 
-// A call of floats that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what
-// `part` is of it.
+// A call of floats that has its arrays: refuses what is out of range, fills in what the options set, and performs the task.
 //   rows  those of a cache or of arrays, of which there are `held`
-template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyPart>
+template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyTask>
 [[gnu::always_inline]] inline Status run_with_options(const Arrays& arrays, const Rows& rows, int held,
-                                                      const AnyOptions& options, const AnyPart& part) {
+                                                      const AnyOptions& options, const AnyTask& task) {
   constexpr bool any_options = Rows::plain || is_score_options(null_of<AnyOptions>());
   using Runner = typename Choice<any_options, core::Floats, WindowRunner<Rows, Plan::row_block == 1>>::Type;
   OptionCall call;
@@ -209,12 +208,12 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   }
   call.problem.key_panels = Rows::cached;
   const int origin = origin_of(options);
-  if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
+  if (!is_origin<Rows, AnyTask>(origin, held)) return Status::bad_origin;
   call.problem.keys = origin + held;
   call.options.origin = origin;
-  call.options.begins = is_into_state(null_of<AnyPart>());  // until the state says whether it is new
-  if (!is_part(part)) return Status::bad_part;
-  constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_into_state(null_of<AnyPart>());
+  call.options.begins = is_into_state(null_of<AnyTask>());  // until the state says whether it is new
+  if (!is_possible(task)) return Status::bad_part;
+  constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_into_state(null_of<AnyTask>());
   static_assert(!ranged || !several, "attend: accumulate and finish take no attend::RangedOptions");
   if constexpr (ranged) {
     const Status status = take_documents(call.problem, options, Rows::cached);
@@ -224,9 +223,9 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   if (status != Status::ok) return status;
   if constexpr (values_in_keys<Rows>) call.problem.key_panels = false;  // until here it told caches from arrays
   if constexpr (ranged) {
-    return run_ranged<core::Floats>(options, part, call.problem, call.options);
+    return run_ranged<core::Floats>(options, task, call.problem, call.options);
   } else {
-    return run_part_of<Runner>(part, call.problem, call.options);
+    return perform<Runner>(task, call.problem, call.options);
   }
 }
 

@@ -239,7 +239,7 @@ core::SegmentSet finished_segments(const AnyState& state) {
   return core::segments_of(StateAccess::data(state), Checked<Shape>::value_dim);
 }
 
-// In the place of a part: a call into a state.
+// A call into a state.
 //   up_to  the key to stop before: a multiple of a chunk in integers, unless there are no more keys
 template <class Shape, class AnyState>
 struct IntoState : OneIntoState {
@@ -248,8 +248,8 @@ struct IntoState : OneIntoState {
   int up_to;
 };
 template <class Runner, class Shape, class AnyState>
-[[gnu::always_inline]] inline Status run_part_of(const IntoState<Shape, AnyState>& into, core::Problem& problem,
-                                                 core::Options& options) {
+[[gnu::always_inline]] inline Status perform(const IntoState<Shape, AnyState>& into, core::Problem& problem,
+                                             core::Options& options) {
   constexpr int step = is_integer<Shape> ? integer_chunk : 1;
   Progress& progress = StateAccess::progress(into.state);
   const int keys = problem.keys, begin = progress.end();

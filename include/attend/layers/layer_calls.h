@@ -2,8 +2,8 @@
 #pragma once
 
 #include "../attention.h"
-#include "linear.h"
 #include "layer_blocks.h"
+#include "linear.h"
 
 namespace attend {
 namespace detail {
@@ -187,16 +187,16 @@ constexpr bool is_layer() {
 }
 
 template <class... Types>
-bool is_part(const LayerCall<Types...>&) {
+bool is_possible(const LayerCall<Types...>&) {
   return true;
 }
 
 template <class Runner, class... Types>
-Status run_part_of(const LayerCall<Types...>& call, const core::Problem& problem) {
+Status perform(const LayerCall<Types...>& call, const core::Problem& problem) {
   return run_blocks<Runner>(problem, call) ? Status::ok : Status::out_of_range;
 }
 template <class Runner, class... Types, class CoreOptions>
-Status run_part_of(const LayerCall<Types...>& call, core::Problem& of_block, CoreOptions& options) {
+Status perform(const LayerCall<Types...>& call, core::Problem& of_block, CoreOptions& options) {
   return run_option_blocks<Runner>(of_block, options, call) ? Status::ok : Status::out_of_range;
 }
 

@@ -190,7 +190,7 @@ Status project_all(const Input& input, More&&... more) {
   };
   (take(more), ...);
   if (count < 0 || count > VectorsOf<Input>::tokens) return Status::bad_count;
-  if (!is_part(part)) return Status::bad_part;
+  if (!is_possible(part)) return Status::bad_part;
   const auto overlaps = [&input](const auto& to) {
     if constexpr (is_projection(null_of<decltype(to)>())) return overlap(input, to.output);
     return false;
