@@ -64,11 +64,11 @@ class FeatureWalk {
     int last = rows_.has_states() ? options_.first_key & -chain_keys : begin & -chain_keys;  // the open chain, if there is one
     const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies, key_block_};
     Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
-    while (next.chains > 0) {
+    while (next.count > 0) {
       const Stretch now = next;
-      const int after = now.key + now.chains;
+      const int after = now.key + now.count;
       next = stretches.next(after, begin, end);
-      if (next.key > after && rows_.rows.count <= widened_rows) {
+      if (next.key > after && rows_.rows.count <= most_widening_rows) {
         rows_.keys.prefetch(next.key + next.from, next.to - next.from);
       }
       close_before(last, now.key);

@@ -137,7 +137,7 @@ class IntegerPipeline {
   // Rows of a tile on hosts, whose code is made for each number of them.
   ATTEND_NOINLINE void host_tile(int rows, int r, Row first, int key, int end) {
     IntegerTileRow at[Isa::tile_rows];
-    for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) { at[i] = {token, head}; });
+    for_each_row({rows_->kv_head, first, rows}, group_, [&](int i, int token, int head) { at[i] = {token, head}; });
     if (tiles_.takes_alone(rows_->count)) {
       for (int i = 0; i < rows; ++i) tiles_.add_keys_to_row(at[i], i, key, end, states_[i], sums(i));
       return;
@@ -150,7 +150,7 @@ class IntegerPipeline {
     const Query* query[Isa::tile_rows];
     IntegerTileRow at[Isa::tile_rows];
     const int bytes = core::integer_query_bytes(problem_.head_dim);
-    for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) {
+    for_each_row({rows_->kv_head, first, rows}, group_, [&](int i, int token, int head) {
       at[i] = {token, head};
       query[i] = Isa::prepare(element<int8_t>(problem_.query, token, head), problem_.head_dim,
                               IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
@@ -172,10 +172,10 @@ class IntegerPipeline {
     }
     if (any == 0) return;
     const IntegerChunk source =
-        keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(problem_, memory().chunk));
+        keys_.rows(rows_->kv_head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(problem_, memory().chunk));
     with_rows<AnyNumber, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
                                          tile);
-    if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
+    if constexpr (has_options) keys_.modify(rows, tile, rows_->kv_head, chunk, count);
     static_assert(Isa::tile_rows <= 2, "IntegerSums has room for so many");
     IntegerSums of_rows;
     of_rows.data = sums(r), of_rows.width = problem_.value_dim;
@@ -186,7 +186,7 @@ class IntegerPipeline {
       const Reference reference = reference_of(largest, scale);
       const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
       merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, of_rows.merges[i]);
-      if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
+      if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->kv_head, chunk), count);
     }
     with_rows<AnyNumber, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
   }

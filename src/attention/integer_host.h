@@ -31,7 +31,7 @@ class IntegerHostTiles {
 
   // Queries of a block of rows, in the order in which the kernels read them.
   ATTEND_NOINLINE void prepare_queries(const Rows& rows, int group) {
-    kv_head_ = rows.head;
+    kv_head_ = rows.kv_head;
     for_each_row(rows, group, [this](int r, int token, int head) {
       Isa::prepare(element<int8_t>(problem_.query, token, head), problem_.head_dim, query(r));
     });

@@ -65,16 +65,16 @@ class KeySource {
     made.in_place = in_place(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few_rows = Features::any && rows <= widened_rows && made.in_place;
-    const bool widened_keys = few_rows && problem_.key_panels && is_widened(key_format(), rows);
-    const bool widened_values = few_rows && is_widened(value_format(), rows);
+    const bool few_rows = Features::any && rows <= most_widening_rows && made.in_place;
+    const bool reads_keys_in_place = few_rows && problem_.key_panels && widens_in_registers(key_format(), rows);
+    const bool reads_values_in_place = few_rows && widens_in_registers(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
-    made.panels = keeps_rows_ ? Panels() : widened_keys ? panels_in_place(made) : float_panels(made, visibility);
-    made.panels.scales = widened_keys ? key_scales : nullptr;
-    made.key_scales = widened_keys ? nullptr : key_scales;
-    made.values = widened_values || (made.in_place && !gathers && value_format() == core::Format::float32)
+    made.panels = keeps_rows_ ? Panels() : reads_keys_in_place ? panels_in_place(made) : float_panels(made, visibility);
+    made.panels.scales = reads_keys_in_place ? key_scales : nullptr;
+    made.key_scales = reads_keys_in_place ? nullptr : key_scales;
+    made.values = reads_values_in_place || (made.in_place && !gathers && value_format() == core::Format::float32)
                       ? values_in_place(made)
                       : gathered_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
@@ -167,7 +167,7 @@ class KeySource {
   core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
   core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
   // Whether tiles of so few rows widen numbers of a format in registers.
-  static bool is_widened(core::Format format, int rows) {
+  static bool widens_in_registers(core::Format format, int rows) {
     return format == core::Format::int4 ? rows == 1 : format != core::Format::float32;
   }
   // Position of the first key of an array or a cache; in a cache a panel begins there.

@@ -85,7 +85,7 @@ class PlainWalk {
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;
       tile.r = tiles_begin_ ? 0 : r;
-      if (tiles_begin_) rows_.begin({rows_.rows.head, tile.first, tile.rows}, base2_scale(problem_.scale));
+      if (tiles_begin_) rows_.begin({rows_.rows.kv_head, tile.first, tile.rows}, base2_scale(problem_.scale));
       if (one_chain_) {
         with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
       } else {
@@ -137,7 +137,7 @@ class PlainWalk {
 
   // Divides while the sums are in the first-level cache.
   ATTEND_NOINLINE void divide(const Tile& tile) {
-    const int dims = problem_.value_dim, group = rows_.group, first_head = rows_.rows.head * group;
+    const int dims = problem_.value_dim, group = rows_.group, first_head = rows_.rows.kv_head * group;
     const core::Tensor<void> output = problem_.output;
     const float *sums = rows_.sums.sums(tile.r), *lane_sums = rows_.sums.lane_sums(tile.r);
     Row at = tile.first;

@@ -27,7 +27,7 @@ struct RowBlock {
   // Takes other rows, before any of them begins.
   void take(const Rows& next) {
     rows = next;
-    keys.take_head(rows.head, rows.count, rows.count <= group || (!Features::any && !problem.causal));
+    keys.take_head(rows.kv_head, rows.count, rows.count <= group || (!Features::any && !problem.causal));
   }
 
   // All of these rows begin, or some that are done before others begin: the first of them is row 0 of work memory. They have
@@ -68,7 +68,9 @@ struct RowBlock {
     ATTEND_ISA::for_each_row(rows, group, call);
   }
 
-  RowState<FloatSum<Isa>> state(int token, int head) const { return {element<float>(options.states, token, head), problem.value_dim}; }
+  RowState<FloatSum<Isa>> state(int token, int head) const {
+    return {element<float>(options.states, token, head), problem.value_dim};
+  }
 
   // Some keys (KeySource::block). Where they stay in rows, their scores for all query rows are computed now.
   KeyBlock block(int key, int from, int to, const BlockVisibility& visibility) {

@@ -3,12 +3,12 @@
 // A row of a block as (token, query head within the group).
 struct Row {
   int token;
-  int head;
+  int head;  // of the query heads that share a key/value head
 };
 
 // Which rows: `count` of them from a row on, all of one key/value head.
 struct Rows {
-  int head;
+  int kv_head;
   Row first;
   int count;
 };
@@ -19,12 +19,12 @@ inline Row row_after(Row at, int rows, int group) {
   return at;
 }
 
-// Calls with each row, and its token and query head.
+// Calls with each row, and its token and query head, of all of them.
 template <class Call>
 ATTEND_ALWAYS_INLINE void for_each_row(const Rows& rows, int group, Call call) {
   int token = rows.first.token, head = rows.first.head;
   for (int r = 0; r < rows.count; ++r) {
-    call(r, token, rows.head * group + head);
+    call(r, token, rows.kv_head * group + head);
     if (++head == group) {
       head = 0;
       ++token;
@@ -32,7 +32,7 @@ ATTEND_ALWAYS_INLINE void for_each_row(const Rows& rows, int group, Call call) {
   }
 }
 
-// Query heads that share a key/value head. Counted: the smallest parts divide in software.
+// Query heads that share a key/value head. Counted: the smallest microcontrollers divide in software.
 inline int group_of(const core::Problem& problem) {
   int group = 0;
   for (int heads = 0; heads < problem.query_heads; heads += problem.kv_heads) ++group;
@@ -43,7 +43,7 @@ inline int group_of(const core::Problem& problem) {
 template <class Call>
 ATTEND_ALWAYS_INLINE void for_each_block(const core::Problem& problem, int group, int row_block, Call call) {
   Rows rows;
-  for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
+  for (rows.kv_head = 0; rows.kv_head < problem.kv_heads; ++rows.kv_head) {
     rows.first = {0, 0};
     for (int first = 0; first < group * problem.queries; first += rows.count) {
       if (first > 0) rows.first = row_after(rows.first, rows.count, group);

@@ -16,7 +16,7 @@ ATTEND_NOINLINE inline bool lets_any(const core::Options& options, const QueryRo
 // Keys of one segment that are gone over together, at positions key + from ... key + to - 1.
 struct Stretch {
   int key;
-  int chains;  // keys of whole chains, or 0: there are no more
+  int count;  // of keys to the next stretch: whole chains, or 0, when there are no more
   int from;
   int to;
   bool seen;  // whether all rows see all of these keys, and nothing happens to scores
@@ -33,23 +33,23 @@ struct Stretches {
 
   // The first one from `key` on, a whole number of chains, before `end`. A chain that begins before `begin` goes alone.
   ATTEND_NOINLINE Stretch next(int key, int begin, int end) const {
-    int chains;
-    for (; key < end; key += chains) {
+    int count;
+    for (; key < end; key += count) {
       const int key_limit = key < begin ? chain_keys : at_most(key_block, segment_keys - key % segment_keys);
-      chains = seen_by_all(key, key_limit);
-      if (chains > 0) return {key, chains, 0, chains, true};
-      chains = chain_keys;
+      count = seen_by_all(key, key_limit);
+      if (count > 0) return {key, count, 0, count, true};
+      count = chain_keys;
       if (!visibility.has_any(key, key + chain_keys)) {
-        chains = at_least(chains, (visibility.earliest.first & -chain_keys) - key);
+        count = at_least(count, (visibility.earliest.first & -chain_keys) - key);
         continue;
       }
       // Two segments ahead at most, where masks differ: rows that hide everything are looked at again with the next stretch.
       const int hidden = hidden_from(key, shares_mask() ? end : key + at_most(end - key, 2 * segment_keys));
       if (hidden >= at_most(end - key, chain_keys)) {
-        chains = at_least(chains, hidden & -chain_keys);
+        count = at_least(count, hidden & -chain_keys);
       } else if (lets_any_chain(key, end)) {
-        while (chains < key_limit && key + chains < end && goes_on(key + chains, end)) chains += chain_keys;
-        return visible_panels(key, chains, end);
+        while (count < key_limit && key + count < end && goes_on(key + count, end)) count += chain_keys;
+        return visible_panels(key, count, end);
       }
     }
     return {key, 0, 0, 0, false};
@@ -94,13 +94,13 @@ struct Stretches {
   }
 
   // Leaves out panels at both ends that nobody sees.
-  Stretch visible_panels(int key, int chains, int end) const {
-    int to = at_most(chains, end - key), from = at_least(visibility.earliest.begin - key, 0) & -panel_keys;
+  Stretch visible_panels(int key, int count, int end) const {
+    int to = at_most(count, end - key), from = at_least(visibility.earliest.begin - key, 0) & -panel_keys;
     const auto is_seen = [&](int first, int last) {
       return visibility.has_any(key + first, key + last) && hidden_from(key + first, key + last) < last - first;
     };
     while (from < to && !is_seen(from, at_most(from + panel_keys, to))) from += panel_keys;
     for (int last; from < to && (last = (to - 1) & -panel_keys, !is_seen(last, to));) to = last;
-    return {key, chains, from, to, false};
+    return {key, count, from, to, false};
   }
 };

@@ -20,7 +20,7 @@ uint32_t check_of(const attend_cache& cache) {
 
 // Tokens that there is memory for.
 int capacity(const attend_cache& cache) {
-  return cache.ring_panels > 0 ? (cache.sink_panels + cache.ring_panels) * group_of(cache) : cache.max_tokens;
+  return cache.ring_panels > 0 ? (cache.sink_panels + cache.ring_panels) * panel_keys_of(cache) : cache.max_tokens;
 }
 
 core::Format format(int32_t number) { return core::Format(number); }
@@ -103,7 +103,7 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   cache.key_format = integers ? integer_format : key_format;
   cache.value_format = integers ? integer_format : value_format;
   cache.saturates = (saturates(shape->key_format) ? 1 : 0) + (saturates(shape->value_format) ? 2 : 0);
-  const auto panels = [&](ptrdiff_t tokens) { return (int32_t(tokens) + group_of(cache) - 1) / group_of(cache); };
+  const auto panels = [&](ptrdiff_t tokens) { return (int32_t(tokens) + panel_keys_of(cache) - 1) / panel_keys_of(cache); };
   // The last panel may hold one token only.
   if (shape->window_keys > 0) cache.ring_panels = panels(shape->window_keys - 1) + 1;
   cache.sink_panels = panels(shape->sink_tokens);

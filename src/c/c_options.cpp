@@ -158,7 +158,7 @@ void check_page_table(Call& call, const attend_problem& problem, CallOptions& op
   if (call.failed()) return;
   check_page_numbers(call, problem, options, extent);
   options.first.paging.pages = pages.table;
-  options.first.paging.page_panels = int(pages.page_keys / group_of(call));
+  options.first.paging.page_panels = int(pages.page_keys / panel_keys_of(call));
 }
 
 struct CoreScales {
@@ -200,9 +200,9 @@ bool any_seen(const Call& call, const attend_problem& problem, const CallOptions
 void check_ring(Call& call, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
   if (cache.ring_panels == 0 || call.batch == 0 || call.failed()) return;
-  const int group = group_of(cache);
-  const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * group;
-  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, peak_of(call, cache), group)) * group;
+  const int panel = panel_keys_of(cache);
+  const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * panel;
+  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, peak_of(call, cache), panel)) * panel;
   const bool any_lost = any_seen(call, problem, options, call.keys_of_row(0), lost, back);
   call.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
@@ -330,7 +330,7 @@ void check_pages(Call& call, const attend_problem& problem) {
   }
   call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   call.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
-  call.require(pages.page_keys % group_of(call) == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
+  call.require(pages.page_keys % panel_keys_of(call) == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
   if (call.failed()) return;
   call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES);
   if (!call.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;

@@ -63,7 +63,7 @@ namespace attend::c_surface {
 extern const attend_arithmetic float_arithmetic;
 
 // Keys of the panels of a call.
-inline int group_of(const Call& call) { return call.arithmetic->integers ? integer_chunk : panel_keys; }
+inline int panel_keys_of(const Call& call) { return call.arithmetic->integers ? integer_chunk : panel_keys; }
 
 static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks for must be enough");
 static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header has where states can begin");
@@ -93,7 +93,7 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
 enum IntegerCache : int32_t { integer_rows = 16, integer_panels = 17 };
 constexpr bool has_integers(const attend_cache& cache) { return cache.key_format >= integer_rows; }
 // Keys of its panels.
-constexpr int group_of(const attend_cache& cache) { return has_integers(cache) ? integer_chunk : panel_keys; }
+constexpr int panel_keys_of(const attend_cache& cache) { return has_integers(cache) ? integer_chunk : panel_keys; }
 // The numbers of a key, where a cache of integers keeps them.
 constexpr int integer_key_dim(const attend_cache& cache) {
   return cache.key_format == integer_panels ? core::integer_panel_dim(cache.head_dim) : cache.head_dim;
@@ -135,7 +135,8 @@ void plan(Call& call, int most_keys, int levels);
 inline int levels_over(const attend_cache* cache, int most_keys) {
   const int levels = core::segment_levels(most_keys);
   if (cache == nullptr || cache->ring_panels == 0) return levels;
-  const int group = group_of(*cache), of_ring = core::window_levels(cache->ring_panels * group, cache->sink_panels * group);
+  const int panel = panel_keys_of(*cache),
+            of_ring = core::window_levels(cache->ring_panels * panel, cache->sink_panels * panel);
   return of_ring < levels ? of_ring : levels;
 }
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);

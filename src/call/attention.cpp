@@ -1,5 +1,5 @@
-// Attention with options: which backend computes it; what states become. Attention in parts of about the same work, and with
-// its keys cut at segments: smaller problems, made by moving pointers.
+// Attention with options, which backend computes it, and what states become; in parts of about the same work: smaller problems,
+// made by moving pointers. Calls without options go through backend/dispatch.cpp.
 #include "portable.h"
 
 namespace attend {
@@ -74,8 +74,10 @@ void Floats::leave(const Problem& problem, const Options& options, int from, int
 void Floats::finish(const Problem& problem, const Options& options) { in_float_environment(finish_rows, problem, options); }
 
 void Floats::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
-  in_float_environment(
-      [&]() ATTEND_NOINLINE { merge_states<FloatSum<Scalar>>(static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows, value_dim, nodes); });
+  in_float_environment([&]() ATTEND_NOINLINE {
+    merge_states<FloatSum<Scalar>>(static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows, value_dim,
+                                   nodes);
+  });
 }
 
 void Floats::run_part(const Problem& problem, int part, int parts) { run_units<Floats>(problem, part, parts); }

@@ -117,7 +117,7 @@ void score_by_steps(const ScoreOperands<Number>& of);
 template <class Isa, int rows, int vecs>
 void score_by_chains(const ScoreOperands<float>& of);
 template <class Isa, int rows, int vecs>
-void score_by_ended_chains(const ScoreOperands<float>& of);
+void score_by_stored_chains(const ScoreOperands<float>& of);
 template <class Isa, class Number, int rows, int vecs>
 void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column);
 template <class Isa, int rows, int vecs>
@@ -127,7 +127,7 @@ void whole_value_tile(const float* weights, const ValueRows<float>& values, cons
 // each sum. What it does otherwise it names anew; it is `Isa` here, and kernel/ has the bodies.
 struct BySteps {
   static constexpr int chain_rows = 0, chain_vecs = 0;
-  static constexpr bool chains_values = false, ends_chains = false;
+  static constexpr bool chains_values = false, stores_chains = false;
   static constexpr bool has_weights = false, transposes_rows = false, flushes = false;
 
   // scores[r][k] = or += sum over d of query[r][d] * keys[k / 16][d][k % 16]: score_tile.h.
@@ -198,11 +198,11 @@ struct BySteps {
 
 #ifdef ATTEND_WHOLE_CHAINS
 // The same for an instruction set that has a loop for whole chains of one tile of floats: WholeChains in contract.h, or with
-// `ends` EndedChains.
+// `ends` StoredChains.
 template <int rows_of_chain, int vecs_of_chain, bool ends = false>
 struct ByChains : BySteps {
   static constexpr int chain_rows = rows_of_chain, chain_vecs = vecs_of_chain;
-  static constexpr bool ends_chains = ends, chains_values = ends;
+  static constexpr bool stores_chains = ends, chains_values = ends;
   template <class Number, int rows, int vecs>
   static constexpr bool is_own = sizeof(Number) == sizeof(float) && rows == chain_rows&& vecs == chain_vecs;
 
@@ -211,7 +211,7 @@ struct ByChains : BySteps {
     if constexpr (!is_own<Number, rows, vecs>) {
       score_by_steps<Isa, Number, rows, vecs>(of);
     } else if constexpr (ends) {
-      score_by_ended_chains<Isa, rows, vecs>(of);
+      score_by_stored_chains<Isa, rows, vecs>(of);
     } else {
       score_by_chains<Isa, rows, vecs>(of);
     }

@@ -54,7 +54,7 @@ struct HostOperations : CommonOperations<Isa> {
   // The size of the tile of floats that has a loop of its own for whole chains, WholeChains; 0 where there is none.
   int chain_rows = Isa::chain_rows, chain_vecs = Isa::chain_vecs;
   bool chains_values = Isa::chains_values;      // whether that loop takes chains of values, too
-  bool ends_chains = Isa::ends_chains;          // whether these loops add their sums to what is there: EndedChains
+  bool stores_chains = Isa::stores_chains;      // whether these loops add their sums to what is there: StoredChains
   bool has_weights = Isa::has_weights;          // whether it has its own weights of a row: PanelWeights
   bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
   int transposed = Isa::transposed;             // how many rows and columns transpose takes
@@ -169,7 +169,7 @@ struct WholeChains {
 
 // Loops over chains that add their sums to memory, or with `adds` false store them, instead of leaving them in registers.
 template <class Isa>
-struct EndedChains {
+struct StoredChains {
   // to[r][k] += sum over d < chains * chain_dims of query[r][d] * panels[k / 16][d][k % 16], in chains; chains: not 0.
   void (*scores)(const float* query, ptrdiff_t stride, const float* panels, ptrdiff_t panel_stride, int chains, float* to,
                  ptrdiff_t to_stride, bool adds) = &Isa::score_chains;
@@ -190,8 +190,8 @@ struct Has<true, Operations> {
 
 template <class Isa>
 constexpr bool has_host_operations() {
-  static_assert(Has<((Isa::chain_rows > 0 || Isa::chains_values) && !Isa::ends_chains), WholeChains<Isa>>::all, "");
-  static_assert(Has<Isa::ends_chains, EndedChains<Isa>>::all, "");
+  static_assert(Has<((Isa::chain_rows > 0 || Isa::chains_values) && !Isa::stores_chains), WholeChains<Isa>>::all, "");
+  static_assert(Has<Isa::stores_chains, StoredChains<Isa>>::all, "");
   static_assert(Has<Isa::flushes, FlushingOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
   static_assert(Has<Isa::transposes_rows, RowOperations<Isa>>::all, "");

@@ -1,4 +1,4 @@
-// Packs keys into panels; helpers that all rooms use.
+// Packs keys into panels; small helpers that kernels and walks share.
 
 constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
 

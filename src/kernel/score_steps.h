@@ -84,6 +84,7 @@ struct ScoreSteps {
   ATTEND_ALWAYS_INLINE const Number* vectors(int d, int v) const {
     return panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys;
   }
+  ATTEND_ALWAYS_INLINE const Number* first(int v) const { return vectors(0, v); }
   template <int steps>
   ATTEND_ALWAYS_INLINE void take() const {
     if constexpr (widens<Number> && steps > 1) prefetch<steps>(near);

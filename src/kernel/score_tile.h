@@ -88,7 +88,7 @@ ATTEND_ALWAYS_INLINE void score_by_chains(const ScoreOperands<float>& of) {
 
 // Chains by a loop that adds them to the scores.
 template <class Isa, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_by_ended_chains(const ScoreOperands<float>& of) {
+ATTEND_ALWAYS_INLINE void score_by_stored_chains(const ScoreOperands<float>& of) {
   const int chains = of.dims / chain_dims, done = chains * chain_dims;
   if (chains > 0) {
     Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);

@@ -10,7 +10,7 @@
 template <class Number>
 constexpr bool widens = sizeof(Number) != sizeof(float);
 
-constexpr int widened_rows = 4;  // the most rows of a tile that widens numbers in registers
+constexpr int most_widening_rows = 4;  // the most rows of a tile that widens numbers in registers
 
 // The number of columns that one call of Isa::chains takes.
 template <class Isa, class Number>
@@ -33,7 +33,7 @@ constexpr int most_kernel_rows(int rows) {
                    : at_least(kernel_rows<Isa, Number>(rows), most_kernel_rows<Isa, Number>(rows - 1));
 }
 template <class Isa, class Number>
-constexpr int most_rows = most_kernel_rows<Isa, Number>(widens<Number> ? widened_rows : Isa::tile_rows);
+constexpr int most_rows = most_kernel_rows<Isa, Number>(widens<Number> ? most_widening_rows : Isa::tile_rows);
 
 // Whether there are kernels for a number of rows.
 template <class Isa, class Number>

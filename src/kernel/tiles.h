@@ -103,7 +103,7 @@ template <class Isa>
 struct Tiles {
   // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
   //   query   [rows][head_dim], scaled
-  //   panels  of key 0; for other formats than float32 there are at most widened_rows rows, for int4 one
+  //   panels  of key 0; for other formats than float32 there are at most most_widening_rows rows, for int4 one
   //   from    a whole number of panels
   //   scores  of key 0: [rows][score_keys], or as many as there are for one row
   ATTEND_HOT ATTEND_NOINLINE static void score(int rows, const float* query, const Panels& panels, int from, int to,
@@ -144,7 +144,7 @@ struct Tiles {
   // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one
   // of each chain_keys, added up in ascending order. A row that sees none of a chain's keys adds zero.
   //   weights  [rows][score_keys], or as many as there are for one row
-  //   values   for other formats than float32, at most widened_rows rows that see the same keys; for int4 one
+  //   values   for other formats than float32, at most most_widening_rows rows that see the same keys; for int4 one
   //   visible  [rows], never falling; not all 0
   //   sums     [rows][value_dim]
   ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,

@@ -47,18 +47,20 @@ struct ValueSteps {
   ptrdiff_t near, far;  // distances at which values that are widened are prefetched
   ptrdiff_t ahead;      // of one row
   ptrdiff_t stride;
-  // Values of the steps behind `value`. With one pointer less, the array would be as large as a register
-  // of GCC's for four vectors of AArch64, which it cannot address by.
+  // Values of the steps that take() takes, and of the step after them. With one pointer less, the array would be as large as a
+  // register of GCC's for four vectors of AArch64, which it cannot address by.
   const Number* next[5];
 
   ATTEND_ALWAYS_INLINE const float* factors(int r) const { return weights + r * config::score_keys; }
-  ATTEND_ALWAYS_INLINE const Number* vectors(int k, int v) const { return at_step(k) + v * Isa::lanes; }
+  ATTEND_ALWAYS_INLINE const Number* vectors(int k, int v) const { return next[k] + v * Isa::lanes; }
+  ATTEND_ALWAYS_INLINE const Number* first(int v) const { return value + v * Isa::lanes; }  // of step 0
   template <int steps>
   ATTEND_ALWAYS_INLINE void take() {
     ATTEND_UNROLL
-    for (int i = 0; i < steps; ++i) {
-      next[i + 1] = opaque(value + (i + 1) * stride);
-      if (widens<Number>) prefetch_lines<numbers* int(sizeof(Number))>(at_step(i) + near, at_step(i) + far);
+    for (int i = 0; i <= steps; ++i) {
+      next[i] = opaque(value + i * stride);
+      const Number* const at = i == 0 ? value : next[i];
+      if (widens<Number> && i < steps) prefetch_lines<numbers* int(sizeof(Number))>(at + near, at + far);
     }
   }
   ATTEND_ALWAYS_INLINE void advance(int steps) { weights += steps, value = next[steps]; }
@@ -66,9 +68,6 @@ struct ValueSteps {
     value_step<Isa, Number, rows, vecs>(weights, value, numbers, 0, sums);
     next[1] = opaque(value + stride);
   }
-
- private:
-  ATTEND_ALWAYS_INLINE const Number* at_step(int k) const { return k == 0 ? value : next[k]; }
 };
 
 // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.

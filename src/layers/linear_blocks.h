@@ -211,7 +211,7 @@ class LinearBlocks {
     operands.query_stride = block.stride;
     operands.score_stride = linear_.output_stride;
     operands.adds = block.input > 0;
-    constexpr int tile_rows = widens<Number> ? widened_rows : Isa::tile_rows;
+    constexpr int tile_rows = widens<Number> ? most_widening_rows : Isa::tile_rows;
     for (int t = 0; t < block.tokens; t += tile_rows) {
       const int rows = at_most(block.tokens - t, tile_rows);
       operands.query = block.data + t * block.stride;

@@ -29,7 +29,7 @@ class HostLinear {
     }
     const bool works = linear_.work != nullptr && linear_.tokens > 1;
     if constexpr (!in_groups<Number>) {
-      constexpr int few_tokens = widens<Number> ? widened_rows : Isa::tile_rows;
+      constexpr int few_tokens = widens<Number> ? most_widening_rows : Isa::tile_rows;
       if (linear_.panels && !(works && linear_.tokens > few_tokens)) {
         return LinearBlocks<Isa, Number>(linear_, format).run_in_place();
       }

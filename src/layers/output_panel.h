@@ -25,6 +25,7 @@ struct PanelSteps {
   ATTEND_ALWAYS_INLINE const Number* weights_of(int c, int i) const { return at.weights + (c * chain_dims + i) * panel_keys; }
   ATTEND_ALWAYS_INLINE const float* factors(int c) const { return at.input + c * chain_dims; }
   ATTEND_ALWAYS_INLINE const Number* vectors(int i, int v) const { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }
+  ATTEND_ALWAYS_INLINE const Number* first(int v) const { return vectors(0, v); }
   // Prefetches what lies ahead of the weights of the next steps.
   template <int steps>
   ATTEND_ALWAYS_INLINE void take() const {

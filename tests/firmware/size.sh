@@ -26,7 +26,7 @@ done
 limits='
 *             *    ram                   0
 cortex-m0plus -Os  flash_both         5120
-cortex-m4     -Os  flash_both         4112
+cortex-m4     -Os  flash_both         4120
 cortex-m4     -Os  flash_options      13856
 cortex-m4     -Os  flash_decode_ring_int8 7296
 cortex-m4     -Os  flash_decode_ring   6656

@@ -10,7 +10,7 @@ namespace {
 
 // Chains of zeros and of other numbers; nothing behind the sixteen is written.
 template <class Isa>
-bool ends_chains(float* end) {
+bool stores_chains(float* end) {
   float before[16], *const to = end - 16;
   typename Isa::Vec sums[4];
   float of[16];

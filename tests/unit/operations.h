@@ -54,7 +54,7 @@ class Operations : LaneNumbers<Isa> {
     if constexpr (has_lanes) {
       if (!Loads::widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
-      if (!ends_chains<Isa>(end)) return "add_four, store_four";
+      if (!stores_chains<Isa>(end)) return "add_four, store_four";
     }
     if constexpr (has_four_steps) {
       if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";

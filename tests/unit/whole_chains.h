@@ -20,7 +20,7 @@ class ChainTest {
   using Vec = typename Isa::Vec;
   static constexpr int rows = Isa::chain_rows, vecs = Isa::chain_vecs, columns = vecs * Isa::lanes;
   static constexpr int dims = attend::chain_dims, longest = Isa::chains_values ? attend::chain_keys : dims;
-  static constexpr int by = Isa::ends_chains ? 4 : 1;  // what steps are a multiple of
+  static constexpr int by = Isa::stores_chains ? 4 : 1;  // what steps are a multiple of
   static constexpr int panels = columns > attend::panel_keys ? columns / attend::panel_keys : 1;
   static constexpr int most_apart = columns + 3 > attend::panel_keys ? columns + 3 : attend::panel_keys;
 
@@ -29,12 +29,12 @@ class ChainTest {
   //   end  of memory behind which nothing may be touched; at least 8192 floats lie before it
   static const char* first_wrong(float* end) {
     ChainTest test(end);
-    for (int steps = Isa::ends_chains ? by : Isa::chains_values ? 0 : dims; steps <= longest; steps += by) {
+    for (int steps = Isa::stores_chains ? by : Isa::chains_values ? 0 : dims; steps <= longest; steps += by) {
       if (!test.lengths(steps)) return "chain of normal numbers, or of numbers of few digits, or of huge or tiny ones";
     }
     for (const int steps : {5, 8, 17, longest}) {
       // Where rounding is the instruction's own, one length is enough.
-      if (Isa::ends_chains ? steps != 8 : Isa::chains_values ? steps == 8 : steps != dims) continue;
+      if (Isa::stores_chains ? steps != 8 : Isa::chains_values ? steps == 8 : steps != dims) continue;
       if (!test.halfway(steps)) return "chain whose sums end halfway between floats";
       if (!test.too_large(steps)) return "chain whose sums or products are too large";
     }
@@ -93,7 +93,7 @@ class ChainTest {
 
   // The sums of a chain, or false where its loop cannot tell.
   static bool chain(const Operands& of, float (&to)[rows][columns]) {
-    if constexpr (Isa::ends_chains) {
+    if constexpr (Isa::stores_chains) {
       Isa::value_chain(of.factors, of.factor_stride, of.vectors, of.vector_stride, of.steps, to[0], columns, false);
     } else {
       Vec sums[rows][vecs];

@@ -159,35 +159,45 @@ constexpr int origin_of(const VisibilityOptions<Shape>& options) {
 }
 
 // What a call's checks depend on beside its options: whether it is causal by default, over a cache, of queries whose positions
-// matter, one of several into a State, and plain, where the positions of queries may pass the largest int; and its first key.
+// matter, one of several into a State, and plain, where the positions of queries may pass the largest int (takes_any_offset);
+// and the position of its first key.
 struct CallKind {
-  bool causal, cached, positioned, in_several_calls, plain;
+  bool causal, cached, positioned, in_several_calls, takes_any_offset;
   int origin;
 };
 
-// Refuses what is out of range, and fills in what Options set. Until then a problem has the tokens of its arrays or its cache.
-[[gnu::always_inline]] inline Status prepare_tokens_inlined(core::Problem& problem, const Options& options,
-                                                            const CallKind& call) {
-  const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
+// What Options say of a call's tokens; before that, the tokens of its arrays or its cache. A core::Problem has the same fields.
+struct Tokens {
+  int queries, keys, offset;
+  bool causal;
+};
+
+// Refuses what is out of range, and fills in what Options set.
+template <class AnyTokens>
+[[gnu::always_inline]] inline Status prepare_tokens_inlined(AnyTokens& tokens, const Options& options, const CallKind& call) {
+  const int held = tokens.keys, queries = options.query_length.or_else(tokens.queries);
   const int keys = options.key_length.or_else(held);
   const bool needs_tokens = call.cached && !call.in_several_calls;  // to a state an empty cache adds nothing
-  if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
+  if (queries < 0 || queries > tokens.queries) return Status::bad_query_length;
   if (keys < call.origin || keys > held) return Status::bad_key_length;
   if (lacks_tokens(options, needs_tokens, queries, held - call.origin)) return Status::empty_cache;
+  const int offset = options.offset.or_else(call.cached ? held - queries : 0);
+  if (!call.takes_any_offset && offset > any_number - queries) return Status::bad_offset;
   const Status position = check_offset(options, call.positioned, call.cached, queries, held);
   if (position != Status::ok) return position;
-  problem.offset = options.offset.or_else(call.cached ? held - queries : 0);
-  if (!call.plain && problem.offset > any_number - queries) return Status::bad_offset;
-  problem.queries = queries;
-  problem.keys = keys;
-  problem.causal = options.causal.or_else(call.causal);
+  tokens.offset = offset;
+  tokens.queries = queries;
+  tokens.keys = keys;
+  tokens.causal = options.causal.or_else(call.causal);
   return Status::ok;
 }
-inline Status prepare_tokens(core::Problem& problem, const Options& options, const CallKind& call) {
-  return prepare_tokens_inlined(problem, options, call);
+template <class AnyTokens>
+Status prepare_tokens(AnyTokens& tokens, const Options& options, const CallKind& call) {
+  return prepare_tokens_inlined(tokens, options, call);
 }
-[[gnu::always_inline]] inline Status prepare_tokens(core::Problem& problem, const NoOptions& options, const CallKind& call) {
-  return prepare_tokens_inlined(problem, options, call);
+template <class AnyTokens>
+[[gnu::always_inline]] inline Status prepare_tokens(AnyTokens& tokens, const NoOptions& options, const CallKind& call) {
+  return prepare_tokens_inlined(tokens, options, call);
 }
 
 // The arguments of a plain call: first elements of its arrays, their tokens, and whether it is causal by default.
@@ -219,7 +229,14 @@ Status perform(const Part& part, const Problem&... problem) {
 template <class PlanType, class Dims, class AnyOptions, class AnyTask>
 Status run_plain(const Call& call, const AnyOptions& options, const AnyTask& task) {
   constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
-  core::Problem problem;
+  const float scale = options.scale.or_else(usual_scale);
+  Tokens tokens = {call.queries, call.keys, 0, false};
+  const bool positioned = options.causal.or_else(call.causal);
+  const Status status = prepare_tokens(tokens, options, {call.causal, call.key_panels, positioned, false, true, 0});
+  if (status != Status::ok) return status;
+  if (!core::is_scale(scale)) return Status::bad_scale;
+  if (!is_possible(task)) return Status::bad_part;
+  core::Problem problem;  // field by field: compilers clear what is made of a list
   problem.query = {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
   problem.output = {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
   problem.key = call.key;
@@ -228,9 +245,11 @@ Status run_plain(const Call& call, const AnyOptions& options, const AnyTask& tas
   problem.kv_heads = Dims::kv_heads;
   problem.head_dim = Dims::head_dim;
   problem.value_dim = Dims::value_dim;
-  problem.queries = call.queries;
-  problem.keys = call.keys;
-  problem.scale = options.scale.or_else(usual_scale);
+  problem.queries = tokens.queries;
+  problem.keys = tokens.keys;
+  problem.offset = tokens.offset;
+  problem.scale = scale;
+  problem.causal = tokens.causal;
   problem.key_panels = call.key_panels;
   problem.row_block = PlanType::row_block;
   problem.key_block = PlanType::key_block;
@@ -238,11 +257,6 @@ Status run_plain(const Call& call, const AnyOptions& options, const AnyTask& tas
   problem.score_scales = nullptr;
   problem.output_scales = nullptr;
   problem.scale_stride = 0;
-  const bool positioned = options.causal.or_else(call.causal);
-  const Status status = prepare_tokens(problem, options, {call.causal, call.key_panels, positioned, false, true, 0});
-  if (status != Status::ok) return status;
-  if (!core::is_scale(problem.scale)) return Status::bad_scale;
-  if (!is_possible(task)) return Status::bad_part;
   return perform<core::Floats>(task, problem);
 }
 

@@ -255,8 +255,10 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, true> {
   template <class Isa, int steps, bool begins = false, class At, int rows, int vecs>
   ATTEND_ALWAYS_INLINE static void lane_steps(At& at, Vec (&sums)[rows][vecs]) {
     at.template take<steps>();
-    multiply_by_lanes<Isa, steps, At::apart, begins>([&](int r) ATTEND_INLINE_LAMBDA { return at.factors(r); },
-                                                     [&](int i, int v) ATTEND_INLINE_LAMBDA { return at.vectors(i, v); }, sums);
+    const At now = at;  // or Clang keeps two copies of a pointer in the loop
+    multiply_by_lanes<Isa, steps, At::apart, begins>([&](int r) ATTEND_INLINE_LAMBDA { return now.factors(r); },
+                                                     [&](int i, int v) ATTEND_INLINE_LAMBDA { return now.vectors(i, v); },
+                                                     sums);
     at.advance(steps);
   }
   template <class Number>

@@ -73,8 +73,8 @@ struct Neon32 : BySteps {
       // Opaque, or GCC computes what is left of it in advance.
       for (left = opaque(left); left >= 4; left = opaque(left - 4)) {
         at.template take<4>();
-        four_steps({at.factors(0), at.factors(rows > 1 || (At::apart && vecs == 8) ? 1 : 0)},
-                   {at.vectors(0, 0), at.vectors(0, vecs - 4)}, at.stride, sums);
+        four_steps({at.factors(0), at.factors(rows > 1 || (At::apart && vecs == 8) ? 1 : 0)}, {at.first(0), at.first(vecs - 4)},
+                   at.stride, sums);
         at.advance(4);
       }
       for (; left > 0; --left) {
