@@ -99,8 +99,8 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   static constexpr bool adds(int /*key*/) { return true; }
 
   // The open segment of a row. Without states, the chain lies apart from the rest.
-  typename FloatSum<Isa>::Open open_segment(int r) const {
-    auto open = FloatSum<Isa>::open(rows_[r].state, problem_.value_dim);
+  typename SumInFloats<Isa>::Open open_segment(int r) const {
+    auto open = SumInFloats<Isa>::open(rows_[r].state, problem_.value_dim);
     if (!has_states()) open.sums = open.chain, open.chain = chain_;
     return open;
   }
@@ -146,7 +146,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
         float numbers[2];
         const auto row = open_segment(r);
         SumNode<float> top = row.node(numbers);
-        push_node<FloatSum<Isa>>(nodes_of(r, depth), joins, top);
+        push_node<SumInFloats<Isa>>(nodes_of(r, depth), joins, top);
         row.clear();
       }
       return;
@@ -161,7 +161,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();
     float numbers[2];
     SumNode<float> all = open_segment(r).node(numbers);
-    if (depth > 0) push_node<FloatSum<Isa>>(nodes_of(r, depth), depth, all);
+    if (depth > 0) push_node<SumInFloats<Isa>>(nodes_of(r, depth), depth, all);
     if constexpr (Features::states) {
       const Denominator denominator = denominator_of(options_, head, all.numbers[0], all.numbers[1]);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
@@ -186,7 +186,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   // Where nodes of a row are in work memory.
   SumNodes<float> nodes_of(int r, int n) const { return nodes_of_row(nodes_, r, row_limit(), problem_.value_dim, n); }
 
-  RowState<FloatSum<Isa>> state(int r) const { return {rows_[r].state, problem_.value_dim}; }
+  RowState<SumInFloats<Isa>> state(int r) const { return {rows_[r].state, problem_.value_dim}; }
 
   static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
   bool is_scaled() const { return scaled || folded_.any(); }
@@ -280,7 +280,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
     float* place = state_ + memory().queries() + memory().nodes(problem_.head_dim) + depth * level + r * row;
     float numbers[2] = {add_lanes<Isa>(lane_sums(r)), max(r)};
     SumNode<float> top = {sums_[r], numbers};
-    join_nodes<FloatSum<Isa>>(top, joins, problem_.value_dim, [&] {
+    join_nodes<SumInFloats<Isa>>(top, joins, problem_.value_dim, [&] {
       place -= level;
       return SumNode<float>{--depth == 0 ? output_[r] : place - level + 2, place};
     });

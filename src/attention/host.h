@@ -186,7 +186,7 @@ inline bool takes_plain_segments(const core::Problem& problem, const core::Optio
 
 template <class Isa>
 ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core::Options& options) {
-  using State = RowState<FloatSum<Isa>>;
+  using State = RowState<SumInFloats<Isa>>;
   const int group = group_of(problem);
   core::Problem segment = problem;  // of one key/value head; its sums are made where states have those of their open segment
   segment.kv_heads = 1;
@@ -208,18 +208,18 @@ ATTEND_NOINLINE void run_plain_segments(const core::Problem& problem, const core
     states.data = element<float>(states, 0, head * group);
     segment.output = states;
     segment.output.data = static_cast<float*>(states.data) + core::state_head;
-    for_each_state<FloatSum<Isa>>(states, segment, [&](const State& state, int, int) {
+    for_each_state<SumInFloats<Isa>>(states, segment, [&](const State& state, int, int) {
       if (options.begins) state.begin_nodes();
     });
     for (int key = options.first_key; key < problem.keys; key += segment_keys) {
       segment.key.data = element<float>(problem.key, 0, head) + key * key_stride;
       segment.value.data = element<float>(problem.value, key, head);
       is_short_decode(segment) ? run_short_decode<Isa>(segment, segment_keys, false) : run_blocks<Isa>(segment, false);
-      for_each_state<FloatSum<Isa>>(states, segment, [&](const State& state, int, int) {
+      for_each_state<SumInFloats<Isa>>(states, segment, [&](const State& state, int, int) {
         state.push(segment_of(key), node_at(state.lane_sums, segment.value_dim), segment_of(key) + 1);
       });
     }
-    for_each_state<FloatSum<Isa>>(states, segment, [](const State& state, int, int) { state.begin_open(); });
+    for_each_state<SumInFloats<Isa>>(states, segment, [](const State& state, int, int) { state.begin_open(); });
   }
 }
 

@@ -199,7 +199,7 @@ class IntegerPipeline {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
       for (int r = 0; r < rows_->count; ++r) {
         SumNode<int32_t> top = node(r);
-        push_node<IntegerSum>(nodes_of(r, depth), joins, top);
+        push_node<SumInIntegers>(nodes_of(r, depth), joins, top);
       }
     }
     begin();
@@ -210,7 +210,7 @@ class IntegerPipeline {
     const int depth = tree_.depth();
     for_each_row(*rows_, group_, [&](int r, int token, int head) {
       SumNode<int32_t> all = node(r);
-      if (depth > 0) push_node<IntegerSum>(nodes_of(r, depth), depth, all);
+      if (depth > 0) push_node<SumInIntegers>(nodes_of(r, depth), depth, all);
       store_integer_row<Isa>(problem_, options_, all, token, head);
     });
   }
@@ -245,7 +245,7 @@ class IntegerPipeline {
   }
   // The open segment of a row.
   SumNode<int32_t> node(int r) const { return {sums(r), reinterpret_cast<int32_t*>(states_ + r)}; }
-  IntegerSum::Open open(int r) const { return {node(r), problem_.value_dim}; }
+  SumInIntegers::Open open(int r) const { return {node(r), problem_.value_dim}; }
   int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 
   const core::Problem& problem_;

@@ -135,14 +135,10 @@ inline void take_unit(core::Problem& problem, const WorkUnit& work_unit, const T
 }
 
 // Makes the options those of a unit of work.
-inline void take_options(core::Options& options, const WorkUnit& work_unit, const TensorFormats& formats) {
+template <class Options>
+void take_options(Options& options, const WorkUnit& work_unit, const TensorFormats& formats) {
   core::move_queries(options, work_unit.token, work_unit.query_head);
   core::move_keys(options, work_unit.kv_head, 0, formats.scale_bytes);
-}
-inline void take_options(core::RangedOptions& options, const WorkUnit& work_unit, const TensorFormats& formats) {
-  core::Options& others = options;
-  take_options(others, work_unit, formats);
-  options.ranges.token += work_unit.token;
 }
 
 // Calls with each unit of a part of a call with options. Into states, tokens count alike: the cut must not depend on keys,

@@ -85,16 +85,6 @@ inline void take_range(core::Problem& problem, core::Options& options, const Ran
   }
 }
 
-// Whether a call without options does all that these ask for, of numbers of one format.
-inline bool has_no_option(const core::Options& options, const TensorFormats& formats, core::Format plain) {
-  const bool arrays = options.sink_logits != nullptr || options.lse.data != nullptr || options.states.data != nullptr ||
-                      options.key_scales != nullptr || options.value_scales != nullptr;
-  const bool all_plain = formats.query == plain && formats.key == plain && formats.value == plain && formats.output == plain;
-  return !score_use(options).modifies && !arrays && all_plain && options.left < 0 && options.right < 0 &&
-         options.query_zero == 0 && options.paging.pages == nullptr && options.paging.ring_panels == 0 && options.origin == 0 &&
-         options.first_key == 0;
-}
-
 template <class Arithmetic>
 void run_ranged(const core::Problem& problem, const core::RangedOptions& options) {
   const core::Ranges& ranges = options.ranges;

@@ -68,7 +68,7 @@ struct RowBlock {
     ATTEND_ISA::for_each_row(rows, group, call);
   }
 
-  RowState<FloatSum<Isa>> state(int token, int head) const {
+  RowState<SumInFloats<Isa>> state(int token, int head) const {
     return {element<float>(options.states, token, head), problem.value_dim};
   }
 

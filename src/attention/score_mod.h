@@ -177,6 +177,17 @@ inline ScoreUse score_use(const core::Options& options) {
           has_bias || has_mask || has_relative};
 }
 
+// Whether a call without options does all that these ask for, of numbers of one format.
+inline bool has_no_option(const core::Options& options, const TensorFormats& formats, core::Format plain) {
+  static_assert(core::option_count == 34, "attend: does a call without options do without the new one?");
+  const bool arrays = options.sink_logits != nullptr || options.lse.data != nullptr || options.states.data != nullptr ||
+                      options.key_scales != nullptr || options.value_scales != nullptr;
+  const bool all_plain = formats.query == plain && formats.key == plain && formats.value == plain && formats.output == plain;
+  return !score_use(options).modifies && !arrays && all_plain && options.left < 0 && options.right < 0 &&
+         options.query_zero == 0 && options.paging.pages == nullptr && options.paging.ring_panels == 0 && options.origin == 0 &&
+         options.first_key == 0;
+}
+
 // Whether any score of whole panels is minus infinity.
 template <class Isa>
 bool any_masked(const float* scores, int count) {

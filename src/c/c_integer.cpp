@@ -65,7 +65,7 @@ void check_constants(Call& call, const attend_problem& problem) {
   call.float_scale = constants[0].output_scale;
 }
 
-// Formats, and what integers do without.
+// Formats and constants.
 void check_formats(Call& call, const attend_problem& problem) {
   const auto bytes = [&](int format, attend_argument argument) {
     call.require(format == ATTEND_DEFAULT_FORMAT || format == ATTEND_INT8, ATTEND_UNKNOWN, argument);

@@ -248,9 +248,23 @@ void check_key_options(Call& call, const attend_problem& problem, CallOptions& o
   check_ring(call, problem, options);
 }
 
+// Options of floats, which integers do without.
+void check_integers(Call& call, const attend_problem& problem) {
+  call.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  call.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  call.left_out(problem.bias_stage == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
+  call.left_out(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
+  call.left_out(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
+  call.left_out(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
+  call.left_out(problem.lse.data == nullptr, ATTEND_ARG_LSE);
+  call.left_out(problem.lse_base == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
+  call.left_out(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
+}
+
 }  // namespace
 
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes) {
+  if (call.arithmetic->integers) check_integers(call, problem);
   options.first.sink_logits = check_heads(call, problem.sink_logits, ATTEND_ARG_SINK_LOGITS);
   options.first.output_format = call.output_format;
   options.first.query_zero = call.query_zero;
@@ -276,21 +290,26 @@ void check_together(Call& call, const core::Options& options) {
   call.require(refused == core::Refused::nothing, answers[int(refused)].error, answers[int(refused)].argument);
 }
 
-// Options of floats, which integers do without.
-static void check_integers(Call& call, const attend_problem& problem) {
-  call.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
-  call.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
-  call.left_out(problem.bias_stage == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
-  call.left_out(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
-  call.left_out(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
-  call.left_out(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
-  call.left_out(problem.lse.data == nullptr, ATTEND_ARG_LSE);
-  call.left_out(problem.lse_base == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
-  call.left_out(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
+core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
+  core::RangedOptions ranged;
+  core::Options& of_row = ranged;
+  of_row = options.first;
+  static_assert(core::option_count == 34, "attend: what does a batch row have of the new option?");
+  of_row.visible.first = row * options.mask_step;
+  of_row.bias.first = row * options.bias_step;
+  move(of_row.key_scales, row * options.key_scale_step);
+  move(of_row.value_scales, row * options.value_scale_step);
+  move(of_row.paging.pages, row * options.page_step);
+  move(of_row.lse.data, row * options.lse_step);
+  move(of_row.scores.data, row * options.score_step);
+  move(of_row.states.data, row * options.state_step);
+  ranged.ranges = options.ranges;
+  if (ranged.ranges.first != nullptr) move(ranged.ranges.first, row * options.range_step);
+  if (ranged.ranges.end != nullptr) move(ranged.ranges.end, row * options.range_step);
+  return ranged;
 }
 
 void check_options(Call& call, const attend_problem& problem, CallOptions& options) {
-  if (call.arithmetic->integers) check_integers(call, problem);
   core::Options& first = options.first;
   first.states.data = problem.states;
   first.soft_cap = problem.soft_cap;

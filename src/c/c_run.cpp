@@ -5,24 +5,6 @@
 
 namespace attend::c_surface {
 
-core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
-  core::RangedOptions ranged;
-  core::Options& of_row = ranged;
-  of_row = options.first;
-  of_row.visible.first = row * options.mask_step;
-  of_row.bias.first = row * options.bias_step;
-  move(of_row.key_scales, row * options.key_scale_step);
-  move(of_row.value_scales, row * options.value_scale_step);
-  move(of_row.paging.pages, row * options.page_step);
-  move(of_row.lse.data, row * options.lse_step);
-  move(of_row.scores.data, row * options.score_step);
-  move(of_row.states.data, row * options.state_step);
-  ranged.ranges = options.ranges;
-  if (ranged.ranges.first != nullptr) move(ranged.ranges.first, row * options.range_step);
-  if (ranged.ranges.end != nullptr) move(ranged.ranges.end, row * options.range_step);
-  return ranged;
-}
-
 namespace {
 
 // Calls with each batch row, or a part of it.
@@ -59,10 +41,11 @@ void check_whole(Call& call, const attend_problem* problem) {
 
 // Checks options and runs a part; refuses it if it does not begin at the states' next key. Not inlined: calls without options
 // need none of its stack.
-__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, void* workspace,
+__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, void* workspace, size_t size,
                                                     const Parts& cut) {
   CallOptions call_options;
   check_options(call, problem, call_options);
+  check_workspace(call, workspace, size, call.workspace_bytes);
   const bool has_states = problem.states != nullptr;
   core::SeenKeys seen = {};
   if (has_states && !call.failed()) {
@@ -89,7 +72,7 @@ attend_status run_part(const attend_problem* problem, const Parts& cut, void* wo
   check_call(call, problem);
   check_run(call, cut, workspace, workspace_size);
   if (call.failed()) return call.status();
-  if (!call.plain) return run_options(*problem, call, workspace, cut);
+  if (!call.plain) return run_options(*problem, call, workspace, workspace_size, cut);
   call.arithmetic->begin(call, *problem, workspace);
   call.arithmetic->run(call, cut);
   return ATTEND_OK;

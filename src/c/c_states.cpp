@@ -120,6 +120,8 @@ namespace {
 // States that have taken the keys of the problem, up to the last: all that queries see.
 void check_all_taken(Call& call, const attend_problem& problem, CallOptions& options) {
   const bool nobody = call.batch == 0 || call.first.queries == 0;
+  check_windows(call, problem, options.first);
+  check_together(call, options.first);
   if (call.failed() || nobody) return;
   const Stopped stopped = check_stopped(call, problem.states, ATTEND_ARG_STATES);
   if (problem.cache != nullptr) check_cache(call, problem.cache);
@@ -135,8 +137,6 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
   call.first.keys = int(keys);
   call.first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   check_position(call, problem);
-  check_windows(call, problem, options.first);
-  check_together(call, options.first);
   set_states(problem.states, call, options);
   if (call.failed()) return;
   const core::SeenKeys seen = call.arithmetic->seen_keys(call.first, options.first);

@@ -249,7 +249,7 @@ void run_options_row(const Parts& cut, const core::Problem& row, const core::Ran
 inline void check_run(Call& call, const Parts& parts, void* workspace, size_t size) {
   if (call.failed()) return;
   check_parts(call, parts, call.first.queries, call.first.keys);
-  check_workspace(call, workspace, size, call.workspace_bytes);
+  if (call.plain) check_workspace(call, workspace, size, call.workspace_bytes);  // otherwise once its options are checked
 }
 
 }  // namespace attend::c_surface

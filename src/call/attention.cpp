@@ -40,7 +40,7 @@ void Floats::run_part(const Problem& problem, const RangedOptions& options, int 
 }
 
 void Floats::begin(const Problem& problem, const Options& options) {
-  for_each_state<FloatSum<Scalar>>(options.states, problem, [](const FloatState& state, int, int) { state.begin(); });
+  for_each_state<SumInFloats<Scalar>>(options.states, problem, [](const FloatState& state, int, int) { state.begin(); });
 }
 
 SeenKeys Floats::seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
@@ -48,7 +48,7 @@ SeenKeys Floats::seen_keys(const Problem& problem, const Options& options) { ret
 namespace {
 
 ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
-  for_each_state<FloatSum<Scalar>>(options.states, problem, [&](const FloatState& state, int token, int head) {
+  for_each_state<SumInFloats<Scalar>>(options.states, problem, [&](const FloatState& state, int token, int head) {
     ptrdiff_t at = distance(problem.output, token, head);
     Denominator all;
     state.add_up(problem.keys, [&](int c, int count, const SumNode<float>& total) {
@@ -66,8 +66,8 @@ ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options)
 
 void Floats::leave(const Problem& problem, const Options& options, int from, int to) {
   in_float_environment([&]() ATTEND_NOINLINE {
-    for_each_state<FloatSum<Scalar>>(options.states, problem,
-                                     [=](const FloatState& state, int, int) { state.leave(from, to); });
+    for_each_state<SumInFloats<Scalar>>(options.states, problem,
+                                        [=](const FloatState& state, int, int) { state.leave(from, to); });
   });
 }
 
@@ -75,8 +75,8 @@ void Floats::finish(const Problem& problem, const Options& options) { in_float_e
 
 void Floats::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
   in_float_environment([&]() ATTEND_NOINLINE {
-    merge_states<FloatSum<Scalar>>(static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows, value_dim,
-                                   nodes);
+    merge_states<SumInFloats<Scalar>>(static_cast<float*>(states), static_cast<const float*>(others), takes_open, rows,
+                                      value_dim, nodes);
   });
 }
 

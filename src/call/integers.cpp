@@ -41,18 +41,18 @@ void Integers::run_part(const Problem& problem, const RangedOptions& options, in
 }
 
 void Integers::begin(const Problem& problem, const Options& options) {
-  for_each_state<IntegerSum>(options.states, problem, [](const IntegerState& state, int, int) { state.begin(); });
+  for_each_state<SumInIntegers>(options.states, problem, [](const IntegerState& state, int, int) { state.begin(); });
 }
 
 SeenKeys Integers::seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
 
 void Integers::leave(const Problem& problem, const Options& options, int from, int to) {
-  for_each_state<IntegerSum>(options.states, problem, [=](const IntegerState& state, int, int) { state.leave(from, to); });
+  for_each_state<SumInIntegers>(options.states, problem, [=](const IntegerState& state, int, int) { state.leave(from, to); });
 }
 
 void Integers::finish(const Problem& problem, const Options& options) {
   int32_t* const sums = static_cast<int32_t*>(problem.scratch);
-  for_each_state<IntegerSum>(options.states, problem, [&](const IntegerState& state, int token, int head) {
+  for_each_state<SumInIntegers>(options.states, problem, [&](const IntegerState& state, int token, int head) {
     int32_t numbers[2];
     const SumNode<int32_t> all = {sums, numbers};
     state.add_up(problem.keys, [&](int c, int count, const SumNode<int32_t>& total) {
@@ -64,7 +64,8 @@ void Integers::finish(const Problem& problem, const Options& options) {
 }
 
 void Integers::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
-  merge_states<IntegerSum>(static_cast<int32_t*>(states), static_cast<const int32_t*>(others), takes_open, rows, value_dim, nodes);
+  merge_states<SumInIntegers>(static_cast<int32_t*>(states), static_cast<const int32_t*>(others), takes_open, rows, value_dim,
+                              nodes);
 }
 
 }  // namespace core

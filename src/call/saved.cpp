@@ -122,10 +122,10 @@ void load_states(const SavedHead& head, const uint8_t* bytes, Number* states, in
 
 void save(SavedHead& head, const float* states, int room, uint8_t* bytes) {
   in_float_environment(
-      [&]() ATTEND_NOINLINE { save_states<FloatSum<Scalar>>(head, const_cast<float*>(states), room, bytes); });  // only read
+      [&]() ATTEND_NOINLINE { save_states<SumInFloats<Scalar>>(head, const_cast<float*>(states), room, bytes); });  // only read
 }
 void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) {
-  save_states<IntegerSum>(head, const_cast<int32_t*>(states), room, bytes);
+  save_states<SumInIntegers>(head, const_cast<int32_t*>(states), room, bytes);
 }
 
 namespace {
@@ -189,10 +189,10 @@ Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
 }
 
 void load(const SavedHead& head, const uint8_t* bytes, float* states, int room) {
-  in_float_environment([&]() ATTEND_NOINLINE { load_states<FloatSum<Scalar>>(head, bytes, states, room); });
+  in_float_environment([&]() ATTEND_NOINLINE { load_states<SumInFloats<Scalar>>(head, bytes, states, room); });
 }
 void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) {
-  load_states<IntegerSum>(head, bytes, states, room);
+  load_states<SumInIntegers>(head, bytes, states, room);
 }
 
 }  // namespace core

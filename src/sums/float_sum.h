@@ -2,10 +2,11 @@
 // So maxima only move exponents: a segment that starts without the maximum of the keys before it has the same digits.
 
 template <class Isa>
-struct FloatSum {
+struct SumInFloats {
   using Number = float;
   using Node = SumNode<float>;
-  static constexpr int columns = config::embedded ? 1 : 4;  // each takes a float of stack for each level of the tree
+  static constexpr int columns =
+      config::embedded ? 1 : 4;  // each takes a float of stack for each level of the tree, and a node two more
   static constexpr size_t state_numbers(int value_dim, int nodes) { return core::state_floats(value_dim, nodes); }
 
   // Exact but for the additions, and the same whichever comes first.

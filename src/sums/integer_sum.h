@@ -6,7 +6,7 @@ ATTEND_ALWAYS_INLINE int32_t merged_sum(int32_t total, int32_t added, const Merg
   return int32_t(uint32_t(total >> merges.total) + uint32_t(rounded));
 }
 
-struct IntegerSum {
+struct SumInIntegers {
   using Number = int32_t;
   using Node = SumNode<int32_t>;
   static constexpr int columns = config::embedded ? 4 : 8;
@@ -79,7 +79,7 @@ inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end,
 // A row's output, in the format of the options of a call that has any.
 template <class Isa, class Options>
 void store_integer_row(const core::Problem& problem, const Options& options, const SumNode<int32_t>& all, int token, int head) {
-  const RowEnd end = row_end(IntegerSum::state_of(all), problem.output_scales[head * problem.scale_stride]);
+  const RowEnd end = row_end(SumInIntegers::state_of(all), problem.output_scales[head * problem.scale_stride]);
   if constexpr (sizeof options > 1) {
     if (options.output_format == core::Format::float32) {
       return store_floats(all.sums, end, problem.value_dim, options.float_scale, element<float>(problem.output, token, head));

@@ -1,5 +1,5 @@
-// Sums of segments, and how they are added up in the order of core/segments.h, for every kind of sum: FloatSum (float_sum.h)
-// and IntegerSum (integer_sum.h). A kind, `Sum`, says
+// Sums of segments, and how they are added up in the order of core/segments.h, for every kind of sum: SumInFloats (float_sum.h)
+// and SumInIntegers (integer_sum.h). A kind, `Sum`, says
 //   Number             what sums are made of
 //   join(to, added, width, is_behind)  adds a node to another; is_behind: the added one is of later segments
 //   copy, clear        of nodes
@@ -64,7 +64,10 @@ class TreeSum {
   explicit TreeSum(int columns) : columns_(columns) { Sum::clear(open().node(), columns); }
 
   void take(int segment, const SumNode<Number>& node) {
-    if (last_ >= 0) join(open(), tree_.close(last_, segment));
+    if (last_ >= 0) {
+      const SumNodes<Number> nodes = open();  // before close() moves it
+      join(nodes, tree_.close(last_, segment));
+    }
     Sum::copy(node, columns_, open().node());
     last_ = segment;
   }

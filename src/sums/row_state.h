@@ -99,5 +99,5 @@ void merge_states(Number* states, const Number* others, bool takes_open, int row
   }
 }
 
-using FloatState = RowState<FloatSum<Scalar>>;
-using IntegerState = RowState<IntegerSum>;
+using FloatState = RowState<SumInFloats<Scalar>>;
+using IntegerState = RowState<SumInIntegers>;

@@ -4,13 +4,13 @@
 template <class Isa>
 ATTEND_ALWAYS_INLINE void end_row(const SumNode<float>& all, int value_dim, bool divides, float* output) {
   if (divides) return divide_row<Isa>(all.sums, value_dim, all.numbers[0], output);
-  FloatSum<Isa>::copy(all, value_dim, node_at(output, value_dim));
+  SumInFloats<Isa>::copy(all, value_dim, node_at(output, value_dim));
 }
 
 template <class Isa, class Features>
 class RowSums {
  public:
-  using State = RowState<FloatSum<Isa>>;
+  using State = RowState<SumInFloats<Isa>>;
 
   RowSums(float* work, const core::HostWorkMemory& at, int rows, int value_dim, bool has_states)
       : softmax(static_cast<SoftmaxState*>(static_cast<void*>(work + at.softmax))),
@@ -55,7 +55,7 @@ class RowSums {
   void end_segment(int r, int depth, int joins) const {
     float numbers[2];
     SumNode<float> top = row(r).node(numbers);
-    push_node<FloatSum<Isa>>(nodes(r, depth), joins, top);
+    push_node<SumInFloats<Isa>>(nodes(r, depth), joins, top);
     if constexpr (Features::any) row(r).clear();
   }
   // Into a state; `next` is the next segment in which any row sees a key.
@@ -70,7 +70,7 @@ class RowSums {
   SumNode<float> all(int r, int depth, bool is_open, float* numbers) const {
     if (!is_open) return nodes(r, 0).node();
     SumNode<float> top = row(r).node(numbers);
-    if (depth > 0) push_node<FloatSum<Isa>>(nodes(r, depth), depth, top);
+    if (depth > 0) push_node<SumInFloats<Isa>>(nodes(r, depth), depth, top);
     return top;
   }
 

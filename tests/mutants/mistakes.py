@@ -13,7 +13,7 @@ LEFT_OUT = [
     (re.compile(r"\b(option_)?row_block = |\b(key_block|score_keys|decode_keys|tile_rows|row_state) = [\w ]+;"),
      "sizes of blocks and tiles change no result"),
     (re.compile(r"\b(kernel_rows|tile_vecs|widening_vecs|softmax_rows|softmax_vecs)\((int|bool)\b"), "sizes of tiles likewise"),
-    (re.compile(r"\bwidened_rows = "), "sizes of tiles likewise"),
+    (re.compile(r"\bmost_widening_rows = "), "sizes of tiles likewise"),
     (re.compile(r"decltype"), "a check of the compiler's, in isa/contract.h"),
     (re.compile(r"ATTEND_UNROLL|ATTEND_ALWAYS_INLINE\s*$|ATTEND_NOINLINE\s*$"), "advice to the compiler"),
 ]

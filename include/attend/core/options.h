@@ -140,11 +140,13 @@ void move_bytes(Data*& data, ptrdiff_t bytes) {
   if (data != nullptr) data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
 }
 
-// Moves what options have for each query to another first token and query head.
+// How far another token and head are.
 template <class Strides>
 constexpr ptrdiff_t distance(const Strides& strides, int tokens, int heads) {
   return tokens * strides.token_stride + heads * strides.head_stride;
 }
+
+// Moves what options have for each query to another first token and query head.
 inline void move_queries(Options& options, int tokens, int heads) {
   static_assert(option_count == 34, "attend: what does the new option have for each query token or head?");
   constexpr ptrdiff_t size = sizeof(float);  // of all numbers but those of masks
@@ -173,7 +175,7 @@ inline void move_keys(Options& options, int kv_heads, int keys, ptrdiff_t scale_
   move_bytes(options.value_scales, (kv_heads * options.value_scale_stride + keys) * scale_bytes);
 }
 
-// A state: how many nodes of finished segments it has (segments.h), a number for the states' owner, which run overwrites, the
+// A state: how many nodes of finished segments it has (segments.h), a number for the states' owner, the
 // running maximum and the denominator of 16 lanes; then [value_dim] each, the chain of keys and the segment that are open; then
 // the nodes, each [value_dim] sums, their denominator, the maximum that both are relative to, and its number. What counts is an
 // integer, as its bits. There is room for `nodes` of them, which the caller sees to: all rows of states have the same ones.
