@@ -156,7 +156,7 @@ inline int64_t most_seen(const Problem& problem, int64_t left, int64_t right, in
 
 // As state_floats of core/options.h. A state: how many nodes it has, a number for the states' owner; [value_dim] sums of the
 // open segment, its exponent and its denominator; then the nodes, each the same of finished segments, and its number.
-constexpr size_t integer_state_numbers(int value_dim, int nodes) {
+[[gnu::always_inline]] constexpr size_t integer_state_numbers(int value_dim, int nodes) {
   return size_t(state_owner) + 1 + (size_t(value_dim) + 2) + size_t(nodes) * (size_t(value_dim) + 3);
 }
 

@@ -136,13 +136,13 @@ inline void count_options(Options& options) {
 
 // Moves an address by so many bytes; one that is null stays.
 template <class Data>
-void move_bytes(Data*& data, ptrdiff_t bytes) {
+[[gnu::always_inline]] inline void move_bytes(Data*& data, ptrdiff_t bytes) {
   if (data != nullptr) data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
 }
 
 // How far another token and head are.
 template <class Strides>
-constexpr ptrdiff_t distance(const Strides& strides, int tokens, int heads) {
+[[gnu::always_inline]] constexpr ptrdiff_t distance(const Strides& strides, int tokens, int heads) {
   return tokens * strides.token_stride + heads * strides.head_stride;
 }
 
@@ -179,7 +179,7 @@ inline void move_keys(Options& options, int kv_heads, int keys, ptrdiff_t scale_
 // running maximum and the denominator of 16 lanes; then [value_dim] each, the chain of keys and the segment that are open; then
 // the nodes, each [value_dim] sums, their denominator, the maximum that both are relative to, and its number. What counts is an
 // integer, as its bits. There is room for `nodes` of them, which the caller sees to: all rows of states have the same ones.
-constexpr size_t state_floats(int value_dim, int nodes) {
+[[gnu::always_inline]] constexpr size_t state_floats(int value_dim, int nodes) {
   return size_t(state_head) + size_t(panel_keys) + 2 * size_t(value_dim) + size_t(nodes) * (size_t(value_dim) + 3);
 }
 
