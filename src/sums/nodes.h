@@ -61,7 +61,7 @@ class TreeSum {
   using Number = typename Sum::Number;
 
  public:
-  explicit TreeSum(int columns) : columns_(columns) { Sum::clear(open().node(), columns); }
+  ATTEND_ALWAYS_INLINE explicit TreeSum(int columns) : columns_(columns) { Sum::clear(open().node(), columns); }
 
   void take(int segment, const SumNode<Number>& node) {
     if (last_ >= 0) {
@@ -95,7 +95,7 @@ class StateNodes {
   using Node = SumNode<Number>;
 
  public:
-  StateNodes(Number* count, Number* first, int width) : count_(count), first_(first), width_(width) {}
+  ATTEND_ALWAYS_INLINE StateNodes(Number* count, Number* first, int width) : count_(count), first_(first), width_(width) {}
 
   int count() const { return bits_to<int32_t>(*count_); }
   void set_count(int count) const { *count_ = bits_to<Number>(int32_t(count)); }

@@ -5,7 +5,7 @@ class RowState : public Sum::Open {
  public:
   using Number = typename Sum::Number;
 
-  RowState(Number* data, int value_dim) : Sum::Open(Sum::open(data, value_dim)), data_(data) {}
+  ATTEND_ALWAYS_INLINE RowState(Number* data, int value_dim) : Sum::Open(Sum::open(data, value_dim)), data_(data) {}
 
   StateNodes<Sum> nodes() const { return {data_, data_ + Sum::state_numbers(this->width, 0), this->width}; }
   void begin_nodes() const {

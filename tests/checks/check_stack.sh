@@ -76,7 +76,7 @@ c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/
 # shellcheck disable=SC2086
 arithmetic() {
   walked=$(awk -v known="$known" -v indirect="$2" -v roots="$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend9c_surface[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/$1.ci" |
-    grep -vE "$3" | sort -u | tr '\n' ' ')" -f tests/support/stack.awk "$objects"/dispatch.ci "$objects"/attention.ci "$objects"/integers.ci "$objects"/c_check.ci "$objects"/c_memory.ci "$objects/$1.ci") || walked=
+    grep -vE "$3" | sort -u | tr '\n' ' ')" -f tests/support/stack.awk "$objects"/dispatch.ci "$objects"/attention.ci "$objects"/integers.ci "$objects"/rules.ci "$objects"/c_check.ci "$objects"/c_memory.ci "$objects/$1.ci") || walked=
   echo "$walked" | awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }'
 }
 
@@ -203,7 +203,7 @@ for level in $levels; do
       fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/core/config.h says ${promised:-?}"
     fi
   done
-  c_files="$objects/dispatch.ci $objects/attention.ci $objects/saved.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
+  c_files="$objects/dispatch.ci $objects/attention.ci $objects/saved.ci $objects/cache.ci $objects/rules.ci $(echo "$objects"/c_*.ci)"
   floats=$(arithmetic c_floats "$most" '^$') integers=$(arithmetic c_integer "$integer_most" '^$')
   plain=$(arithmetic c_floats "$most" '_row|_rows|_state')
   # Checks call other functions of them than runs do.
