@@ -264,7 +264,7 @@ void check_integers(Call& call, const attend_problem& problem) {
 }  // namespace
 
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes) {
-  if (call.arithmetic->integers) check_integers(call, problem);
+  if (call.arithmetic->integers && writes) check_integers(call, problem);  // of attend_finish
   options.first.sink_logits = check_heads(call, problem.sink_logits, ATTEND_ARG_SINK_LOGITS);
   options.first.output_format = call.output_format;
   options.first.query_zero = call.query_zero;
@@ -310,6 +310,7 @@ core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
 }
 
 void check_options(Call& call, const attend_problem& problem, CallOptions& options) {
+  if (call.arithmetic->integers) check_integers(call, problem);
   core::Options& first = options.first;
   first.states.data = problem.states;
   first.soft_cap = problem.soft_cap;
