@@ -136,8 +136,8 @@ Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const Sc
   set_results(call, options, quantisation, output, sums_of<Shape>(data));
   call.options.states = states_of<Shape, nodes>(data);
   call.problem.keys = end;
-  const core::Refused refused = core::refused(call.problem, call.options);
-  if (refused != core::Refused::nothing) return refusals[int(refused)];
+  const Status together = status_of(core::refused(call.problem, call.options));
+  if (together != Status::ok) return together;
   if (!begun) {
     const bool needs_keys = end > 0 || (queries > 0 && options.causal.or_else(false) && !options.key_length.given);
     if (needs_keys) return Status::missing_keys;

@@ -58,7 +58,7 @@ Status prepare_integer_options(core::Options& more, const ScoreOptions<Shape>& o
   more.value_scales = options.value_scales.data;
   more.key_scale_stride = options.key_scales.keys;
   more.value_scale_stride = options.value_scales.keys;
-  return refusals[int(core::refused(problem, more))];
+  return status_of(core::refused(problem, more));
 }
 inline Status prepare_integer_options(core::Options&, const Options&, const core::Problem&, bool) { return Status::ok; }
 

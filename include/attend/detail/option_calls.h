@@ -96,9 +96,12 @@ Status check_arrays(const core::Problem& problem, const core::Options& more, con
 }
 
 // The words of the typed surface for what both surfaces refuse.
-constexpr Status refusals[] = {Status::ok,        Status::bad_scale, Status::bad_soft_cap, Status::bad_soft_cap,
-                               Status::no_effect, Status::no_effect, Status::no_effect,    Status::bad_scores};
-static_assert(sizeof refusals / sizeof *refusals == size_t(core::Refused::last) + 1, "attend: a refusal has no status");
+constexpr Status status_of(core::Refused refused) {
+  constexpr Status statuses[] = {Status::ok,        Status::bad_scale, Status::bad_soft_cap, Status::bad_soft_cap,
+                                 Status::no_effect, Status::no_effect, Status::no_effect,    Status::bad_scores};
+  static_assert(sizeof statuses / sizeof *statuses == size_t(core::Refused::last) + 1, "attend: a refusal has no status");
+  return statuses[int(refused)];
+}
 
 // The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
 // default. Calls with Options over rings and other formats have the code of the first only.
@@ -152,7 +155,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   more.scores = {options.scores.data, heads * options.scores.keys, options.scores.keys};
   more.score_keys = options.scores.keys;
   more.score_stage = options.score_stage.number;
-  return refusals[int(core::refused(call.problem, more))];
+  return status_of(core::refused(call.problem, more));
 }
 
 // Ranges and documents of a call, in two steps: documents say how many tokens there are before the rest is checked. Calls that
