@@ -70,6 +70,13 @@ bool shows_masked(const attend_problem& problem) {
   return problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
 }
 
+core::Ranges ranges_of_row(const CallOptions& options, ptrdiff_t row) {
+  core::Ranges ranges = options.ranges;
+  core::move_bytes(ranges.first, row * options.range_step);
+  core::move_bytes(ranges.end, row * options.range_step);
+  return ranges;
+}
+
 void check_ranges(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_ranges given = problem.ranges;
   if (!has_ranges(problem)) return call.require(given.batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_RANGES);
@@ -84,8 +91,8 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
   options.ranges.first = given.first;
   options.ranges.end = given.end;
   for (ptrdiff_t row = 0; row < call.batch && !call.failed(); ++row) {
-    const core::Ranges of_row = options_of_row(options, row).ranges;
-    call.require(core::are_ranges(of_row, call.first.queries), ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
+    const bool right = core::are_ranges(ranges_of_row(options, row), call.first.queries);
+    call.require(right, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
   }
 }
 
@@ -303,9 +310,7 @@ core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   move(of_row.lse.data, row * options.lse_step);
   move(of_row.scores.data, row * options.score_step);
   move(of_row.states.data, row * options.state_step);
-  ranged.ranges = options.ranges;
-  if (ranged.ranges.first != nullptr) move(ranged.ranges.first, row * options.range_step);
-  if (ranged.ranges.end != nullptr) move(ranged.ranges.end, row * options.range_step);
+  ranged.ranges = ranges_of_row(options, row);
   return ranged;
 }
 

@@ -42,8 +42,8 @@ class RowState : public Sum::Open {
     }
   }
 
-  // Writes or reads the words of a saved row (core/saved.h): after begin(its denominators), the numbers() of a node or of the
-  // open segment, and its end(), which they are relative to.
+  // Writes or reads the words of a saved row (core/saved.h), node by node and then the open segment: begin() gets the first of
+  // a node's two numbers, or all lanes of an open denominator; numbers() the sums and that number; end() the second.
   template <class Words>
   void save(int count, bool is_open, Words& words) const {
     for (int n = 0; n < count; ++n) {
