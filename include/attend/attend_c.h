@@ -53,8 +53,8 @@ extern "C" {
 #define ATTEND_ALIGNMENT 64
 
 /* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
-   less. The second is for problems that set a format, soft_cap, ATTEND_QUERIES_LAST or any field from `pages` on but offset and
-   scale, or whose cache is a ring or not of floats. */
+   less. The second is for problems that set a format, ATTEND_QUERIES_LAST or any field from `pages` on but offset and scale, or
+   whose cache is a ring or not of floats. */
 #define ATTEND_STACK_BYTES 3200
 #define ATTEND_OPTION_STACK_BYTES 6144
 
@@ -110,8 +110,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * keys - 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on has the
  * bits of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it,
  * and columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS
- * are refused. States do not hold the options of earlier runs: scale, soft_cap, offset, windows, masks and biases must be the
- * same in each run. Where positions matter, set offset: its default over a cache is another one for each cache and each length.
+ * are refused. States do not hold the options of earlier runs: what attend_problem says of who sees whom and of scores must be
+ * the same in each run. Where positions matter, set offset: its default over a cache is another one for each cache and each length.
  * sink_logits take effect in attend_finish alone. Causal queries see the keys at their own positions: attend_finish refuses
  * states without these, unless key_lengths is set, which says where keys end.
  *

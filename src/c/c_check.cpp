@@ -205,14 +205,13 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   };
   compare_all(offsetof(attend_problem, pages), offsetof(attend_problem, offset));
   compare_all(offsetof(attend_problem, window_left), offsetof(attend_problem, scale));
-  compare_all(offsetof(attend_problem, alibi_slopes), sizeof problem);
+  compare_all(offsetof(attend_problem, scale) + sizeof problem.scale, sizeof problem);
   uint64_t halves[2];
   __builtin_memcpy(halves, &differences, sizeof halves);
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  return (halves[0] | halves[1]) == 0 && !formats && magnitude(problem.soft_cap) == 0 &&
-         (problem.options & ~ATTEND_CAUSAL) == 0;
+  return (halves[0] | halves[1]) == 0 && !formats && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
 bool has_usual_scale(const attend_problem& problem) {

@@ -257,8 +257,7 @@ void check_key_options(Call& call, const attend_problem& problem, CallOptions& o
 
 // Options of floats, which integers do without.
 void check_integers(Call& call, const attend_problem& problem) {
-  call.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
-  call.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  leave_out_terms(call, problem);
   call.left_out(problem.bias_stage == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
   call.left_out(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
   call.left_out(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
@@ -269,6 +268,11 @@ void check_integers(Call& call, const attend_problem& problem) {
 }
 
 }  // namespace
+
+void leave_out_terms(Check& check, const attend_problem& problem) {
+  check.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  check.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+}
 
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes) {
   if (call.arithmetic->integers && writes) check_integers(call, problem);  // of attend_finish

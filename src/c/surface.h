@@ -125,6 +125,8 @@ inline ptrdiff_t origin_of(const attend_problem& problem) {
 
 // The struct, and the extents that states have: a part of all checks.
 void check_rows(Call& call, const attend_problem* problem);
+// Requires that neither a cap nor a bias changes the products of queries and keys.
+void leave_out_terms(Check& check, const attend_problem& problem);
 // Everything that attend_run needs, but options, parts, work memory and the states' next key; then options.
 void check_call(Call& call, const attend_problem* problem);
 // Parts of it: whether anything depends on the positions of queries; blocks and the size of work memory, for as

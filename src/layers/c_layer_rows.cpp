@@ -50,8 +50,7 @@ void check_left_to_additive(Check& check, const attend_problem& problem) {
   const int stage = problem.scores.stage;
   check_one_sequence(check, problem);
   check.left_out(has_usual_scale(problem), ATTEND_ARG_SCALE);
-  check.left_out(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
-  check.left_out(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  leave_out_terms(check, problem);
   check.left_out(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES);
   check.left_out(problem.query_heads == 1, ATTEND_ARG_QUERY_HEADS);
   check.left_out(has_no_lists(problem), ATTEND_ARG_RANGES);

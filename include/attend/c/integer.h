@@ -29,8 +29,8 @@
  *   first_key, origin   are multiples of ATTEND_INTEGER_CHUNK, and origin without states of ATTEND_SEGMENT_KEYS
  *   head_constants      have one query_zero_point, and where outputs are ATTEND_FLOAT32 one output_scale
  *
- * and scale, soft_cap, bias, alibi_slopes, relative_bias, sink_logits, lse and scores stay as initialised. Calls with states
- * stop at multiples of ATTEND_INTEGER_CHUNK, but for the last.
+ * and what attend_problem has under Scores and Results stays as initialised. Calls with states stop at multiples of
+ * ATTEND_INTEGER_CHUNK, but for the last.
  *
  * A device that is not to compute with floats at all takes constants that attend_integer_prepare has made elsewhere, as an
  * initialiser in its program: they are plain numbers, the same on every machine, and programs that do not call

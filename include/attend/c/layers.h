@@ -331,9 +331,9 @@ ATTEND_API attend_status attend_project_memory(const attend_layer* layer, const 
 /* ---- Additive attention (Bahdanau, Cho and Bengio, 2014) ----
  *
  * A problem over arrays whose scores are v . tanh(query_i + key_j) in the place of scale * dot(query_i, key_j). query and key
- * are projected already, the key with the bias of the sum; head_dim is their width. query_heads, kv_heads
- * and batch are 1. Fields that would change or show other scores are refused (ATTEND_CONFLICT): scale, soft_cap, bias, raw and
- * capped scores; formats, cache, pages, states and origin likewise. */
+ * are projected already, the key with the bias of the sum; head_dim is their width. query_heads, kv_heads and batch are 1. What
+ * would change or show other scores is refused (ATTEND_CONFLICT): a scale, a soft cap, a bias, raw and capped scores; and so
+ * are formats, a cache, pages, states and an origin. */
 
 /* Bytes of work memory; 0 where the problem is refused. */
 ATTEND_API size_t attend_additive_workspace_size(const attend_problem* problem);

@@ -95,6 +95,12 @@ Status check_arrays(const core::Problem& problem, const core::Options& more, con
   return shows_masked(options) && more.paging.ring_panels != 0 ? Status::bad_scores : Status::ok;
 }
 
+// Whether a bias or a cap changes the products of queries and keys.
+template <class Shape>
+bool has_terms(const ScoreOptions<Shape>& options) {
+  return options.bias.mask.data != nullptr || bits_of(options.soft_cap) << 1 != 0;
+}
+
 // The words of the typed surface for what both surfaces refuse.
 constexpr Status status_of(core::Refused refused) {
   constexpr Status statuses[] = {Status::ok,        Status::bad_scale, Status::bad_soft_cap, Status::bad_soft_cap,

@@ -38,7 +38,7 @@ struct WorkPlan<AdditiveShape<hidden, width>, tokens, keys, false> {
 
 }  // namespace detail
 
-// Every key is visible by default. scale, bias, soft_cap and the score stages raw and capped are refused with no_effect: the
+// Every key is visible by default. scale, bias, a soft cap and the score stages raw and capped are refused with no_effect: the
 // call has its own scores, which lse, `biased` scores and weights show.
 //   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the sum's bias
 //   v        float[hidden]                          values  Vectors<keys, width>
@@ -69,8 +69,7 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));
   const auto stage = options.score_stage;
   const bool of_products = stage.given && (stage.number == ScoreStage::raw || stage.number == ScoreStage::capped);
-  if (options.scale.given || options.bias.mask.data != nullptr || bits_of(options.soft_cap) << 1 != 0 || of_products)
-    return Status::no_effect;
+  if (options.scale.given || has_terms(options) || of_products) return Status::no_effect;
   options.scale = 1.0f;
 
   OptionCall call;
