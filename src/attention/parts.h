@@ -151,7 +151,8 @@ void each_unit(const core::Problem& problem, const Options& options, int part, i
   for_each_unit(problem, part, parts, token_work, call);
 }
 
-// Arithmetic::run_part, without and with options.
+// Arithmetic::run_part, without and with options. What copies a problem and its options is not inlined: for_each_unit calls it in
+// several places, and a copy there would lie on the stack beside the one of the unit that is computed.
 template <class Arithmetic>
 void run_units(const core::Problem& problem, int part, int parts) {
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
@@ -164,7 +165,7 @@ void run_units(const core::Problem& problem, int part, int parts) {
 template <class Arithmetic, class Options>
 void run_units(const core::Problem& problem, const Options& options, int part, int parts) {
   const TensorFormats formats = formats_of<Arithmetic>(options);
-  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
+  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) ATTEND_NOINLINE {
     core::Problem unit_problem = problem;
     Options unit_options = options;
     take_unit(unit_problem, work_unit, formats);

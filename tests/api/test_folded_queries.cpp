@@ -42,7 +42,7 @@ void check_powers(const AnyOptions& options) {
   static attend::OptionWorkspace<Powers, queries> work_of_powers;
   for_each_backend([&](const char* backend) {
     INFO(std::string(backend));
-    auto found = poisoned<attend::Output<Powers, queries>>(), expected = found;
+    auto found = poisoned<attend::Output<Powers, queries>>(), expected = filled<attend::Output<Powers, queries>>(9);
     REQUIRE(attend::prefill(usual, *cache, expected, work_of_powers, options) == Status::ok);
     REQUIRE(attend::prefill(large_query, *small, found, work_of_powers, options) == Status::ok);
     CHECK(same_array(found, expected));
@@ -77,7 +77,7 @@ TEST_CASE("folded queries: one key of int8 and a query whose sum overflows, the 
     REQUIRE(floats.append(one, value) == Status::ok);
     REQUIRE(bytes.append(one, value) == Status::ok);
     for_each_backend([&](const char*) {
-      auto found = poisoned<attend::Output<Talk>>(), expected = found;
+      auto found = poisoned<attend::Output<Talk>>(), expected = filled<attend::Output<Talk>>(9);
       REQUIRE(attend::decode(large, bytes, found, work, options) == Status::ok);
       REQUIRE(attend::decode(large, floats, expected, work, options) == Status::ok);
       CHECK(same_array(found, expected));

@@ -1,4 +1,5 @@
-// ScoreOptions: each option is the core's, over arrays and caches, whole and in parts; what is out of range is refused.
+// ScoreOptions: each option is what the definition says, over arrays and caches, whole and in parts; what is out of range is
+// refused.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "../conformance/definition.h"
 #include "../support/typed_objects.h"
 
 using namespace attend_test;
@@ -75,18 +77,43 @@ World& world() {
 
 using Output = attend::Output<Wake, queries>;
 
-// Calls that must all give what the core gives to options that were filled in by hand.
-template <class Fill>
-void check_calls(const char* name, Options options, Fill&& fill, int offset = keys - queries) {
+// The row of a query token and head by the definition, from what the options say, without masks and biases of keys.
+OptionRow row_of(const Options& options, int offset, int token, int head) {
+  World& w = world();
+  const int position = offset + token;
+  OptionRow row;
+  row.query = w.query[token][head], row.head_dim = Wake::head_dim, row.value_dim = Wake::value_dim;
+  row.scale = options.scale.or_else(attend::default_scale(Wake::head_dim));
+  row.soft_cap = options.soft_cap;
+  row.bias_before_cap = options.bias_stage == attend::BiasStage::before_cap;
+  if (options.alibi_slopes.data != nullptr) row.slope = w.alibi_slopes[head];
+  if (options.sink_logits.data != nullptr) row.sink = w.sink_logits[head];
+  for (int j = 0; j < keys; ++j) {
+    OptionKey key;
+    key.key = w.key[j][head / 2], key.value = w.value[j][head / 2], key.distance = j - position;
+    const bool is_old = options.window_left.given && j < position - options.window_left.number;
+    const bool is_new = (options.causal.or_else(false) && j > position) ||
+                        (options.window_right.given && j > position + options.window_right.number);
+    key.seen = !is_new && (!is_old || j < options.sink_tokens.or_else(0));
+    row.keys.push_back(key);
+  }
+  return row;
+}
+
+// Calls that must all give what the definition says of a row to which `add` has added masks and biases of its keys.
+template <class Add>
+void check_calls(const char* name, Options options, Add&& add, int offset = keys - queries) {
   World& w = world();
   CAPTURE(std::string(name));
-  CoreCall<Wake, queries, keys> call(w.query, w.key, w.value);
-  call.problem.offset = offset;
-  call.problem.causal = options.causal.or_else(false);
-  call.problem.scale = options.scale.or_else(call.problem.scale);
-  fill(call.options);
   Output expected, found;
-  call.run(expected);
+  for (int token = 0; token < queries; ++token) {
+    for (int head = 0; head < Wake::query_heads; ++head) {
+      OptionRow row = row_of(options, offset, token, head);
+      for (int j = 0; j < keys; ++j) add(row.keys[std::size_t(j)], token, head, j);
+      const std::vector<float> output = defined_row(row).output;
+      std::copy(output.begin(), output.end(), expected[token][head]);
+    }
+  }
 
   const bool positioned = options.causal.or_else(false) || options.window_left.given || options.window_right.given ||
                           options.alibi_slopes.data != nullptr || options.relative_bias.data != nullptr;
@@ -114,59 +141,60 @@ void check_calls(const char* name, Options options, Fill&& fill, int offset = ke
 
 }  // namespace
 
-TEST_CASE("score options: each is the core's, over arrays and a cache, whole and in parts, on every backend") {
+TEST_CASE("score options: each is what the definition says, over arrays and a cache, whole and in parts, on every backend") {
   World& w = world();
   for_each_backend([&](const char* backend) {
     CAPTURE(std::string(backend));
-    check_calls("none", {}, [](auto&) {});
+    const auto nothing = [](OptionKey&, int, int, int) {};
+    check_calls("none", {}, nothing);
     Options options;
     options.causal = true;
     options.scale = 0.7f;
-    check_calls("causal", options, [](auto&) {});
+    check_calls("causal", options, nothing);
     options.window_left = 40;
     options.sink_tokens = 4;
-    check_calls("window", options, [](auto& o) { o.left = 40, o.sink_tokens = 4; });
+    check_calls("window", options, nothing);
     options = {};
     options.window_right = 3;
-    check_calls(
-        "right", options, [](auto& o) { o.right = 3; }, 20);
+    check_calls("right", options, nothing, 20);
 
     options = {};
     options.mask = w.mask;
-    check_calls("bytes", options, [&](auto& o) { o.visible = {w.mask.data, 0, 4 * keys, keys, keys}; });
+    check_calls("bytes", options, [&](OptionKey& key, int q, int h, int j) { key.seen = w.mask[q][h][j] != 0; });
     options.mask = w.padding;
-    check_calls("padding", options, [&](auto& o) { o.visible = {w.padding.data, 0, 0, 0, keys + 5}; });
+    check_calls("padding", options, [&](OptionKey& key, int, int, int j) { key.seen = w.padding[0][0][j] != 0; });
     options.mask = w.bits;
-    const auto set_bits = [&](auto& o) { o.visible = {w.bits.data, 0, (keys + 7) / 8 * 8, 0, keys}, o.visible_bits = true; };
-    check_calls("bits", options, set_bits);
+    check_calls("bits", options, [&](OptionKey& key, int q, int, int j) { key.seen = w.bits.at(q, 0, j); });
     options.bias = w.bias;
-    const auto set_bias = [&](auto& o) { set_bits(o), o.bias = {w.bias.data, 0, 0, keys, keys}; };
-    check_calls("bits and bias", options, set_bias);
+    const auto bits_and_bias = [&](OptionKey& key, int q, int h, int j) {
+      key.seen = w.bits.at(q, 0, j);
+      key.bias = w.bias[0][h][j];
+    };
+    check_calls("bits and bias", options, bits_and_bias);
     options.soft_cap = 2.0f;
     options.bias_stage = attend::BiasStage::before_cap;
-    check_calls("bias before the cap", options, [&](auto& o) { set_bias(o), o.soft_cap = 2.0f, o.bias_before_cap = true; });
+    check_calls("bias before the cap", options, bits_and_bias);
     options = {};
 
     options.alibi_slopes = w.alibi_slopes;
     options.sink_logits = w.sink_logits;
-    check_calls("alibi_slopes, sink_logits", options,
-                [&](auto& o) { o.alibi_slopes = w.alibi_slopes, o.sink_logits = w.sink_logits; });
+    check_calls("alibi_slopes, sink_logits", options, nothing);
     options.relative_bias = w.relative;
     options.soft_cap = 5.0f;
     options.alibi_slopes = {};
     options.causal = true;
-    const auto set_relative = [&](auto& o) {
-      o.sink_logits = w.sink_logits, o.relative = w.relative.data[0], o.relative_head_stride = 33;
-      o.relative_left = 30, o.relative_right = 2, o.soft_cap = 5.0f;
+    const auto within = [](long long distance, int left, int right) {
+      return int(std::min<long long>(std::max<long long>(distance, -left), right));
     };
-    check_calls("relative, cap, sink_logits", options, set_relative);
+    check_calls("relative, cap, sink_logits", options,
+                [&](OptionKey& key, int, int h, int) { key.relative = w.relative.at(h, within(key.distance, 30, 2)); });
     options.relative_bias = w.shared_relative;
     options.sink_logits = {};
     options.causal = false;
-    const auto set_shared = [&](auto& o) {
-      o.relative = w.shared_relative.data[0], o.relative_left = 5, o.relative_right = 0, o.soft_cap = 5.0f;
+    const auto shared = [&](OptionKey& key, int, int, int) {
+      key.relative = w.shared_relative.at(0, within(key.distance, 5, 0));
     };
-    check_calls("one table for all heads", options, set_shared, 80);
+    check_calls("one table for all heads", options, shared, 80);
   });
 }
 

@@ -31,7 +31,8 @@ void check_without_append(Cache& cache, Work& work, const attend::Options& optio
   REQUIRE(rotary.init() == Status::ok);
   const auto layer = attend::multi_head<Shape>(*wq, *wk, *wv, *wo, attend::rotated<attend::RotaryPairs::halves>(rotary));
   const auto check = [&](const auto& x) {
-    auto expected = x, found = x;
+    auto expected = x, found = x;  // of the same shape; neither holds what the other does
+    attend_test::poison_array(expected);
     CHECK(attend::self_attention(x, layer, cache, expected, work) == Status::ok);
     const int held = cache.length();
     CHECK(attend::cross_attention(x, layer, cache, found, work, options) == Status::ok);

@@ -83,7 +83,7 @@ TEST_CASE("c int4 caches: the bits of numbers that they stand for, plain and in 
           p.options = ATTEND_CAUSAL;
           if (ring) p.window_left = 40, p.sink_tokens = 3;
           p.query.data = query.data() + first * query_heads * head_dim;
-          std::vector<float> found(std::size_t(p.queries * query_heads * value_dim), -7.0f), expected = found;
+          std::vector<float> found(std::size_t(p.queries * query_heads * value_dim), -7.0f), expected(found.size(), 7.0f);
           const int parts = first % 3 + 1;
           p.cache = cache.head, p.output.data = found.data();
           p.key_format = first % 5 == 0 ? ATTEND_DEFAULT_FORMAT : formats.first;

@@ -194,7 +194,7 @@ for level in $levels; do
   for function in $option_calls; do
     case $function in *run_part*) call=options_part ;; *) call=options ;; esac
     needed=$(bytes "$function" "$folder/option_calls.text") promised=$(promise $call "$folder")
-    what=$(echo "$function" | sed 's/^_ZN6attend4core[0-9]*\([a-z_]*\).*/\1/')
+    what=$(echo "$function" | sed 's/^_ZN6attend4core\(6Floats\)*[0-9]*\([a-z_]*\).*/\2/')
     # One that calls nothing may need no frame.
     if [ -n "$needed" ] && [ "$needed" -le "${promised:-0}" ]; then
       ok "$level: $what with options: $needed bytes of stack, $promised promised"
