@@ -53,7 +53,7 @@ what() {
   case $1 in
     aarch64) say "unit and conformance tests, the stack, user-mode emulation" ;;
     armv7-a) say "tests of the library, C${ALL:+ and C++}, the stack, emulation" ;;
-    rv64) say "specials, digests, options, the stack, user-mode emulation" ;;
+    rv64) say "specials, digests, options, streams, the stack, emulation" ;;
     s390x) say "specials, digests, options${ALL:+, all tests but accuracy}, emulation" ;;
     aarch64_be) say "digests, options without a C library${ALL:+, and Clang's}, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
@@ -107,7 +107,7 @@ unit() {  # triplet emulator extra-flags tests-to-leave-out rooms
 rv64() {
   needs riscv64-linux-gnu-g++ g++-riscv64-linux-gnu qemu-riscv64 qemu-user
   LEVELS="${ALL:+-O0 -Os }-O2" sh tests/checks/check_stack.sh riscv64-linux-gnu-g++ "$work/rv64" || return 1
-  for program in specials digests options; do
+  for program in specials digests options streams; do
     riscv64-linux-gnu-g++ -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp \
       "$work"/rv64/levels/O2/*.o -static -o "$work/rv64/$program" && emulated qemu-riscv64 "$work/rv64/$program" || return 1
   done

@@ -191,7 +191,8 @@ Status run_ranged(const AnyOptions& options, const AnyTask& task, core::Problem&
   return perform<Arithmetic>(task, problem, ranged);
 }
 
-// Runs a call over a cache of another format than float that asks for a window at most, which is less code.
+// Runs a call over a cache of another format than float or over a ring that asks for a window at most, not into a State, which
+// is less code.
 template <class Rows, bool one_row>
 struct WindowRunner : core::Floats {
   static void run(const core::Problem& problem, const core::Options& options) {
@@ -204,7 +205,8 @@ struct WindowRunner : core::Floats {
 template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyTask>
 [[gnu::always_inline]] inline Status run_with_options(const Arrays& arrays, const Rows& rows, int held,
                                                       const AnyOptions& options, const AnyTask& task) {
-  constexpr bool any_options = Rows::plain || is_score_options(null_of<AnyOptions>());
+  constexpr bool several = is_into_state(null_of<AnyTask>());
+  constexpr bool any_options = Rows::plain || several || is_score_options(null_of<AnyOptions>());
   using Runner = typename Choice<any_options, core::Floats, WindowRunner<Rows, Plan::row_block == 1>>::Type;
   OptionCall call;
   set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, arrays.scratch);
@@ -220,9 +222,9 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   if (!is_origin<Rows, AnyTask>(origin, held)) return Status::bad_origin;
   call.problem.keys = origin + held;
   call.options.origin = origin;
-  call.options.begins = is_into_state(null_of<AnyTask>());  // until the state says whether it is new
+  call.options.begins = several;  // until the state says whether it is new
   if (!is_possible(task)) return Status::bad_part;
-  constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_into_state(null_of<AnyTask>());
+  constexpr bool ranged = has_ranges(null_of<AnyOptions>());
   static_assert(!ranged || !several, "attend: accumulate and finish take no attend::RangedOptions");
   if constexpr (ranged) {
     const Status status = take_documents(call.problem, options, Rows::cached);
