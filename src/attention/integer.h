@@ -47,7 +47,7 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
+    for (Rows rows = {}; next_block(rows, problem_, group_, work_.rows);) run_block(rows);
   }
 
  private:
