@@ -83,7 +83,7 @@ class PlainWalk {
       tile.r = tiles_begin_ ? 0 : r;
       if (tiles_begin_) rows_.begin({rows_.rows.kv_head, tile.first, tile.rows}, base2_scale(problem_.scale));
       if (one_chain_) {
-        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
+        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel(), this, &tile, &block);
       } else {
         add_keys_to_tile<Tiles<Isa>>(tile, block);
       }
@@ -92,12 +92,9 @@ class PlainWalk {
   }
 
   struct WithOneKernel {
-    PlainWalk& walk;
-    const Tile& tile;
-    const KeyBlock& block;
     template <int rows>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>) const {
-      walk.template add_keys_to_tile<OneKernel<Isa, rows>>(tile, block);
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, PlainWalk* walk, const Tile* tile, const KeyBlock* block) const {
+      walk->template add_keys_to_tile<OneKernel<Isa, rows>>(*tile, *block);
     }
   };
 
