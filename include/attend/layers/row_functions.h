@@ -27,8 +27,7 @@ struct NormalisedRows {
   using To = ArrayOf<Y>;
   static_assert(
       are_floats<X, Y>,
-      "attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and "
-      "Output");
+      "attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
   static_assert(are_as_many<X, Y>, "attend: the input and the result of a normalisation must have as many floats");
   static constexpr bool is_row(bool is_floats, int dimensions) { return is_floats && dimensions == 1; }
   static constexpr bool has_weight = is_row(ArrayOf<Weight>::is_floats, ArrayOf<Weight>::dimensions);
