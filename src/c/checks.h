@@ -224,7 +224,7 @@ void each_row(const Call& call, const Parts& cut, Row run) {
   for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
 }
 
-// Runs a part of one row, without options or with them.
+// Runs a part of one row, without options or with them; and of all rows without.
 template <class Arithmetic, class... ProblemAndOptions>
 void run_row(const Parts& cut, const ProblemAndOptions&... row) {
   cut.parts == 1 ? Arithmetic::run(row...) : Arithmetic::run_part(row..., int(cut.part), int(cut.parts));
@@ -233,6 +233,12 @@ template <class Arithmetic>
 void run_options_row(const Parts& cut, const core::Problem& row, const core::RangedOptions& options) {
   if (has_lists(options)) return run_row<Arithmetic>(cut, row, options);
   run_row<Arithmetic>(cut, row, static_cast<const core::Options&>(options));
+}
+template <class Arithmetic>
+void run_rows(const Call& call, const Parts& cut) {
+  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
+    run_row<Arithmetic>({part, parts}, call.problem_of_row(row));
+  });
 }
 
 }  // namespace attend::c_surface
