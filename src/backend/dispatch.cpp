@@ -145,6 +145,11 @@ int core::active_integer_index() {
   return int(kernels);
 }
 #endif
-void core::Floats::run(const Problem& problem) { in_float_environment(active().run, problem); }
+
+void core::Floats::run(const Problem& problem) {
+  const CallersFloats callers = begin_floats();
+  active().run(problem);
+  end_floats(callers);
+}
 
 }  // namespace attend
