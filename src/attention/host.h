@@ -157,6 +157,7 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, bo
   }
 }
 
+// Each way of a call is a function of its own, so that a call takes the stack of only one.
 template <class Isa>
 ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
   const core::HostWorkMemory memory(plain_extents(problem, problem.row_block), false);

@@ -1,7 +1,6 @@
 // The entry points of attention on a host.
 namespace attend::ATTEND_ISA {
 
-// Each way is a function of its own, so that a call takes the stack of only one.
 ATTEND_HOT void Backend::run(const core::Problem& problem) {
   if constexpr (Isa::flushes) {
     if (run_flushed<Isa>(problem)) return;
