@@ -19,8 +19,8 @@ ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& of) {
 //
 // Sums to add to are loaded four at a time, and each addition is stored before the next: stores side by side hold up the
 // multiply-adds around them.
-template <class Isa, bool adds, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride) {
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride, bool adds) {
   constexpr int group_rows = vecs >= 4 ? 1 : at_most(4 / vecs, rows);
   __asm__ volatile("" : "+r"(to));  // or compilers keep the address of each row on the stack
   ATTEND_UNROLL
@@ -67,20 +67,21 @@ ATTEND_ALWAYS_INLINE void ByChains<rows_of_chain, vecs_of_chain, ends>::score_ti
     const float *query = of.query, *panel = of.keys;
     const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
     float* const scores = of.scores;
-    bool adds = of.adds;
     int left = of.dims;
-    for (; left >= chain_dims; left -= chain_dims, query += chain_dims, panel += chain_dims * panel_keys, adds = true) {
+    bool begun = of.adds;
+    const auto whole_chain = [&](bool adds) ATTEND_INLINE_LAMBDA {
       typename Isa::Vec sums[rows][vecs];
-      if (!Isa::chain(query, query_stride, panel, panel_keys, chain_dims, sums)) {
-        score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, chain_dims, nullptr, scores, score_stride, adds});
-      } else if (adds) {
-        end_chain<Isa, true>(sums, scores, score_stride);
+      if (Isa::chain(query, query_stride, panel, panel_keys, chain_dims, sums)) {
+        end_chain<Isa>(sums, scores, score_stride, adds);
       } else {
-        end_chain<Isa, false>(sums, scores, score_stride);
+        score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, chain_dims, nullptr, scores, score_stride, adds});
       }
-    }
+      query += chain_dims, panel += chain_dims * panel_keys, left -= chain_dims;
+    };
+    if (!begun && left >= chain_dims) whole_chain(false), begun = true;
+    while (left >= chain_dims) whole_chain(true);
     if (left == 0) return;
-    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, adds});
+    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
   }
 }
 
