@@ -39,7 +39,8 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for (Rows rows = {}; next_block(rows, problem_, group_, block_rows_);) run_block(rows);
+    Rows rows;
+    for (rows.clear(); next_block(rows, problem_, group_, block_rows_);) run_block(rows);
   }
 
  private:

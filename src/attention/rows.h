@@ -11,6 +11,7 @@ struct Rows {
   int kv_head;
   Row first;
   int count;
+  void clear() { kv_head = first.token = first.head = count = 0; }  // not by a list, for which compilers call memset
 };
 
 // The row so many rows further on.

@@ -276,21 +276,22 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyTask, clas
     if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyTask>())) {
       constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);  // by name, or some compilers iterate in double
       core::Problem problem;  // field by field: compilers clear what is made of a list
-      set_query<Shape, Plan>(problem, arrays.query, arrays.tokens, arrays.scratch);
-      set_output<Shape>(problem, arrays.output);
-      problem.key = rows.keys();
-      problem.value = rows.values();
+      problem.queries = arrays.tokens;
       problem.keys = held;
-      problem.key_panels = Rows::cached;
-      problem.score_scales = nullptr;
-      problem.output_scales = nullptr;
-      problem.scale_stride = 0;
       const CallKind kind = {arrays.causal, Rows::cached, options.causal.or_else(arrays.causal), false, true, 0};
       const Status status = prepare_tokens(problem, options, kind);
       if (status != Status::ok) return status;
       problem.scale = options.scale.or_else(usual_scale);
       if (!core::is_scale(problem.scale)) return Status::bad_scale;
       if (!is_possible(task)) return Status::bad_part;
+      set_query<Shape, Plan>(problem, arrays.query, problem.queries, arrays.scratch);
+      set_output<Shape>(problem, arrays.output);
+      problem.key = rows.keys();
+      problem.value = rows.values();
+      problem.key_panels = Rows::cached;
+      problem.score_scales = nullptr;
+      problem.output_scales = nullptr;
+      problem.scale_stride = 0;
       return perform<core::Floats>(task, problem);
     } else {
       return run_with_options<Shape, Plan>(arrays, rows, held, options, task);
