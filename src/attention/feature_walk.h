@@ -33,7 +33,24 @@ class FeatureWalk {
     has_open_chain_ = rows_.has_states() && !options_.begins && options_.first_key % chain_keys != 0;
     visibility_ = {row_[0].visibility, row_[rows.count - 1].visibility, shows_masked(options_)};
     tree_ = SegmentTree();
-    walk_keys();
+    // A chain that was begun in another call goes alone. The next stretch is looked for before one is computed, so that memory
+    // that hardware cannot foresee is on its way meanwhile.
+    const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
+    int last = rows_.has_states() ? options_.first_key & -chain_keys : begin & -chain_keys;  // the open chain, if there is one
+    const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies, key_block_};
+    Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
+    while (next.count > 0) {
+      const Stretch now = next;
+      const int after = now.key + now.count;
+      next = stretches.next(after, begin, end);
+      if (next.key > after && rows_.rows.count <= most_widening_rows) {
+        rows_.keys.prefetch(next.key + next.from, next.to - next.from);
+      }
+      close_before(last, now.key);
+      last = after - chain_keys;
+      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.seen);
+    }
+    if (rows_.has_states()) close_before(last, problem_.keys);
     end_rows();
   }
 
@@ -55,27 +72,6 @@ class FeatureWalk {
       }
       epilogue_row<Isa>(problem_, options_, token, head, total.sums, all);
     });
-  }
-
-  // A chain that was begun in another call goes alone. The next stretch is looked for before one is computed, so that memory
-  // that hardware cannot foresee is on its way meanwhile.
-  void walk_keys() {
-    const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
-    int last = rows_.has_states() ? options_.first_key & -chain_keys : begin & -chain_keys;  // the open chain, if there is one
-    const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies, key_block_};
-    Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
-    while (next.count > 0) {
-      const Stretch now = next;
-      const int after = now.key + now.count;
-      next = stretches.next(after, begin, end);
-      if (next.key > after && rows_.rows.count <= most_widening_rows) {
-        rows_.keys.prefetch(next.key + next.from, next.to - next.from);
-      }
-      close_before(last, now.key);
-      last = after - chain_keys;
-      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.seen);
-    }
-    if (rows_.has_states()) close_before(last, problem_.keys);
   }
 
   // Ends the chain and the segment of a key that the next one is not of.

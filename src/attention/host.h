@@ -157,21 +157,13 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, bo
   }
 }
 
+// Each way of a call is a function of its own, so that a call takes the stack of only one.
 template <class Isa>
 ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
   const core::HostWorkMemory memory(plain_extents(problem, problem.row_block), false);
   PlainWalk<Isa> walk(problem, memory);
-  for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows, divides); });
-}
-
-// Two functions, so that a call takes the stack of only one.
-template <class Isa>
-void run_problem(const core::Problem& problem) {
-  if constexpr (Isa::flushes) {
-    if (run_flushed<Isa>(problem)) return;
-  }
-  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, visible_keys(problem, 0), true);
-  run_blocks<Isa>(problem, true);
+  const int group = group_of(problem);
+  for (Rows rows = {}; next_block(rows, problem, group, problem.row_block);) walk.run(rows, divides);
 }
 
 // Whether a call takes whole segments of keys into states, and calls without options make the sums of these.
@@ -227,15 +219,6 @@ template <class Isa>
 ATTEND_NOINLINE void run_features(const core::Problem& problem, const core::Options& options) {
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true}, true);
   FeatureWalk<Isa> walk(problem, options, memory);
-  for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });
-}
-
-// As run_problem.
-template <class Isa>
-void run_with_options(const core::Problem& problem, const core::Options& options) {
-  if constexpr (Isa::flushes) {
-    if (run_flushed<Isa>(problem, options)) return;
-  }
-  if (takes_plain_segments(problem, options)) return run_plain_segments<Isa>(problem, options);
-  run_features<Isa>(problem, options);
+  const int group = group_of(problem);
+  for (Rows rows = {}; next_block(rows, problem, group, problem.row_block);) walk.run(rows);
 }

@@ -19,16 +19,6 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
-// Where the work memory of a call is. Scores are at its beginning on embedded processors, which keep states on the stack.
-struct IntegerWork {
-  int rows;
-  char* query;
-  int32_t* sums;
-
-  IntegerWork(const core::Problem& problem, const core::IntegerMemory& at)
-      : rows(at.rows), query(at_memory<char>(problem, at.query)), sums(at_memory<int32_t>(problem, at.sums)) {}
-};
-
 template <class Isa, class Options>
 class IntegerPipeline {
   static_assert(HasIntegerOperations<Isa>::all, "");
@@ -43,11 +33,14 @@ class IntegerPipeline {
         options_(options),
         keys_(problem, options),
         group_(group_of(problem)),
-        work_(problem, memory()),
+        block_rows_(memory().rows),
+        query_(at_memory<char>(problem, memory().query)),
+        sums_(at_memory<int32_t>(problem, memory().sums)),
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
+    Rows rows;
+    for (rows.clear(); next_block(rows, problem_, group_, block_rows_);) run_block(rows);
   }
 
  private:
@@ -153,7 +146,7 @@ class IntegerPipeline {
     for_each_row({rows_->kv_head, first, rows}, group_, [&](int i, int token, int head) {
       at[i] = {token, head};
       query[i] = Isa::prepare(element<int8_t>(problem_.query, token, head), problem_.head_dim,
-                              IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
+                              IntegerQueryMemory{query_ + r * bytes, query_ + (r + i) * bytes, i, rows});
     });
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       add_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
@@ -241,18 +234,20 @@ class IntegerPipeline {
   }
   // Where nodes of a row are in work memory: they follow the sums.
   SumNodes<int32_t> nodes_of(int r, int n) const {
-    return nodes_of_row(sums(work_.rows), r, work_.rows, problem_.value_dim, n);
+    return nodes_of_row(sums(block_rows_), r, block_rows_, problem_.value_dim, n);
   }
   // The open segment of a row.
   SumNode<int32_t> node(int r) const { return {sums(r), reinterpret_cast<int32_t*>(states_ + r)}; }
   SumInIntegers::Open open(int r) const { return {node(r), problem_.value_dim}; }
-  int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
+  int32_t* sums(int r) const { return sums_ + ptrdiff_t(r) * problem_.value_dim; }
 
   const core::Problem& problem_;
   const Options& options_;
   const Keys keys_;
   const int group_;
-  const IntegerWork work_;
+  const int block_rows_;
+  char* const query_;  // in work memory. Scores are at its beginning on embedded processors, which keep states on the stack
+  int32_t* const sums_;
   IntegerTiles<Isa::packs, Isa, Keys> tiles_;
   const Rows* rows_ = nullptr;
   IntegerSoftmaxState* states_ = nullptr;

@@ -20,15 +20,6 @@ inline CountBefore count_before(int heads, int part, int parts) {
   return {heads / parts * part + int(remainder / unsigned(parts)), int(remainder % unsigned(parts))};
 }
 
-// Which units of work are those of a part.
-struct Units {
-  int first;
-  int end;
-};
-inline Units units_of_part(int units, int part, int parts) {
-  return {count_before(units, part, parts).whole, count_before(units, part + 1, parts).whole};
-}
-
 // Where the work of all tokens before it reaches what the part begins with, at a whole number of tiles if there are many
 // tokens. token_work(token): its work, in keys.
 template <class Work>
@@ -56,27 +47,19 @@ struct WorkUnit {
   int query_heads;
 };
 
-// One token of many query heads over few key/value heads goes by query heads.
-inline bool cuts_query_heads(const core::Problem& problem, int parts) {
-  return problem.queries == 1 && problem.kv_heads % parts != 0;
-}
-
-template <class Call>
-void for_each_unit_of_heads(const core::Problem& problem, int part, int parts, Call call) {
-  const int group = problem.query_heads / problem.kv_heads;
-  const Units heads = units_of_part(problem.query_heads, part, parts);
-  for (int first = heads.first, count; first < heads.end; first += count) {
-    const int head = first / group;
-    count = at_most(heads.end - first, (head + 1) * group - first);
-    call(WorkUnit{0, 1, head, 1, first, count});
-  }
-}
-
-// Calls with each unit of a part.
+// Calls with each unit of a part. One token of many query heads over few key/value heads goes by query heads.
 template <class Work, class Call>
 void for_each_unit(const core::Problem& problem, int part, int parts, Work token_work, Call call) {
-  if (cuts_query_heads(problem, parts)) return for_each_unit_of_heads(problem, part, parts, call);
   const int group = problem.query_heads / problem.kv_heads;
+  if (problem.queries == 1 && problem.kv_heads % parts != 0) {
+    const int heads_end = count_before(problem.query_heads, part + 1, parts).whole;
+    for (int first = count_before(problem.query_heads, part, parts).whole, count; first < heads_end; first += count) {
+      const int head = first / group;
+      count = at_most(heads_end - first, (head + 1) * group - first);
+      call(WorkUnit{0, 1, head, 1, first, count});
+    }
+    return;
+  }
   const auto work_unit = [&](int head, int heads, int token, int token_end) {
     call(WorkUnit{token, token_end - token, head, heads, head * group, heads * group});
   };

@@ -28,8 +28,18 @@ class PlainWalk {
     tiles_begin_ = tiles_finish_ && key_end <= key_block_ && !rows_.keys.keeps_rows();
     if (!tiles_begin_) rows_.begin(rows, base2_scale(problem_.scale));
     one_chain_ = at_most(key_block_, key_end) <= chain_keys;
-    const int last_segment = walk_keys(key_end);
-    if (!tiles_finish_) end_rows(divides, last_segment);
+    int segment = 0;
+    for (;; segment += segment_keys) {
+      const int end = at_most(segment + segment_keys, key_end);
+      for (int key = segment; key < end || key == 0; key += key_block_) {
+        KeyBlock block = rows_.block(key, 0, at_most(key_block_, end - key), plain_visibility);
+        block.begun = key > segment;
+        add_keys(block);
+      }
+      if (segment + segment_keys >= key_end) break;
+      rows_.for_each_row([&](int r, int token, int) { end_segment(r, token, segment); });
+    }
+    if (!tiles_finish_) end_rows(divides, segment);
   }
 
  private:
@@ -40,20 +50,6 @@ class PlainWalk {
     Row first;
     int last_token;
   };
-
-  // Returns where the last segment begins.
-  int walk_keys(int key_end) {
-    for (int segment = 0;; segment += segment_keys) {
-      const int end = at_most(segment + segment_keys, key_end);
-      for (int key = segment; key < end || key == 0; key += key_block_) {
-        KeyBlock block = rows_.block(key, 0, at_most(key_block_, end - key), plain_visibility);
-        block.begun = key > segment;
-        add_keys(block);
-      }
-      if (segment + segment_keys >= key_end) return segment;
-      rows_.for_each_row([&](int r, int token, int) { end_segment(r, token, segment); });
-    }
-  }
 
   bool sees_segment(int token, int segment) const { return segment == 0 || visible_keys(problem_, token) > segment; }
 
@@ -87,7 +83,7 @@ class PlainWalk {
       tile.r = tiles_begin_ ? 0 : r;
       if (tiles_begin_) rows_.begin({rows_.rows.kv_head, tile.first, tile.rows}, base2_scale(problem_.scale));
       if (one_chain_) {
-        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
+        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel(), this, &tile, &block);
       } else {
         add_keys_to_tile<Tiles<Isa>>(tile, block);
       }
@@ -96,12 +92,9 @@ class PlainWalk {
   }
 
   struct WithOneKernel {
-    PlainWalk& walk;
-    const Tile& tile;
-    const KeyBlock& block;
     template <int rows>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>) const {
-      walk.template add_keys_to_tile<OneKernel<Isa, rows>>(tile, block);
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, PlainWalk* walk, const Tile* tile, const KeyBlock* block) const {
+      walk->template add_keys_to_tile<OneKernel<Isa, rows>>(*tile, *block);
     }
   };
 

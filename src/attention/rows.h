@@ -11,6 +11,7 @@ struct Rows {
   int kv_head;
   Row first;
   int count;
+  void clear() { kv_head = first.token = first.head = count = 0; }  // not by a list, for which compilers call memset
 };
 
 // The row so many rows further on.
@@ -39,16 +40,13 @@ inline int group_of(const core::Problem& problem) {
   return group;
 }
 
-// Calls with the rows of each block of a problem, at most row_block of them.
-template <class Call>
-ATTEND_ALWAYS_INLINE void for_each_block(const core::Problem& problem, int group, int row_block, Call call) {
-  Rows rows;
-  for (rows.kv_head = 0; rows.kv_head < problem.kv_heads; ++rows.kv_head) {
+// Goes on to the next block of a problem's rows, at most row_block of them; whether there is one. The first follows no rows.
+inline bool next_block(Rows& rows, const core::Problem& problem, int group, int row_block) {
+  rows.first = row_after(rows.first, rows.count, group);
+  if (rows.first.token == problem.queries) {
+    ++rows.kv_head;
     rows.first = {0, 0};
-    for (int first = 0; first < group * problem.queries; first += rows.count) {
-      if (first > 0) rows.first = row_after(rows.first, rows.count, group);
-      rows.count = at_most(group * problem.queries - first, row_block);
-      call(rows);
-    }
   }
+  rows.count = at_most((problem.queries - rows.first.token) * group - rows.first.head, row_block);
+  return rows.kv_head < problem.kv_heads && problem.queries > 0;
 }

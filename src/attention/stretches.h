@@ -36,7 +36,8 @@ struct Stretches {
     int count;
     for (; key < end; key += count) {
       const int key_limit = key < begin ? chain_keys : at_most(key_block, segment_keys - key % segment_keys);
-      count = seen_by_all(key, key_limit);
+      // What all rows see, in whole chains, if its scores stay as they are.
+      count = modifies || !all_in_range(key, visibility) ? 0 : at_most(key_limit, visibility.earliest.end - key) & -chain_keys;
       if (count > 0) return {key, count, 0, count, true};
       count = chain_keys;
       if (!visibility.has_any(key, key + chain_keys)) {
@@ -44,7 +45,8 @@ struct Stretches {
         continue;
       }
       // Two segments ahead at most, where masks differ: rows that hide everything are looked at again with the next stretch.
-      const int hidden = hidden_from(key, shares_mask() ? end : key + at_most(end - key, 2 * segment_keys));
+      const bool same_mask = row[0].visible == row[rows - 1].visible;
+      const int hidden = hidden_from(key, same_mask ? end : key + at_most(end - key, 2 * segment_keys));
       if (hidden >= at_most(end - key, chain_keys)) {
         count = at_least(count, hidden & -chain_keys);
       } else if (lets_any_chain(key, end)) {
@@ -56,14 +58,6 @@ struct Stretches {
   }
 
  private:
-  // The number of keys from `key` on, in whole chains, that all rows see and whose scores stay as they are.
-  int seen_by_all(int key, int key_limit) const {
-    if (modifies || !all_in_range(key, visibility)) return 0;
-    return at_most(key_limit, visibility.earliest.end - key) & -chain_keys;
-  }
-
-  bool shares_mask() const { return row[0].visible == row[rows - 1].visible; }
-
   // Whether the bias lets any row see any key of a chain.
   bool lets_any_chain(int key, int end) const {
     return options.bias.data == nullptr || visibility.all || lets_any(options, row, rows, key, at_most(end - key, chain_keys));

@@ -66,12 +66,10 @@ inline Visibility visibility_of(const core::Problem& problem, const core::Option
   return {begin, first, end, at_most(options.sink_tokens, first)};
 }
 
-inline bool has_scores(const core::Options& options) { return options.scores.data != nullptr; }
-
 // The keys that any token sees by position, as core::Floats::seen_keys.
 inline core::SeenKeys seen_by_queries(const core::Problem& problem, const core::Options& options) {
   if (problem.queries == 0) return {0, 0, 0};
-  if (has_scores(options)) return {0, 0, problem.keys};
+  if (options.scores.data != nullptr) return {0, 0, problem.keys};
   const Visibility earliest = visibility_of(problem, options, 0), latest = visibility_of(problem, options, problem.queries - 1);
   return {latest.sink_tokens, at_most(earliest.first, latest.end), latest.end};
 }

@@ -56,16 +56,9 @@ bool available() {
 
 #endif
 
-template <class List>
-struct Table;
-template <class... Isa>
-struct Table<core::BackendList<Isa...>> {
-  static const Entry backends[sizeof...(Isa)];
-};
-template <class... Isa>
-const Entry Table<core::BackendList<Isa...>>::backends[] = {{Isa::name, Isa::run, available<Isa>, Isa::leaf_7_b}...};
-constexpr auto& backends = Table<core::Backends>::backends;
-constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
+#define ATTEND_ENTRY(isa, leaf_7_b, ...) {isa::Backend::name, isa::Backend::run, available<isa::Backend>, leaf_7_b},
+constexpr Entry backends[] = {ATTEND_EACH_SET(ATTEND_ENTRY, ATTEND_UNLISTED, ATTEND_ENTRY)};
+#undef ATTEND_ENTRY
 
 bool same_text(const char* a, const char* b) {
   while (*a != '\0' && *a == *b) ++a, ++b;
@@ -101,9 +94,7 @@ unsigned choice() {
   return number;
 }
 
-int backend_of(unsigned choice) { return int(choice % 16) - 1; }
-
-const Entry& active() { return backends[backend_of(choice())]; }
+const Entry& active() { return backends[choice() % 16 - 1]; }
 
 void choose(const Entry& backend) { __atomic_store_n(&chosen, 1 + unsigned(&backend - backends), __ATOMIC_RELAXED); }
 
@@ -116,7 +107,7 @@ void choose(const Entry&) {}
 
 }  // namespace
 
-int backend_count() { return length_of_list; }
+int backend_count() { return int(sizeof backends / sizeof backends[0]); }
 
 const char* backend_name(int index) { return backends[index].name; }
 
@@ -139,12 +130,16 @@ int core::active_index() { return int(&active() - backends); }
 int core::active_integer_index() {
   unsigned number = choice();
   if (number >= 16) return int(number / 16) - 1;
-  const unsigned kernels = integer_kernels(core::IntegerBackends(), backends[backend_of(number)]);
+  const unsigned kernels = integer_kernels(core::IntegerBackends(), backends[number - 1]);
   // Unless another backend is taken meanwhile.
   __atomic_compare_exchange_n(&chosen, &number, number + 16 * (1 + kernels), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return int(kernels);
 }
 #endif
-void core::Floats::run(const Problem& problem) { in_float_environment(active().run, problem); }
+void core::Floats::run(const Problem& problem) {
+  const CallersFloats callers = begin_floats();
+  active().run(problem);
+  end_floats(callers);
+}
 
 }  // namespace attend

@@ -233,7 +233,9 @@ void check_rows(Call& call, const attend_problem* problem) {
   if (call.failed()) return;
   call.arithmetic = problem->arithmetic;
   call.require(call.arithmetic != nullptr, ATTEND_MISSING, ATTEND_ARG_ARITHMETIC);
-  check_layout(call, *problem);
+  call.require((problem->options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
+  const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem->layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
+  call.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
   const bool is_set = problem->batch != ATTEND_DEFAULT_BATCH || call.one_sequence;
   call.batch = check_batch(call, problem->batch, !is_set && speaks_of_rows(*problem));
   call.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);

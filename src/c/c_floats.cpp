@@ -39,12 +39,6 @@ void begin(Call& call, const attend_problem& problem, void* workspace) {
   call.first.scale = scale_of(problem);
 }
 
-void run(const Call& call, const Parts& cut) {
-  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
-    run_row<core::Floats>({part, parts}, call.problem_of_row(row));
-  });
-}
-
 void begin_state(float* state, int value_dim) { FloatState(state, value_dim).begin(); }
 
 void leave(float* state, int value_dim, int from, int to) {
@@ -97,7 +91,7 @@ const attend_arithmetic float_arithmetic = {
     check_rest,
     plan,
     begin,
-    run,
+    run_rows<core::Floats>,
     run_options_row<core::Floats>,
     core::state_head + panel_keys,  // state_numbers
     2,

@@ -140,12 +140,6 @@ void begin(Call& call, const attend_problem& problem, void* workspace) {
   call.first.output_scales = output;
 }
 
-void run(const Call& call, const Parts& cut) {
-  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
-    run_row<core::Integers>({part, parts}, call.problem_of_row(row));
-  });
-}
-
 IntegerState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
 
 void begin_state(float* state, int value_dim) { row_at(state, value_dim).begin(); }
@@ -180,7 +174,7 @@ constexpr attend_arithmetic integer_arithmetic = {
     check_rest,
     plan,
     begin,
-    run,
+    run_rows<core::Integers>,
     run_options_row<core::Integers>,
     4,  // state_numbers
     1,

@@ -14,13 +14,6 @@ void check_scale(Check& check, double scale, attend_argument argument) {
   check.require(is_one, ATTEND_OUT_OF_RANGE, argument);
 }
 
-void check_zeros(Check& check, const attend_integer_scales& scales) {
-  check.within(scales.query_zero_point, -128, 127, ATTEND_ARG_QUERY_ZERO_POINT);
-  check.within(scales.key_zero_point, -128, 127, ATTEND_ARG_KEY_ZERO_POINT);
-  check.within(scales.value_zero_point, -128, 127, ATTEND_ARG_VALUE_ZERO_POINT);
-  check.within(scales.output_zero_point, -32768, 32767, ATTEND_ARG_OUTPUT_ZERO_POINT);
-}
-
 attend_status prepare(const attend_integer_scales* scales, ptrdiff_t head_dim, attend_integer_constants* constants) {
   Memory check;
   check.read(check.whole_struct(scales, ATTEND_ARG_SCALES));
@@ -32,7 +25,10 @@ attend_status prepare(const attend_integer_scales* scales, ptrdiff_t head_dim, a
   check_scale(check, scales->key_scale, ATTEND_ARG_KEY_SCALE);
   check_scale(check, scales->value_scale, ATTEND_ARG_VALUE_SCALE);
   check_scale(check, scales->output_scale, ATTEND_ARG_OUTPUT_SCALE);
-  check_zeros(check, *scales);
+  check.within(scales->query_zero_point, -128, 127, ATTEND_ARG_QUERY_ZERO_POINT);
+  check.within(scales->key_zero_point, -128, 127, ATTEND_ARG_KEY_ZERO_POINT);
+  check.within(scales->value_zero_point, -128, 127, ATTEND_ARG_VALUE_ZERO_POINT);
+  check.within(scales->output_zero_point, -32768, 32767, ATTEND_ARG_OUTPUT_ZERO_POINT);
   const bool usual = bits_to<uint64_t>(scales->scale) == bits_to<uint64_t>(double(ATTEND_DEFAULT_SCALE));
   const double scale = usual ? double(usual_scale(int(head_dim))) : scales->scale;
   check.require(scale >= 0 && scale <= 8.507059173023462e+37, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);  // 2^126

@@ -179,7 +179,8 @@ ptrdiff_t check_scales(Call& call, const attend_scales& scales, const attend_pro
   const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
   const bool integers = call.arithmetic->integers, takes = integers ? scales.data != nullptr : format == ATTEND_INT8;
   if (!takes || problem.cache != nullptr) {
-    call.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
+    call.require(scales.data == nullptr && scales.batch_stride == ATTEND_DENSE && scales.head_stride == ATTEND_DENSE,
+                 ATTEND_NO_EFFECT, argument);
     return 0;
   }
   if (call.stored == 0) return 0;

@@ -70,7 +70,9 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
 attend_status run_part(const attend_problem* problem, const Parts& cut, void* workspace, size_t workspace_size) {
   Call call;
   check_call(call, problem);
-  check_run(call, cut, workspace, workspace_size);
+  if (!call.failed()) check_parts(call, cut, call.first.queries, call.first.keys);
+  // Of a call with options, once these are checked.
+  if (!call.failed() && call.plain) check_workspace(call, workspace, workspace_size, call.workspace_bytes);
   if (call.failed()) return call.status();
   if (!call.plain) return run_options(*problem, call, workspace, workspace_size, cut);
   call.arithmetic->begin(call, *problem, workspace);

@@ -92,12 +92,6 @@ inline bool has_rows(const attend_problem& problem) {
          is_given_by_rows(problem.key_scales) || is_given_by_rows(problem.value_scales);
 }
 
-inline void check_layout(Check& check, const attend_problem& problem) {
-  check.require((problem.options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
-  const bool layout = problem.layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
-  check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
-}
-
 // The number of batch rows, which must be set where the rest of the problem speaks of them.
 inline ptrdiff_t check_batch(Check& check, ptrdiff_t given, bool has_rows) {
   const bool is_set = given != ATTEND_DEFAULT_BATCH;
@@ -154,10 +148,6 @@ struct Tensors {
   Memory& check;
   Axes axes;
 };
-
-inline bool is_default_scales(const attend_scales& scales) {
-  return scales.data == nullptr && scales.batch_stride == ATTEND_DENSE && scales.head_stride == ATTEND_DENSE;
-}
 
 // The position of the queries: set in one way where it matters or clear without, and not set where it does not.
 inline void check_offset(Check& check, const attend_problem& problem, bool matters, bool clear) {
@@ -234,7 +224,7 @@ void each_row(const Call& call, const Parts& cut, Row run) {
   for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
 }
 
-// Runs a part of one row, without options or with them.
+// Runs a part of one row, without options or with them; and of all rows without.
 template <class Arithmetic, class... ProblemAndOptions>
 void run_row(const Parts& cut, const ProblemAndOptions&... row) {
   cut.parts == 1 ? Arithmetic::run(row...) : Arithmetic::run_part(row..., int(cut.part), int(cut.parts));
@@ -244,12 +234,11 @@ void run_options_row(const Parts& cut, const core::Problem& row, const core::Ran
   if (has_lists(options)) return run_row<Arithmetic>(cut, row, options);
   run_row<Arithmetic>(cut, row, static_cast<const core::Options&>(options));
 }
-
-// What a call that computes has beside its problem.
-inline void check_run(Call& call, const Parts& parts, void* workspace, size_t size) {
-  if (call.failed()) return;
-  check_parts(call, parts, call.first.queries, call.first.keys);
-  if (call.plain) check_workspace(call, workspace, size, call.workspace_bytes);  // otherwise once its options are checked
+template <class Arithmetic>
+void run_rows(const Call& call, const Parts& cut) {
+  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
+    run_row<Arithmetic>({part, parts}, call.problem_of_row(row));
+  });
 }
 
 }  // namespace attend::c_surface

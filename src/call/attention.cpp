@@ -45,25 +45,6 @@ void Floats::begin(const Problem& problem, const Options& options) {
 
 SeenKeys Floats::seen_keys(const Problem& problem, const Options& options) { return seen_by_queries(problem, options); }
 
-namespace {
-
-ATTEND_NOINLINE void finish_rows(const Problem& problem, const Options& options) {
-  for_each_state<SumInFloats<Scalar>>(options.states, problem, [&](const FloatState& state, int token, int head) {
-    ptrdiff_t at = distance(problem.output, token, head);
-    Denominator all;
-    state.add_up(problem.keys, [&](int c, int count, const SumNode<float>& total) {
-      if (c == 0) {
-        all = denominator_of(options, head, total.numbers[0], total.numbers[1]);
-        epilogue_lse(options, token, head, all);
-      }
-      for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.output);
-      narrow_row(options.output_format, total.sums, count, moved(problem.output.data, at + c, options.output_format));
-    });
-  });
-}
-
-}  // namespace
-
 void Floats::leave(const Problem& problem, const Options& options, int from, int to) {
   in_float_environment([&]() ATTEND_NOINLINE {
     for_each_state<SumInFloats<Scalar>>(options.states, problem,
@@ -71,7 +52,22 @@ void Floats::leave(const Problem& problem, const Options& options, int from, int
   });
 }
 
-void Floats::finish(const Problem& problem, const Options& options) { in_float_environment(finish_rows, problem, options); }
+void Floats::finish(const Problem& problem, const Options& options) {
+  in_float_environment([&]() ATTEND_NOINLINE {
+    for_each_state<SumInFloats<Scalar>>(options.states, problem, [&](const FloatState& state, int token, int head) {
+      ptrdiff_t at = distance(problem.output, token, head);
+      Denominator all;
+      state.add_up(problem.keys, [&](int c, int count, const SumNode<float>& total) {
+        if (c == 0) {
+          all = denominator_of(options, head, total.numbers[0], total.numbers[1]);
+          epilogue_lse(options, token, head, all);
+        }
+        for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.output);
+        narrow_row(options.output_format, total.sums, count, moved(problem.output.data, at + c, options.output_format));
+      });
+    });
+  });
+}
 
 void Floats::merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes) {
   in_float_environment([&]() ATTEND_NOINLINE {

@@ -172,10 +172,6 @@ void store_key(const int8_t* key, int head_dim, int8_t* to) {
   for (int i = 0; i < 4; ++i) to[key_in_panel(0, d) + i] = d + i < head_dim ? key[d + i] : int8_t(0);
 }
 
-void store_value(const int8_t* value, int width, int8_t* to) {
-  for (int c = 0; c < width; ++c) to[4 * c] = value[c];
-}
-
 }  // namespace
 
 void store(const IntegerPanels& panels, int place, int count, const Tensor<const int8_t>& key,
@@ -187,8 +183,9 @@ void store(const IntegerPanels& panels, int place, int count, const Tensor<const
       const ptrdiff_t chunk = ptrdiff_t(head) * panels.tokens + (place - within);
       store_key(key.data + i * key.token_stride + head * key.head_stride, panels.head_dim,
                 panels.keys + chunk * key_dim + key_in_panel(within, 0));
-      store_value(value.data + i * value.token_stride + head * value.head_stride, panels.value_dim,
-                  panels.values + chunk * value_dim + value_in_panel(within, 0, panels.value_dim));
+      const int8_t* const from = value.data + i * value.token_stride + head * value.head_stride;
+      int8_t* const to = panels.values + chunk * value_dim + value_in_panel(within, 0, panels.value_dim);
+      for (int c = 0; c < panels.value_dim; ++c) to[4 * c] = from[c];
     }
   }
 }

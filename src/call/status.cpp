@@ -22,11 +22,9 @@ constexpr const char* status_texts[] = {
     "soft_cap; additive attention has a scale, a bias and scores of its own",
     "a part must have an index within 0 and count - 1, and count within 1 and 65535; that of a layer with several "
     "threads has a barrier, and a LayerWorkspace for as many",
-    "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
-    "part of x",
+    "the output of a projection must not share memory with its input or another output, nor that of a layer with a part of x",
     "a count of tokens is at least 0, and no more than the arrays have, or Documents room for",
-    "the cache has no room for so many tokens: truncate or clear it, give its shape more "
-    "max_tokens, or a PagedCache a page",
+    "the cache has no room for so many tokens: truncate or clear it, give its shape more max_tokens, or a PagedCache a page",
     "a number is too large for the format that it is stored in (float16: 65504 is the largest, int4: 524032): store it as "
     "bfloat16 or int8, or give the cache an attend::saturated format, which keeps the largest number instead",
     "a page is one of the pool that a PagedCache has its other pages of, not in its table yet, which has room for it; "
@@ -66,8 +64,7 @@ constexpr const char* status_texts[] = {
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",
     "the epsilon of a normalisation must lie within 1e-30 and 1e30",
     "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that "
-    "attend/layers/rotary.h "
-    "states; axes of positions need rotary_dim / 2 pairs in all",
+    "attend/layers/rotary.h states; axes of positions need rotary_dim / 2 pairs in all",
     "rotary positions must fit an int, and in a table must lie within it; scaled_queries have a period of at least 1 and a "
     "shift of at least 0",
     "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "

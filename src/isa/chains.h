@@ -110,14 +110,13 @@ ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
 #endif
 #endif
 #endif
+#ifdef ATTEND_WHOLE_CHAINS
+constexpr bool has_whole_chains = true;
+#else
+constexpr bool has_whole_chains = false;
+#endif
 
-// The bodies of tiles: kernel/score_tile.h and value_tile.h.
-template <class Isa, class Number, int rows, int vecs>
-void score_by_steps(const ScoreOperands<Number>& of);
-template <class Isa, int rows, int vecs>
-void score_by_chains(const ScoreOperands<float>& of);
-template <class Isa, int rows, int vecs>
-void score_by_stored_chains(const ScoreOperands<float>& of);
+// The bodies of tiles of values: kernel/value_tile.h.
 template <class Isa, class Number, int rows, int vecs>
 void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column);
 template <class Isa, int rows, int vecs>
@@ -130,11 +129,9 @@ struct BySteps {
   static constexpr bool chains_values = false, stores_chains = false;
   static constexpr bool has_weights = false, transposes_rows = false, flushes = false;
 
-  // scores[r][k] = or += sum over d of query[r][d] * keys[k / 16][d][k % 16]: score_tile.h.
+  // scores[r][k] = or += sum over d of query[r][d] * keys[k / 16][d][k % 16]: score_steps.h.
   template <class Isa, class Number, int rows, int vecs>
-  ATTEND_ALWAYS_INLINE static void score_tile(const ScoreOperands<Number>& of) {
-    score_by_steps<Isa, Number, rows, vecs>(of);
-  }
+  static void score_tile(const ScoreOperands<Number>& of);
   // sums[r] += sum over k < visible[r] of weights[r][k] * values[k], for columns from `column` on: value_tile.h.
   template <class Isa, class Number, int rows, int vecs>
   ATTEND_ALWAYS_INLINE static void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible,
@@ -196,26 +193,17 @@ struct BySteps {
   }
 };
 
-#ifdef ATTEND_WHOLE_CHAINS
 // The same for an instruction set that has a loop for whole chains of one tile of floats: WholeChains in contract.h, or with
 // `ends` StoredChains.
 template <int rows_of_chain, int vecs_of_chain, bool ends = false>
 struct ByChains : BySteps {
-  static constexpr int chain_rows = rows_of_chain, chain_vecs = vecs_of_chain;
-  static constexpr bool stores_chains = ends, chains_values = ends;
+  static constexpr int chain_rows = has_whole_chains ? rows_of_chain : 0, chain_vecs = vecs_of_chain;
+  static constexpr bool stores_chains = has_whole_chains && ends, chains_values = stores_chains;
   template <class Number, int rows, int vecs>
   static constexpr bool is_own = sizeof(Number) == sizeof(float) && rows == chain_rows&& vecs == chain_vecs;
 
   template <class Isa, class Number, int rows, int vecs>
-  ATTEND_ALWAYS_INLINE static void score_tile(const ScoreOperands<Number>& of) {
-    if constexpr (!is_own<Number, rows, vecs>) {
-      score_by_steps<Isa, Number, rows, vecs>(of);
-    } else if constexpr (ends) {
-      score_by_stored_chains<Isa, rows, vecs>(of);
-    } else {
-      score_by_chains<Isa, rows, vecs>(of);
-    }
-  }
+  static void score_tile(const ScoreOperands<Number>& of);  // score_tile.h
   template <class Isa, class Number, int rows, int vecs>
   ATTEND_ALWAYS_INLINE static void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible,
                                               Sums sums, int column) {
@@ -226,7 +214,3 @@ struct ByChains : BySteps {
     }
   }
 };
-#else
-template <int, int, bool = false>
-using ByChains = BySteps;
-#endif

@@ -121,7 +121,7 @@ struct ScoreSteps {
 
 // The chains of a tile step by step.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_by_steps(const ScoreOperands<Number>& of) {
+ATTEND_ALWAYS_INLINE void BySteps::score_tile(const ScoreOperands<Number>& of) {
   ScoreSteps<Isa, Number, rows, vecs> at(of);
   for (int first = 0; first < of.dims; first += chain_dims) {
     typename Isa::Vec sums[rows][vecs];

@@ -11,7 +11,7 @@
 // loop leaves.
 template <class Isa, int rows, int vecs>
 ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& of) {
-  score_by_steps<Isa, float, rows, vecs>(of);
+  BySteps::score_tile<Isa, float, rows, vecs>(of);
 }
 
 // Ends a tile's chains: to[r][v] += sums[r][v], or = where they do not add; rows of `to` lie `stride` floats apart. No zero is
@@ -19,8 +19,8 @@ ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& of) {
 //
 // Sums to add to are loaded four at a time, and each addition is stored before the next: stores side by side hold up the
 // multiply-adds around them.
-template <class Isa, bool adds, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride) {
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride, bool adds) {
   constexpr int group_rows = vecs >= 4 ? 1 : at_most(4 / vecs, rows);
   __asm__ volatile("" : "+r"(to));  // or compilers keep the address of each row on the stack
   ATTEND_UNROLL
@@ -48,54 +48,41 @@ ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs],
   }
 }
 
-// A whole chain, and its end.
-template <class Isa, bool adds, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_whole_chain(const float* query, ptrdiff_t query_stride, const float* panel, float* scores,
-                                            ptrdiff_t score_stride) {
-  typename Isa::Vec sums[rows][vecs];
-  if (Isa::chain(query, query_stride, panel, panel_keys, chain_dims, sums)) {
-    end_chain<Isa, adds>(sums, scores, score_stride);
+// Whole chains by the loop of an instruction set: StoredChains, which add them to the scores, or WholeChains, whose sums are
+// left in registers.
+template <int rows_of_chain, int vecs_of_chain, bool ends>
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void ByChains<rows_of_chain, vecs_of_chain, ends>::score_tile(const ScoreOperands<Number>& of) {
+  if constexpr (!is_own<Number, rows, vecs>) {
+    BySteps::score_tile<Isa, Number, rows, vecs>(of);
+  } else if constexpr (ends) {
+    const int chains = of.dims / chain_dims, done = chains * chain_dims;
+    if (chains > 0) {
+      Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);
+      if (done == of.dims) return;
+    }
+    score_chain_by_steps<Isa, rows, vecs>({of.query + done, of.query_stride, of.keys + done * panel_keys, of.panel_stride,
+                                           of.dims - done, nullptr, of.scores, of.score_stride, of.adds || chains > 0});
   } else {
-    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, chain_dims, nullptr, scores, score_stride, adds});
+    const float *query = of.query, *panel = of.keys;
+    const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
+    float* const scores = of.scores;
+    int left = of.dims;
+    bool begun = of.adds;
+    const auto whole_chain = [&](bool adds) ATTEND_INLINE_LAMBDA {
+      typename Isa::Vec sums[rows][vecs];
+      if (Isa::chain(query, query_stride, panel, panel_keys, chain_dims, sums)) {
+        end_chain<Isa>(sums, scores, score_stride, adds);
+      } else {
+        score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, chain_dims, nullptr, scores, score_stride, adds});
+      }
+      query += chain_dims, panel += chain_dims * panel_keys, left -= chain_dims;
+    };
+    if (!begun && left >= chain_dims) whole_chain(false), begun = true;
+    while (left >= chain_dims) whole_chain(true);
+    if (left == 0) return;
+    score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
   }
-}
-
-// Chains by a loop whose sums are left in registers.
-template <class Isa, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_by_chains(const ScoreOperands<float>& of) {
-  const float *query = of.query, *panel = of.keys;
-  const ptrdiff_t query_stride = of.query_stride, score_stride = of.score_stride;
-  float* const scores = of.scores;
-  int left = of.dims;
-  bool begun = of.adds;
-  const auto advance = [&]() ATTEND_INLINE_LAMBDA {
-    query += chain_dims;
-    panel += chain_dims * panel_keys;
-    left -= chain_dims;
-  };
-  if (!begun && left >= chain_dims) {
-    score_whole_chain<Isa, false, rows, vecs>(query, query_stride, panel, scores, score_stride);
-    advance();
-    begun = true;
-  }
-  while (left >= chain_dims) {
-    score_whole_chain<Isa, true, rows, vecs>(query, query_stride, panel, scores, score_stride);
-    advance();
-  }
-  if (left == 0) return;
-  score_chain_by_steps<Isa, rows, vecs>({query, query_stride, panel, 0, left, nullptr, scores, score_stride, begun});
-}
-
-// Chains by a loop that adds them to the scores.
-template <class Isa, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void score_by_stored_chains(const ScoreOperands<float>& of) {
-  const int chains = of.dims / chain_dims, done = chains * chain_dims;
-  if (chains > 0) {
-    Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);
-    if (done == of.dims) return;
-  }
-  score_chain_by_steps<Isa, rows, vecs>({of.query + done, of.query_stride, of.keys + done * panel_keys, of.panel_stride,
-                                         of.dims - done, nullptr, of.scores, of.score_stride, of.adds || chains > 0});
 }
 
 // A tile in attention's places:

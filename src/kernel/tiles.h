@@ -11,25 +11,18 @@ constexpr int shared_keys = 64, shared_columns = 64;
 template <class Isa, class Number>
 struct ScoreKernels {
   const float* query;
-  const Number* keys;
-  int head_dim;
-  const float* key_scales;
-  int count;
+  const Panels& panels;
+  int from, to;
   float* scores;
 
   template <int rows>
   ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
-    score_rows<Isa, Number, rows>(query + r * ptrdiff_t(head_dim), keys, head_dim, key_scales, count,
-                                  scores + r * config::score_keys);
+    const ptrdiff_t dims = panels.head_dim;
+    const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
+    score_rows<Isa, Number, rows>(query + r * dims, static_cast<const Number*>(panels.data) + from * dims, panels.head_dim,
+                                  scales, to - from, scores + r * config::score_keys + from);
   }
 };
-
-template <class Isa, class Number>
-void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
-  const Number* const keys = static_cast<const Number*>(panels.data) + from * ptrdiff_t(panels.head_dim);
-  const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
-  for_each_kernel<Isa, Number>(rows, ScoreKernels<Isa, Number>{query, keys, panels.head_dim, scales, to - from, scores + from});
-}
 
 template <class Isa>
 struct SoftmaxKernels {
@@ -110,11 +103,11 @@ struct Tiles {
                                                float* scores) {
     switch (panels.format) {
       case core::Format::float16:
-        return score_panels<Isa, Half>(rows, query, panels, from, to, scores);
+        return for_each_kernel<Isa, Half>(rows, ScoreKernels<Isa, Half>{query, panels, from, to, scores});
       case core::Format::bfloat16:
-        return score_panels<Isa, Bfloat>(rows, query, panels, from, to, scores);
+        return for_each_kernel<Isa, Bfloat>(rows, ScoreKernels<Isa, Bfloat>{query, panels, from, to, scores});
       case core::Format::int8:
-        return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
+        return for_each_kernel<Isa, int8_t>(rows, ScoreKernels<Isa, int8_t>{query, panels, from, to, scores});
       case core::Format::int4:
         return score_int4_row<Isa>(query, panels, from, to, scores);
       case core::Format::int16:  // only outputs of integers
@@ -122,7 +115,10 @@ struct Tiles {
         break;
     }
     const int at_once = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
-    for (; from < to; from += at_once) score_panels<Isa, float>(rows, query, panels, from, at_most(from + at_once, to), scores);
+    for (; from < to; from += at_once) {
+      const int end = at_most(from + at_once, to);
+      for_each_kernel<Isa, float>(rows, ScoreKernels<Isa, float>{query, panels, from, end, scores});
+    }
   }
 
   // Replaces scores by weights relative to the rows' running maxima, raises these where a score is much higher, and adds the

@@ -177,21 +177,17 @@ void rms_norm(const Normalisation& normalisation) { ActiveLayers::call<RmsNorm>(
 
 void layer_norm(const Normalisation& normalisation) { ActiveLayers::call<LayerNorm>(normalisation); }
 
-namespace {
-
-ATTEND_NOINLINE void scale_row(float factor, int count, float* numbers) {
-  for (int i = 0; i < count; ++i) numbers[i] = Scalar::mul(factor, numbers[i]);
+void scale(float factor, int count, float* numbers) {
+  in_float_environment([=]() ATTEND_NOINLINE {
+    for (int i = 0; i < count; ++i) numbers[i] = Scalar::mul(factor, numbers[i]);
+  });
 }
 
-ATTEND_NOINLINE void write_factors(float beta, int count, float* factors) {
-  for (int k = 0; k < count; ++k) factors[k] = Scalar::fma(beta, log_of(whole_to_float(k + 1), 0.0f, false), 1.0f);
+void logarithmic_factors(float beta, int count, float* factors) {
+  in_float_environment([=]() ATTEND_NOINLINE {
+    for (int k = 0; k < count; ++k) factors[k] = Scalar::fma(beta, log_of(whole_to_float(k + 1), 0.0f, false), 1.0f);
+  });
 }
-
-}  // namespace
-
-void scale(float factor, int count, float* numbers) { in_float_environment(scale_row, factor, count, numbers); }
-
-void logarithmic_factors(float beta, int count, float* factors) { in_float_environment(write_factors, beta, count, factors); }
 
 namespace {
 

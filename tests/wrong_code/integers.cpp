@@ -62,7 +62,7 @@ void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::intege
 }
 //! integer_sum_no_scales: attend: add of integers takes a, b, attend::SumScales and their sum
 void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { (void)attend::add(a, b, a); }
-//! integer_sum_in_place_no_scales: of integers it takes a, b, attend::SumScales and their sum
+//! integer_sum_in_place_no_scales: of integers add takes a, b, attend::SumScales and their sum
 void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { attend::add(a, b); }
 //! integer_options_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::attention(query, key, value, output, option_workspace, attend::ScoreOptions<Integers>()); }

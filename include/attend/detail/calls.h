@@ -166,52 +166,32 @@ struct CallKind {
   int origin;
 };
 
-// What Options say of a call's tokens; before that, the tokens of its arrays or its cache. A core::Problem has the same fields.
-struct Tokens {
-  int queries, keys, offset;
-  bool causal;
-};
-
-// Refuses what is out of range, and fills in what Options set.
-template <class AnyTokens>
-[[gnu::always_inline]] inline Status prepare_tokens_inlined(AnyTokens& tokens, const Options& options, const CallKind& call) {
-  const int held = tokens.keys, queries = options.query_length.or_else(tokens.queries);
+// Refuses what is out of range of a call's tokens, which a problem has from its arrays or its cache, and fills in what Options
+// set.
+[[gnu::always_inline]] inline Status prepare_tokens_inlined(core::Problem& problem, const Options& options,
+                                                            const CallKind& call) {
+  const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
   const bool needs_tokens = call.cached && !call.in_several_calls;  // to a state an empty cache adds nothing
-  if (queries < 0 || queries > tokens.queries) return Status::bad_query_length;
+  if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < call.origin || keys > held) return Status::bad_key_length;
   if (lacks_tokens(options, needs_tokens, queries, held - call.origin)) return Status::empty_cache;
   const int offset = options.offset.or_else(call.cached ? held - queries : 0);
   if (!call.takes_any_offset && offset > any_number - queries) return Status::bad_offset;
   const Status position = check_offset(options, call.positioned, call.cached, queries, held);
   if (position != Status::ok) return position;
-  tokens.offset = offset;
-  tokens.queries = queries;
-  tokens.keys = keys;
-  tokens.causal = options.causal.or_else(call.causal);
+  problem.offset = offset;
+  problem.queries = queries;
+  problem.keys = keys;
+  problem.causal = options.causal.or_else(call.causal);
   return Status::ok;
 }
-template <class AnyTokens>
-Status prepare_tokens(AnyTokens& tokens, const Options& options, const CallKind& call) {
-  return prepare_tokens_inlined(tokens, options, call);
+inline Status prepare_tokens(core::Problem& problem, const Options& options, const CallKind& call) {
+  return prepare_tokens_inlined(problem, options, call);
 }
-template <class AnyTokens>
-[[gnu::always_inline]] inline Status prepare_tokens(AnyTokens& tokens, const NoOptions& options, const CallKind& call) {
-  return prepare_tokens_inlined(tokens, options, call);
+[[gnu::always_inline]] inline Status prepare_tokens(core::Problem& problem, const NoOptions& options, const CallKind& call) {
+  return prepare_tokens_inlined(problem, options, call);
 }
-
-// The arguments of a plain call: first elements of its arrays, their tokens, and whether it is causal by default.
-struct Call {
-  const float* query;
-  float* output;
-  core::Tensor<const float> key;
-  core::Tensor<const float> value;
-  bool key_panels;
-  bool causal;
-  void* scratch;
-  int queries;
-  int keys;
-};
 
 // Programs without parts do not link the code that cuts.
 template <class Runner, class... Problem>
@@ -225,39 +205,29 @@ Status perform(const Part& part, const Problem&... problem) {
   return Status::ok;
 }
 
-// Refuses what is out of range, fills in what the options set, and runs.
-template <class PlanType, class Dims, class AnyOptions, class AnyTask>
-Status run_plain(const Call& call, const AnyOptions& options, const AnyTask& task) {
-  constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
-  const float scale = options.scale.or_else(usual_scale);
-  Tokens tokens = {call.queries, call.keys, 0, false};
-  const bool positioned = options.causal.or_else(call.causal);
-  const Status status = prepare_tokens(tokens, options, {call.causal, call.key_panels, positioned, false, true, 0});
-  if (status != Status::ok) return status;
-  if (!core::is_scale(scale)) return Status::bad_scale;
-  if (!is_possible(task)) return Status::bad_part;
-  core::Problem problem;  // field by field: compilers clear what is made of a list
-  problem.query = {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
-  problem.output = {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
-  problem.key = call.key;
-  problem.value = call.value;
+// These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
+template <class Shape>
+void set_shape(core::Problem& problem, int tokens) {
+  using Dims = Checked<Shape>;
   problem.query_heads = Dims::query_heads;
   problem.kv_heads = Dims::kv_heads;
   problem.head_dim = Dims::head_dim;
   problem.value_dim = Dims::value_dim;
-  problem.queries = tokens.queries;
-  problem.keys = tokens.keys;
-  problem.offset = tokens.offset;
-  problem.scale = scale;
-  problem.causal = tokens.causal;
-  problem.key_panels = call.key_panels;
-  problem.row_block = PlanType::row_block;
-  problem.key_block = PlanType::key_block;
-  problem.scratch = call.scratch;
-  problem.score_scales = nullptr;
-  problem.output_scales = nullptr;
-  problem.scale_stride = 0;
-  return perform<core::Floats>(task, problem);
+  problem.queries = tokens;
+}
+template <class Shape, class Plan>
+void set_query(core::Problem& problem, const void* query, int tokens, void* scratch) {
+  using Dims = Checked<Shape>;
+  set_shape<Shape>(problem, tokens);
+  problem.row_block = Plan::row_block;
+  problem.key_block = Plan::key_block;
+  problem.scratch = scratch;
+  problem.query = {query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
+}
+template <class Shape>
+void set_output(core::Problem& problem, void* output) {
+  using Dims = Checked<Shape>;
+  problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
 }
 
 // Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
@@ -304,9 +274,25 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyTask, clas
   } else {
     if (!are_held(arrays, Rows::RingType::window > 0, options, held)) return Status::bad_query_length;
     if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyTask>())) {
-      return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
-                                              arrays.causal, arrays.scratch, arrays.tokens, held},
-                                             options, task);
+      constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);  // by name, or some compilers iterate in double
+      core::Problem problem;  // field by field: compilers clear what is made of a list
+      problem.queries = arrays.tokens;
+      problem.keys = held;
+      const CallKind kind = {arrays.causal, Rows::cached, options.causal.or_else(arrays.causal), false, true, 0};
+      const Status status = prepare_tokens(problem, options, kind);
+      if (status != Status::ok) return status;
+      problem.scale = options.scale.or_else(usual_scale);
+      if (!core::is_scale(problem.scale)) return Status::bad_scale;
+      if (!is_possible(task)) return Status::bad_part;
+      set_query<Shape, Plan>(problem, arrays.query, problem.queries, arrays.scratch);
+      set_output<Shape>(problem, arrays.output);
+      problem.key = rows.keys();
+      problem.value = rows.values();
+      problem.key_panels = Rows::cached;
+      problem.score_scales = nullptr;
+      problem.output_scales = nullptr;
+      problem.scale_stride = 0;
+      return perform<core::Floats>(task, problem);
     } else {
       return run_with_options<Shape, Plan>(arrays, rows, held, options, task);
     }

@@ -7,31 +7,6 @@
 namespace attend {
 namespace detail {
 
-// These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
-template <class Shape>
-void set_shape(core::Problem& problem, int tokens) {
-  using Dims = Checked<Shape>;
-  problem.query_heads = Dims::query_heads;
-  problem.kv_heads = Dims::kv_heads;
-  problem.head_dim = Dims::head_dim;
-  problem.value_dim = Dims::value_dim;
-  problem.queries = tokens;
-}
-template <class Shape, class Plan>
-void set_query(core::Problem& problem, const void* query, int tokens, void* scratch) {
-  using Dims = Checked<Shape>;
-  set_shape<Shape>(problem, tokens);
-  problem.row_block = Plan::row_block;
-  problem.key_block = Plan::key_block;
-  problem.scratch = scratch;
-  problem.query = {query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
-}
-template <class Shape>
-void set_output(core::Problem& problem, void* output) {
-  using Dims = Checked<Shape>;
-  problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
-}
-
 // Whether a ring of so many keys in a group still holds every key that the first query sees of the first `held` tokens; later
 // queries see no older ones.
 template <int group>

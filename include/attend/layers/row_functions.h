@@ -9,9 +9,9 @@
 //   attend::hadamard(query);                     // before a cache of 4 bits: queries and keys alike
 #pragma once
 
+#include "../options.h"
 #include "core_layer.h"
 #include "float_arrays.h"
-#include "../options.h"
 
 namespace attend {
 
@@ -27,8 +27,7 @@ struct NormalisedRows {
   using To = ArrayOf<Y>;
   static_assert(
       are_floats<X, Y>,
-      "attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and "
-      "Output");
+      "attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
   static_assert(are_as_many<X, Y>, "attend: the input and the result of a normalisation must have as many floats");
   static constexpr bool is_row(bool is_floats, int dimensions) { return is_floats && dimensions == 1; }
   static constexpr bool has_weight = is_row(ArrayOf<Weight>::is_floats, ArrayOf<Weight>::dimensions);
@@ -50,6 +49,19 @@ core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bia
   constexpr int width = int(Arrays::width), rows = int(Arrays::From::count / Arrays::width);
   return {first_of(x), width, first_of(y), width, first_of(weight), first_of(bias), rows, width, epsilon};
 }
+
+// The arrays of functions that go over them number by number.
+template <class First, class... Others>
+struct SameNumbers {
+  static_assert(
+      are_floats<First, Others...>,
+      "attend: add, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value "
+      "and Output; of integers add takes a, b, attend::SumScales and their sum");
+  static_assert(are_as_many<First, Others...>,
+                "attend: arrays of add, activate and hadamard must have as many floats as each other");
+  static constexpr size_t count = ArrayOf<First>::count;
+  static_assert(count <= 0x7fffffff, "attend: add, activate and hadamard take arrays of at most 2147483647 floats");
+};
 
 }  // namespace detail
 
@@ -87,14 +99,7 @@ Status layer_norm(const X&, const Y&, const Other& = {}) {
 // to += from * factor, rounded once: a residual connection.
 template <class From, class To>
 void add(const From& from, To& to, float factor = 1.0f) {
-  static_assert(
-      detail::are_floats<From, To>,
-      "attend: add takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output; of "
-      "integers it takes a, b, attend::SumScales and their sum");
-  static_assert(detail::are_as_many<From, To>, "attend: the arrays of add must have as many floats as each other");
-  constexpr size_t count = detail::ArrayOf<To>::count;
-  static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
-  core::add(detail::first_of(from), factor, int(count), detail::first_of(to));
+  core::add(detail::first_of(from), factor, int(detail::SameNumbers<From, To>::count), detail::first_of(to));
 }
 
 // y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
@@ -104,11 +109,8 @@ void add(const From& from, To& to, float factor = 1.0f) {
 // may be x.
 template <class X, class Y>
 void hadamard(const X& x, Y& y) {
-  static_assert(detail::are_floats<X, Y>,
-                "attend: hadamard takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
-  static_assert(detail::are_as_many<X, Y>, "attend: the arrays of hadamard must have as many floats as each other");
-  constexpr size_t count = detail::ArrayOf<X>::count, width = detail::ArrayOf<X>::last < 1 ? 1 : detail::ArrayOf<X>::last;
-  static_assert(count <= 0x7fffffff, "attend: hadamard takes arrays of at most 2147483647 floats");
+  constexpr size_t count = detail::SameNumbers<X, Y>::count;
+  constexpr size_t width = detail::ArrayOf<X>::last < 1 ? 1 : detail::ArrayOf<X>::last;
   static_assert(!detail::are_floats<X, Y> || !detail::are_as_many<X, Y> || detail::ArrayOf<Y>::has_rows_of(width),
                 "attend: the arrays of hadamard must have rows of the same length");
   core::hadamard(detail::first_of(x), int(count / width), int(width), detail::first_of(y));
@@ -128,13 +130,8 @@ void hadamard(X& x) {
 // to = f(from); the two may be the same array.
 template <Activation activation, class From, class To>
 void activate(const From& from, To& to) {
-  static_assert(
-      detail::are_floats<From, To>,
-      "attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
-  static_assert(detail::are_as_many<To, From>, "attend: the arrays of activate must have as many floats as each other");
-  constexpr size_t count = detail::ArrayOf<To>::count;
-  static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
-  core::activate<activation>(detail::first_of(from), nullptr, int(count), detail::first_of(to));
+  constexpr int count = int(detail::SameNumbers<From, To>::count);
+  core::activate<activation>(detail::first_of(from), nullptr, count, detail::first_of(to));
 }
 
 // In place.
@@ -146,13 +143,8 @@ void activate(Array& array) {
 // A gated product: to = f(gate) * up. It may be one of them.
 template <Activation activation, class Gate, class Up, class To>
 void activate(const Gate& gate, const Up& up, To& to) {
-  static_assert(
-      detail::are_floats<Gate, Up, To>,
-      "attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
-  static_assert(detail::are_as_many<To, Gate, Up>, "attend: the arrays of activate must have as many floats as each other");
-  constexpr size_t count = detail::ArrayOf<To>::count;
-  static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
-  core::activate<activation>(detail::first_of(gate), detail::first_of(up), int(count), detail::first_of(to));
+  constexpr int count = int(detail::SameNumbers<To, Gate, Up>::count);
+  core::activate<activation>(detail::first_of(gate), detail::first_of(up), count, detail::first_of(to));
 }
 
 // Catches calls that do not name the activation.

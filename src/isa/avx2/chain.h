@@ -23,8 +23,9 @@ namespace {
 
 // sums[r] = sum over d < 16 of query[r][d] * panel[d], d ascending, each rounded once; its zeros may be negative. Factors of two
 // rows come together: with one row's at a time the multiply-adds wait for each other around the end of a chain.
-ATTEND_ALWAYS_INLINE void chain_of_six(const float* query, ptrdiff_t stride, const float* panel, __m256 (&sums)[6][2]) {
-  __m256 low, high, even, odd;
+ATTEND_ALWAYS_INLINE bool Avx2::chain(const float* query, ptrdiff_t stride, const float* panel, ptrdiff_t /*panel_stride*/,
+                                      int /*steps*/, Vec (&sums)[6][2]) {
+  Vec low, high, even, odd;
   __asm__ volatile(
       ".irp d, 0\n" ATTEND_STEP("vmulps") ".endr\n"
       ".irp d, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n" ATTEND_STEP("vfmadd231ps") ".endr\n"
@@ -34,6 +35,7 @@ ATTEND_ALWAYS_INLINE void chain_of_six(const float* query, ptrdiff_t stride, con
         [low] "=&x"(low), [high] "=&x"(high), [even] "=&x"(even), [odd] "=&x"(odd)
       : [row0] "r"(query), [row3] "r"(query + 3 * stride), [by] "r"(stride * ptrdiff_t(sizeof(float))), [panel] "r"(panel)
       : "memory");
+  return true;
 }
 #undef ATTEND_STEP
 #undef ATTEND_ROWS

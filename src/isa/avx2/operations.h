@@ -17,13 +17,7 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
-#ifdef ATTEND_WHOLE_CHAINS
-  static bool chain(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t /*vector_stride*/,
-                    int /*steps*/, Vec (&sums)[6][2]) {
-    chain_of_six(factors, factor_stride, vectors, sums);
-    return true;
-  }
-#endif
+  static bool chain(const float* query, ptrdiff_t stride, const float* panel, ptrdiff_t, int, Vec (&sums)[6][2]);  // chain.h
 
   // Hardware prefetches too late for processors that wait for memory about as long as they compute: with 2 to 4 rows that read
   // the same keys or values, of these the lines that the next columns and the next chain need.

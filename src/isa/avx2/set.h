@@ -1,8 +1,8 @@
 // AVX2's headers in order, and what computes with it: floats, rows of floats, and integers.
 // clang-format off
 #include "../x86/transposes.h"
-#include "chain.h"
 #include "operations.h"
+#include "chain.h"
 
 #include "../x86/integer_vectors.h"
 #include "../x86/integers.h"
