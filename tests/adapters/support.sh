@@ -3,7 +3,7 @@
 
 # fetched PEER FOLDER WHAT: the package lies in FOLDER, fetched if need be; otherwise it is said to be missing, which is a failure in CI.
 fetched() {
-  [ -d "$2" ] || sh bench/peers/fetch.sh "$1" >"$build/fetch.log" 2>&1
+  [ -d "$2" ] || sh bench/speed/peers/fetch.sh "$1" >"$build/fetch.log" 2>&1
   [ -d "$2" ] && return
   missing "$3" "npm could not fetch $1: $(head -n 1 "$build/fetch.log")"
   return 1
