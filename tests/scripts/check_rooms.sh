@@ -21,7 +21,7 @@ nothing_in "$(grep -E '^\| .* \| `.*` \| [0-9]+ \| ' src/guide/measured.md | whi
 done)" "a page has the lines of faster paths"
 
 # No test is left out of the compiled ones.
-nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS ?= //p' Makefile | tr ' ' '|'))/")" \
+nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS ?= //p' tests/tests.mk | tr ' ' '|'))/")" \
   "every room of tests is one of TEST_ROOMS"
 
 # The condition of an instruction set's source is defined where all are; otherwise it would compile to nothing anywhere.

@@ -64,8 +64,8 @@ def check_links(root, pages, name):
 
 def check_names(root, pages):
     """Paths of the project and commands of make that stand between backticks."""
-    makefile = root / 'Makefile'
-    targets = set(re.findall(r'^## +([a-z-]+) ', makefile.read_text(), re.M)) if makefile.exists() else set()
+    makefiles = [root / 'Makefile', *root.glob('bench/*/*.mk'), *root.glob('tests/*.mk')]
+    targets = {name for file in makefiles if file.exists() for name in re.findall(r'^#[#:] +([a-z-]+) ', file.read_text(), re.M)}
     wrong, count = [], 0
     for page in pages:
         if page.path.endswith('CHANGELOG.md'):  # it names what was
