@@ -109,7 +109,7 @@ template <class Test>
 void for_each_arithmetic(int count, Test test) {
   for_each_backend([&](const char* backend) {
     for (const bool integers : {false, true}) {
-      for (int round = 0; round < rounds(count); ++round) {
+      for (const int round : each_round(count)) {
         INFO(std::string(backend), std::string(integers ? " integers " : " floats "), round);
         Random random(std::uint64_t(round) * 2 + integers);
         test(integers, random);

@@ -186,7 +186,7 @@ IntegerCase of_c(IntegerCase c) {
 
 TEST_CASE("c integer: arrays, caches, pages, parts, steps and merged states have the bytes of the model") {
   for_each_backend([](const char* backend) {
-    for (int i = 0; i < rounds(300); ++i) {
+    for (const int i : each_round(300)) {
       Random random(std::uint64_t(i) + 5000);
       IntegerCase c = of_c(i % 3 == 0 ? random_shape(random) : random_options(random, 0));
       Sequence sequence(c, random);
@@ -208,7 +208,7 @@ TEST_CASE("c integer: arrays, caches, pages, parts, steps and merged states have
 
 TEST_CASE("c integer: a ring has the bytes of windows over whole arrays, and says what it has lost") {
   for_each_backend([](const char* backend) {
-    for (int i = 0; i < rounds(100); ++i) {
+    for (const int i : each_round(100)) {
       Random random(std::uint64_t(i) + 9000);
       IntegerCase c = of_c(random_options(random, 1));
       c.ring_chunks = c.sink_chunks = 0;

@@ -111,7 +111,7 @@ TEST_CASE("c biases: tables of relative positions that begin or end with a query
 }
 
 TEST_CASE("c masks: few keys that bytes, bits or a bias show among many have the same bits") {
-  for (int round = 0; round < rounds(12); ++round) {
+  for (const int round : each_round(12)) {
     Random random(std::uint64_t(round) + 40);
     const int queries = random.between(1, 20), keys = random.between(1000, 4000), block = random.between(1, 90);
     Masked masked(random, queries, keys);

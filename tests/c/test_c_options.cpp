@@ -290,7 +290,8 @@ Way by_states(int keys, bool merged) {
 
 TEST_CASE("c options: each by itself and all together have the core's bits, for each row of a batch") {
   for_each_backend([](const char* backend) {
-    for (std::uint64_t seed = 0; seed < std::uint64_t(rounds(150)); ++seed) {
+    for (const int round : each_round(150)) {
+      const auto seed = std::uint64_t(round);
       Random random(seed);
       unsigned wishes = seed < 48 ? 1u << seed % wish_count : unsigned(random.between(0, (1 << wish_count) - 1));
       if (seed % 3 == 0) wishes |= lse | scores;

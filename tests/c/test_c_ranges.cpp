@@ -90,7 +90,7 @@ attend_status run(const attend_problem& problem, int part = 0, int parts = 1) {
 }  // namespace
 
 TEST_CASE("c documents: each has the bits of a call of its own, with masks and windows, in floats and in integers") {
-  for (int seed = 0; seed < rounds(120); ++seed) {
+  for (const int seed : each_round(120)) {
     Random random(std::uint64_t(seed) + 900);
     std::vector<std::int32_t> boundaries = {0};
     const int count = random.between(1, 6);
@@ -122,7 +122,7 @@ TEST_CASE("c documents: each has the bits of a call of its own, with masks and w
 }
 
 TEST_CASE("c ranges: in integers, over arrays and a cache, with one list or both, they have the bits of a mask") {
-  for (int seed = 0; seed < rounds(60); ++seed) {
+  for (const int seed : each_round(60)) {
     Random random(std::uint64_t(seed) + 950);
     const int tokens = random.between(1, 90);
     Sequence s(random, true, tokens);

@@ -121,7 +121,7 @@ TEST_CASE("batches: rows of caches of every kind have the bits of their own call
     static attend::PagedCache<Pool, 16, 10> paged[batch];
     static attend::KvCache<Integers> integers[batch];
     static attend::PagedCache<attend::KvCache<Integers>, 32, 6> paged_integers[batch];
-    for (int round = 0; round < rounds(20); ++round) {
+    for (const int round : each_round(20)) {
       const bool alike = round % 2 == 0;
       check_caches<Chat>(floats, work, alike, std::uint64_t(round));
       check_caches<Chat>(paged, work, alike, std::uint64_t(round));

@@ -164,7 +164,7 @@ void check_random(int round) {
 template <class Pool>
 void check_pool(const char* backend) {
   CAPTURE(std::string(backend));
-  for (int round = 0; round < rounds(60); ++round) {
+  for (const int round : each_round(60)) {
     check_random<Pool, 32>(round);
     check_random<Pool, 64>(round);
     check_random<Pool, 640>(round);
@@ -193,7 +193,7 @@ TEST_CASE("pages: random problems in integers have the bytes of the model") {
   using Pool = attend::KvCache<Integers>;
   static Pool pool;
   for_each_backend([](const char* backend) {
-    for (int round = 0; round < rounds(150); ++round) {
+    for (const int round : each_round(150)) {
       Random random(std::uint64_t(round) + 5000);
       IntegerCase c = random_shape(random);
       c.query_heads = Paged::query_heads, c.kv_heads = Paged::kv_heads, c.head_dim = Paged::head_dim;
