@@ -8,7 +8,7 @@ distributed: $(BUILD)/libattend.a
 	@sh bench/mpi/run.sh "$(or $(WHAT),decode)" $(BUILD) "$(or $(RANKS),4)" "$(or $(TOKENS),65536)" \
 		"$(if $(filter prefill,$(WHAT)),$(or $(PIECE),256),$(or $(STEPS),20))"
 distributed-check: $(BUILD)/libattend.a
-	@RANKS="$(RANKS)" sh bench/mpi/run.sh check $(BUILD)
+	@RANKS="$(RANKS)" sh tests/mpi/check.sh $(BUILD)
 distributed-model: $(BUILD)/libattend.a
 	@rm -f build/model.tsv
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/mpi/model.py measure $(BUILD) "$(or $(ROUNDS),5)"
