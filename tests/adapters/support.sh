@@ -9,11 +9,6 @@ fetched() {
   return 1
 }
 
-# missing WHAT WHY: a failure in CI, and otherwise said.
-missing() {
-  if [ "${CI:-}" = true ]; then fail "$1" "$2"; else skip "$1" "$2"; fi
-}
-
 # needs_python MODULES PACKAGES: sets $python to an interpreter that has the modules, separated by commas, or says what is missing, and is false
 # then. It imports none, which would take seconds.
 needs_python() {

@@ -55,7 +55,7 @@ for name, text in amalgamate.amalgamate('$build/attention', '').items(): pathlib
       succeeds "and runs" "$build/program"
   fi
 else
-  skip "the single source without layers" "there is no python3"
+  missing "the single source without layers" "apt-get install python3"
 fi
 
 finish

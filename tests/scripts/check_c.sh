@@ -69,7 +69,7 @@ if command -v python3 >/dev/null 2>&1; then
   says "ctypes, against float64" python3 tests/python/c_surface.py "$libraries/libattend.so"
   says "right programs without one of their lines" python3 tests/python/leave_out.py "$cxx" "$libraries/libattend.a" "$build"
 else
-  skip "ctypes, and programs without a line" "there is no python3"
+  missing "ctypes, and programs without a line" "apt-get install python3"
 fi
 numpy=
 for candidate in python3 /usr/bin/python3; do
@@ -78,7 +78,7 @@ done
 if [ -n "$numpy" ]; then
   says "ONNX's Attention, against float64" "$numpy" tests/python/c_onnx.py "$libraries/libattend.so"
 else
-  skip "ONNX's Attention" "no python3 has numpy"
+  missing "ONNX's Attention" "apt-get install python3-numpy"
 fi
 
 finish

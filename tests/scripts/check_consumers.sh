@@ -56,7 +56,7 @@ succeeds "digests: a program with -fshort-enums links with the library as it is"
 if $cxx -dM -E -x c++ /dev/null | grep -q __clang__; then
   skip "-flto" "Clang needs a linker of its own version for it"
 elif ! command -v python3 >/dev/null 2>&1; then
-  skip "-flto" "there is no python3"
+  missing "-flto" "apt-get install python3"
 else
   whole='-std=c++17 -O1 -flto=2 -fshort-enums -ffp-contract=off'
   # shellcheck disable=SC2086

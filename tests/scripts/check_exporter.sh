@@ -16,7 +16,7 @@ for candidate in python3 /usr/bin/python3; do
 done
 if [ -z "$python" ]; then
   what="apt-get install python3-numpy python3-onnx${TORCH:+ python3-torch}"
-  if [ "${CI:-}" = true ]; then fail "models are exported" "$what"; else skip "models are exported" "$what"; fi
+  missing "models are exported" "$what"
   finish
   exit
 fi
@@ -82,7 +82,7 @@ on_board() { # board model
 try() { # board model
   case $1 in *m0plus | *m4 | *m55 | *m3 | *m7 | *m33) needed=arm-none-eabi-g++ ;; *) needed=riscv64-unknown-elf-g++ ;; esac
   if ! command -v $needed >/dev/null 2>&1; then
-    if [ "${CI:-}" = true ]; then fail "$1" "$needed was not found"; else skip "$1" "$needed was not found"; fi
+    missing "$1" "$needed was not found: apt-get install $(case $needed in arm*) echo gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib ;; *) echo gcc-riscv64-unknown-elf ;; esac)"
   else
     succeeds "$2 on $1" on_board "$1" "$2"
   fi

@@ -55,12 +55,8 @@ describe() { # target
 
 has() { # program package
   command -v "$1" >/dev/null 2>&1 && return
-  absent "$target" "$1 was not found: apt-get install $2"
+  missing "$target" "$1 was not found: apt-get install $2"
   false
-}
-
-absent() { # what why
-  if [ "${CI:-}" = true ]; then fail "$1" "$2"; else skip "$1" "$2"; fi
 }
 
 # asks_for_little WHAT OBJECT…: of the world outside only the three functions of memory and helpers of the compiler, such as
@@ -191,7 +187,7 @@ check_target() {
     case $target in rv32*) cxx="$clang --target=riscv32-unknown-elf" ;; *) cxx="$clang --target=$triplet" ;; esac
     # shellcheck disable=SC2086
     if ! $cxx $flags -c -x c++ /dev/null -o "$build/probe.o" >"$build/log" 2>&1; then
-      absent "$target" "$clang cannot: $(first_error "$build/log")"
+      missing "$target" "$clang cannot: $(first_error "$build/log")"
       return
     fi
     # It has no C library for these targets, and is not to find the host's.

@@ -54,7 +54,7 @@ END
 
 needs() { # program package
   command -v "$1" >/dev/null 2>&1 && return
-  if [ "${CI:-}" = true ]; then fail "$1" "it was not found: apt-get install $2"; else skip "$1" "apt-get install $2"; fi
+  missing "$1" "it was not found: apt-get install $2"
   false
 }
 

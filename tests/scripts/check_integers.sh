@@ -31,7 +31,7 @@ for board in cortex-m0plus cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55 rv3
     rv32*) triplet=riscv64-unknown-elf package=gcc-riscv64-unknown-elf emulation='-m elf32lriscv' flags="-march=$board -mabi=ilp32f" ;;
   esac
   if ! command -v $triplet-g++ >/dev/null 2>&1; then
-    skip "$board" "$triplet-g++ was not found: apt-get install $package"
+    missing "$board" "$triplet-g++ was not found: apt-get install $package"
     continue
   fi
   for level in -Os -O2 ${ALL:+-O3}; do

@@ -10,7 +10,7 @@ for needed in 'node nodejs' 'wasm-ld lld' 'clang++ clang' 'python3 python3'; do
   # shellcheck disable=SC2086
   set -- $needed "$2"
   command -v "$1" >/dev/null 2>&1 && shift 2 && set -- "$cxx" "$1" && continue
-  if [ "${CI:-}" = true ]; then fail "$1" "it was not found: apt-get install $2"; else skip "the npm package" "apt-get install $2"; fi
+  missing "the npm package" "it was not found: apt-get install $2"
   finish
   exit
 done
@@ -77,6 +77,6 @@ if [ -f $types ]; then
     ok "types: what is right compiles, what is wrong does not"
   else fail "types" "$(head -n 3 "$build/log")"; fi
 else
-  skip "types" "npm cannot fetch typescript"
+  missing "types" "npm cannot fetch typescript"
 fi
 finish

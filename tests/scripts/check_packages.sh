@@ -12,7 +12,7 @@ board=bench/boards/board.sh
 
 needs() { # program package
   command -v "$1" >/dev/null 2>&1 && return
-  if [ "${CI:-}" = true ]; then fail "$1" "it was not found: apt-get install $2"; else skip "$1" "apt-get install $2"; fi
+  missing "$1" "it was not found: apt-get install $2"
   false
 }
 needs python3 python3 || { finish && exit; }
@@ -201,7 +201,7 @@ built() {
   nothing_in "$(printf '%s\n' $sources | sed 's|.*/||' | sort | diff - "$build/sources")" "$1: it compiles the project's sources, and no others"
   nothing_in "$(for source in $sources; do cmp "$source" src/*/"$(basename "$source")" 2>&1; done)" "$1: byte for byte"
   board_compiler=$(sh $board compiler "$3") objects=$build/$1/objects
-  command -v "$board_compiler" >/dev/null 2>&1 || { skip "$1" "$board_compiler was not found"; return; }
+  command -v "$board_compiler" >/dev/null 2>&1 || { missing "$1" "$board_compiler was not found: apt-get install gcc-arm-none-eabi gcc-riscv64-unknown-elf"; return; }
   # Without ALL=1 they are only read with the package's flags, as one: at this level the board has objects of the same sources.
   to_compile=$sources only=
   [ -n "${ALL:-}" ] || to_compile=$build/$1/unity.cpp only=-fsyntax-only
@@ -263,10 +263,10 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
     python3 tests/scripts/pages.py python "$build/pages"
     for page in "$build"/pages/*.py; do succeeds "the wheel runs the page $(basename "$page" .py)" "$python" "$page"; done
   else
-    skip "the wheel with numpy" "no python3 has it"
+    missing "the wheel with numpy" "apt-get install python3-numpy"
   fi
 else
-  skip "a fresh environment" "$(head -n 1 "$build/log") (Debian: apt-get install python3-venv)"
+  missing "a fresh environment" "$(head -n 1 "$build/log") (Debian: apt-get install python3-venv)"
 fi
 
 finish

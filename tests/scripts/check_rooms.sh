@@ -57,7 +57,7 @@ if command -v python3 >/dev/null 2>&1; then
   nothing_in "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/tiles python3 -c 'import builds; print(*builds.empty_sources(), sep="\n")' 2>&1)" \
     "every instruction set's source compiles to something for its target"
 else
-  skip "sources of instruction sets" "there is no python3"
+  missing "sources of instruction sets" "apt-get install python3"
 fi
 
 # The operations of each of x86's are tested in a file of its own, which turns them on; of others tests/unit/target_isa.h says it.
@@ -69,7 +69,7 @@ done)" "operations of every instruction set of x86 have their tests"
 if command -v python3 >/dev/null 2>&1; then
   nothing_in "$(python3 tests/support/upward.py)" "names go down, too"
 else
-  skip "names that go down" "there is no python3"
+  missing "names that go down" "apt-get install python3"
 fi
 
 # An include that goes up is found.
@@ -86,7 +86,7 @@ if command -v python3 >/dev/null 2>&1; then
   succeeds "lines of tests/mutants/equivalent.txt are there" env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/mutants python3 -c \
     'import mutants; mutants.equivalents()'
 else
-  skip "lines of tests/mutants/equivalent.txt" "there is no python3"
+  missing "lines of tests/mutants/equivalent.txt" "apt-get install python3"
 fi
 
 finish

@@ -239,7 +239,7 @@ wait
   for part in $parts; do
     read -r status seconds processor <"$work/log/$part/result"
     printf '\n== %s: %s seconds, %s of a processor\n' "$part" "$seconds" "$processor"
-    grep -v '^total:' "$work/log/$part/log" # what it adds up is counted here
+    grep -vE '^(total|left out):|, [0-9]+ left out' "$work/log/$part/log" # what it adds up is counted here
     [ "$status" -eq 0 ] || echo "part failed: exit status $status"
   done
   printf '\n== targets\n'

@@ -72,6 +72,10 @@ int main(int argc, char** argv) {
     std::printf(" %s%s", attend::backend_name(i), attend::backend_available(i) ? "" : " (not on this processor)");
   }
   std::printf("; active: %s\n", attend::active_backend());
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (!attend::backend_available(i))
+      std::printf("skip operations and calls of %s: this processor has it not\n", attend::backend_name(i));
+  }
   doctest::Context context(argc, argv);
   return context.run();
 }
