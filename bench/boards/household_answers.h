@@ -6,9 +6,9 @@
 #include <exception>
 #include <string>
 
+#include "../../tests/conformance/layer_digest.h"
 #include "../app/commands.h"
 #include "../app/household.h"
-#include "../../tests/conformance/layer_digest.h"
 #include "platform.h"
 #ifdef ATTEND_COUNT
 #include "instructions.h"

@@ -99,7 +99,8 @@ Loops loops_of(const char* backend) {
 #endif
   static bool said = false;
   if (!said && std::strcmp(backend, "scalar") != 0) {
-    std::fprintf(stderr, "bench/speed/machine.cpp has no loops for %s: what is compared with it are loops in plain C++\n", backend);
+    std::fprintf(stderr, "bench/speed/machine.cpp has no loops for %s: what is compared with it are loops in plain C++\n",
+                 backend);
     said = true;
   }
   return {multiply_add_scalar, 8, read_scalar};

@@ -3,9 +3,9 @@
 // one. Whatever may not be read is NaN or lies beyond the end of memory, and whatever may not be written must stay.
 #include "../support/tested.h"
 
+#include "../../bench/boards/platform.h"
 #include "../support/random.h"
 #include "own_isa.h"
-#include "../../bench/boards/platform.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // has, and counts what became of them.
 #pragma once
 
-#include "../conformance/digest.h"
 #include "../../bench/boards/platform.h"
+#include "../conformance/digest.h"
 
 namespace firmware {
 

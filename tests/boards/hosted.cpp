@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "attend/backend.h"
 #include "../../bench/boards/platform.h"
+#include "attend/backend.h"
 
 namespace firmware {
 namespace {

@@ -3,10 +3,10 @@
 // multiply-add with that of doubles.
 #include "../support/tested.h"
 
+#include "../../bench/boards/platform.h"
 #include "../support/operands.h"
 #include "../support/random.h"
 #include "own_isa.h"
-#include "../../bench/boards/platform.h"
 
 namespace {
 

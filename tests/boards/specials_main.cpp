@@ -1,9 +1,9 @@
 // Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them masked: one hash
 // of all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as
 // zero.
+#include "../../bench/boards/platform.h"
 #include "../support/random.h"
 #include "attend/core/attention.h"
-#include "../../bench/boards/platform.h"
 
 namespace {
 

@@ -9,10 +9,10 @@
 //   states            1,488 | 1,056, of which the second board has two
 //   saved states      at most 1,496 | 952 (attend_saved_size); those of the first board 388 | 372
 //   work memory       6,208 | 480; alone 6,784 | 768
+#include "../../bench/boards/platform.h"
 #include "../conformance/hash.h"
 #include "../support/random.h"
 #include "attend/c/integer.h"
-#include "../../bench/boards/platform.h"
 
 namespace {
 

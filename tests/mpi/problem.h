@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "../support/random.h"
 #include "../../bench/mpi/memory.h"
 #include "../../bench/mpi/prefill.h"
 #include "../../bench/mpi/ranges.h"
+#include "../support/random.h"
 
 namespace distributed {
 

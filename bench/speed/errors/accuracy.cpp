@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "../../../tests/support/random.h"
-#include "attend/layers.h"
 #include "../../../tests/conformance/format_error.h"
 #include "../../../tests/conformance/oracle.h"
+#include "../../../tests/support/random.h"
+#include "attend/layers.h"
 
 namespace {
 

@@ -7,12 +7,12 @@
 
 #include "../../../tests/conformance/cache_call.h"
 #include "../../../tests/support/random.h"
+#include "../../boards/instructions.h"
+#include "../../boards/platform.h"
 #include "attend/core/integer.h"
 #include "attend/core/options.h"
 #include "attend/layers.h"
 #include "attend/layers/core_linear.h"
-#include "../../boards/instructions.h"
-#include "../../boards/platform.h"
 
 namespace {
 
