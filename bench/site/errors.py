@@ -117,7 +117,7 @@ CALLS = {
 def refusals(root):
     """{function: {(error, argument)}} of the tables; a call or a table that CALLS does not know is refused."""
     found = {}
-    for path in sorted((root / 'tests/c_api').glob('refusals_*.inc')):
+    for path in sorted((root / 'tests/c').glob('refusals_*.inc')):
         functions, text = CALLS[path.stem.removeprefix('refusals_')], path.read_text()
         for calls, error, argument in re.findall(r'^REFUSED\(([\w| ]+), (\w+), (\w+),', text, re.M):
             for call in calls.split(' | '):

@@ -2,9 +2,10 @@
 what attend loads when it is asked for, attend.export and attend.load."""
 import ast
 import inspect
+import pathlib
 import re
 
-PACKAGE = 'bench/package/python/attend'
+PACKAGE, EXPORTER = 'bench/python/attend', 'bench/exporter'  # the second is attend.exporter
 
 
 class Object:
@@ -32,10 +33,15 @@ class Package:
             if found:
                 top.members.append(self._object(f'attend.{name}', *found))
 
+    def folder(self, module):
+        """Of a package; a module is a file of this name."""
+        first, *others = module.split('.')
+        return pathlib.Path(self.root, EXPORTER, *others) if first == 'exporter' else pathlib.Path(self.root, PACKAGE, first, *others)
+
     def tree(self, module):
         if module not in self.trees:
-            folder = self.root / PACKAGE
-            path = folder / module.replace('.', '/') / '__init__.py' if (folder / module.replace('.', '/')).is_dir() else folder / f'{module.replace(".", "/")}.py'
+            folder = self.folder(module)
+            path = folder / '__init__.py' if folder.is_dir() else folder.with_suffix('.py')
             self.trees[module] = (ast.parse(path.read_text()), str(path.relative_to(self.root)))
         return self.trees[module]
 
@@ -66,7 +72,7 @@ class Package:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
                 return node, path, module
             if isinstance(node, ast.ImportFrom) and node.level and any((alias.asname or alias.name) == name for alias in node.names):
-                base = module if (self.root / PACKAGE / module.replace('.', '/')).is_dir() else module.rpartition('.')[0]
+                base = module if self.folder(module).is_dir() else module.rpartition('.')[0]
                 for _ in range(node.level - 1):
                     base = base.rpartition('.')[0]
                 return self._find('.'.join(part for part in (base, node.module) if part), name)

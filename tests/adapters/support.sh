@@ -3,15 +3,10 @@
 
 # fetched PEER FOLDER WHAT: the package lies in FOLDER, fetched if need be; otherwise it is said to be missing, which is a failure in CI.
 fetched() {
-  [ -d "$2" ] || sh bench/peers/fetch.sh "$1" >"$build/fetch.log" 2>&1
+  [ -d "$2" ] || sh bench/speed/peers/fetch.sh "$1" >"$build/fetch.log" 2>&1
   [ -d "$2" ] && return
   missing "$3" "npm could not fetch $1: $(head -n 1 "$build/fetch.log")"
   return 1
-}
-
-# missing WHAT WHY: a failure in CI, and otherwise said.
-missing() {
-  if [ "${CI:-}" = true ]; then fail "$1" "$2"; else skip "$1" "$2"; fi
 }
 
 # needs_python MODULES PACKAGES: sets $python to an interpreter that has the modules, separated by commas, or says what is missing, and is false

@@ -60,7 +60,7 @@ TEST_CASE("app: the model in integers understands as many held-out commands as t
 TEST_CASE("app: the model in integers has the same scores under every backend, and those of boards") {
   const app::Household household = app::load_household(model_path);
   under_every_backend([&] {
-    // tests/firmware/household_int8_main.cpp writes these.
+    // bench/boards/household_int8_main.cpp writes these.
     CHECK(digest_of(household, app::example_sentences[0]) == 0x57e9978d86982df4u);
     CHECK(digest_of(household, app::example_sentences[1]) == 0xbafaab089a0adaecu);
     CHECK(digest_of(household, app::example_sentences[2]) == 0xa5f700a6073ac436u);

@@ -32,7 +32,7 @@ void set_all(IntegerRun& run, int query, int key, int value) {
 
 TEST_CASE("integer attention: random problems have the bytes of the model") {
   for_each_backend([](const char* backend) {
-    for (int i = 0; i < rounds(160); ++i) {
+    for (const int i : each_round(160)) {
       Random random(std::uint64_t(i) + 1);
       IntegerRun run(random_shape(random));
       check_every_way(run, backend, random);
@@ -42,7 +42,7 @@ TEST_CASE("integer attention: random problems have the bytes of the model") {
 
 TEST_CASE("integer attention: random options have the bytes of the model") {
   for_each_backend([](const char* backend) {
-    for (int i = 0; i < rounds(240); ++i) {
+    for (const int i : each_round(240)) {
       Random random(std::uint64_t(i) + 1000);
       IntegerRun run(random_options(random, i % 4));
       check_every_way(run, backend, random);

@@ -28,7 +28,7 @@ void check_every_way(const LinearCase& c, const char* backend, int parts) {
 
 TEST_CASE("projections of random shapes have the bits of their definition") {
   for_each_backend([](const char* backend) {
-    for (int i = 0; i < rounds(300); ++i) {
+    for (const int i : each_round(300)) {
       Random random(std::uint64_t(i) + 1);
       const LinearShape shape = {random.between(0, 20), random.between(1, 70), random.between(1, 70), formats[i % 5],
                                  random.between(0, 1) == 1};
@@ -85,7 +85,7 @@ TEST_CASE("a few tokens over rows of weights that the second-level cache does no
 
 TEST_CASE("projections keep to their error bound") {
   double worst = 0.0;
-  for (int i = 0; i < rounds(120); ++i) {
+  for (const int i : each_round(120)) {
     Random random(std::uint64_t(i) + 77);
     const LinearCase c({3, random.between(1, 300), 40, formats[i % 5], i % 3 > 0}, std::uint64_t(i));
     worst = std::max(worst, c.error(c.run({true, false, 1})));

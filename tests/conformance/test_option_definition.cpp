@@ -8,7 +8,7 @@
 using namespace attend_test;
 
 TEST_CASE("the definition of options is within the error bound of the oracle") {
-  for (int number = 0; number < rounds(1500); ++number) {
+  for (const int number : each_round(1500)) {
     Random random(std::uint64_t(number) + 50);
     unsigned wishes = random.bits() % (1u << wish_count);
     if (number % 2 == 0) wishes &= random.bits();

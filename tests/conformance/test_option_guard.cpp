@@ -49,7 +49,7 @@ std::shared_ptr<float> without_unseen(const void* bytes, std::size_t count, cons
 }  // namespace
 
 TEST_CASE("options: nothing is read outside a mask, table, page, scale, key or value") {
-  for (int number = 0; number < rounds(200); ++number) {
+  for (const int number : each_round(200)) {
     Random random(std::uint64_t(number) + 90);
     unsigned wishes = random.bits();
     if (number < 4 * wish_count) wishes = 1u << number % wish_count;
@@ -103,7 +103,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask masks for
   // As wide as lets 64 keys of one head fill a page.
   const int dim = int(sysconf(_SC_PAGESIZE) / 64 / 4), keys = 700;
   if (dim > 64) return;  // pages of 64 KB would take their time
-  for (int number = 0; number < rounds(60); ++number) {
+  for (const int number : each_round(60)) {
     Random random(std::uint64_t(number) + 91);
     const unsigned wishes = windows | (number % 2 == 0 ? pins : 0u) | (number % 3 == 0 ? unsigned(bias_masks) : 0u) | lse |
                             (number % 5 == 0 ? unsigned(alibi_slopes) : 0u) | (number % 7 > 3 ? unsigned(byte_masks) : 0u);
@@ -146,7 +146,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask masks for
 TEST_CASE("options: panels of 16 keys that no window reaches are not read, be they between sink tokens and the window") {
   const int dim = int(sysconf(_SC_PAGESIZE) / 16 / 4);  // as wide as lets 16 keys of one head fill a page
   if (dim > 256) return;
-  for (int number = 0; number < rounds(60); ++number) {
+  for (const int number : each_round(60)) {
     Random random(std::uint64_t(number) + 95);
     const int queries = number % 3 == 0 ? 1 : random.between(2, 20), keys = random.between(60, 400);
     RandomInstance in(std::uint64_t(number) + 95000, windows | pins | lse,

@@ -31,7 +31,7 @@ bool lets_ties_differ(const RandomInstance& in) { return in.options.value_format
 }  // namespace
 
 TEST_CASE("states that stop after 1, 5, 16, 64 or 100 keys and go on give the bits of one call") {
-  for (int number = 0; number < rounds(240); ++number) {
+  for (const int number : each_round(240)) {
     Random random(std::uint64_t(number) + 80);
     unsigned wishes = random.bits() & (number % 2 == 0 ? score_wishes : state_wishes);
     if (number % 3 == 0) wishes &= random.bits();
@@ -62,7 +62,7 @@ TEST_CASE("states that stop after 1, 5, 16, 64 or 100 keys and go on give the bi
 }
 
 TEST_CASE("states of one segment each, merged in ascending order, give the bits of one call") {
-  for (int number = 0; number < rounds(60); ++number) {
+  for (const int number : each_round(60)) {
     Random random(std::uint64_t(number) + 81);
     unsigned wishes = random.bits() & (number % 2 == 0 ? score_wishes : state_wishes);
     if (number % 3 == 0) wishes &= random.bits();
@@ -111,7 +111,7 @@ TEST_CASE("a state that has seen nothing, or rows that see nothing of a stretch 
 }
 
 TEST_CASE("a few tokens over long caches of every format, at once and in stretches, have the defined bits") {
-  for (int number = 0; number < rounds(60); ++number) {
+  for (const int number : each_round(60)) {
     Random random(std::uint64_t(number) + 90);
     OptionShape shape{};
     shape.kv_heads = random.between(1, 2);

@@ -68,12 +68,12 @@ void check_number(int number, unsigned wishes) {
 
 TEST_CASE("options: each one alone, 25 random problems of every kind, has the defined bits on every backend") {
   for (int wish = 0; wish < wish_count; ++wish) {
-    for (int i = 0; i < rounds(25); ++i) check_number(10000 + wish * 100 + i, 1u << wish);
+    for (const int i : each_round(25)) check_number(10000 + wish * 100 + i, 1u << wish);
   }
 }
 
 TEST_CASE("options: 600 random combinations of those about scores have the defined bits on every backend") {
-  for (int number = 0; number < rounds(600); ++number) {
+  for (const int number : each_round(600)) {
     Random random(std::uint64_t(number) + 70);
     unsigned wishes = random.bits() & score_wishes;
     if (number % 2 == 0) wishes &= random.bits();
@@ -83,7 +83,7 @@ TEST_CASE("options: 600 random combinations of those about scores have the defin
 
 TEST_CASE("options: 24 random combinations over keys so wide that they stay in rows have the defined bits") {
   // Blocks of 48 and of 96 rows are of one token.
-  for (int number = 0; number < rounds(24); ++number) {
+  for (const int number : each_round(24)) {
     Random random(std::uint64_t(number) + 74);
     const unsigned wishes = random.bits() & (number % 4 == 0 ? ~0u : score_wishes);
     const int keys = random.between(1, 150), offset = random.between(-3, keys);
@@ -94,7 +94,7 @@ TEST_CASE("options: 24 random combinations over keys so wide that they stay in r
 }
 
 TEST_CASE("options: 300 random combinations with number formats, pages, rings and origins have the defined bits") {
-  for (int number = 0; number < rounds(300); ++number) {
+  for (const int number : each_round(300)) {
     Random random(std::uint64_t(number) + 71);
     unsigned wishes = random.bits();
     if (number % 3 == 0) wishes &= random.bits() | ~score_wishes;
@@ -133,7 +133,7 @@ TEST_CASE("options: ranges of queries whose positions pass an int are behind all
 }
 
 TEST_CASE("options: outputs, weights and log-sum-exps are within the error bound of the oracle's") {
-  for (int number = 0; number < rounds(100); ++number) {
+  for (const int number : each_round(100)) {
     Random random(std::uint64_t(number) + 72);
     RandomInstance in(std::uint64_t(number) + 30000, (random.bits() & score_wishes) | lse | scores);
     in.options.score_stage = core::Scores::weights;

@@ -12,7 +12,7 @@ import time
 
 FLAGS = ["-std=c++17", "-O1", "-w", "-ffp-contract=off", "-Iinclude"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-SANITIZED = ["tests/api/test_allocation.cpp"]  # has an allocation of its own, which only its sanitized form shares with theirs
+SANITIZED = ["tests/typed/test_allocation.cpp"]  # has an allocation of its own, which only its sanitized form shares with theirs
 FOLDERS = ["include", "src", "tests", "bench"]
 NOT_EMULATED = "errors*,soft floats*,dispatch*,*of x86*"  # tests of accuracy, and of what the processor itself has
 MEMORY = 8 << 30  # bytes that a test run may ask for

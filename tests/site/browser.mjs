@@ -8,7 +8,7 @@ const [folder, how = '', out = ''] = process.argv.slice(2);
 const files = fs.readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.html')).sort();
 const texts = files.filter((name) => !name.startsWith('source/'));
 const sources = files.filter((name) => name.startsWith('source/'));
-const kinds = ['index.html', 'guide/options.html', 'bench/results/invariance.html', 'reference/index.html', 'reference/cpp/options.html', 'reference/c/attend_c.html', 'reference/python/attend.html'];
+const kinds = ['index.html', 'guide/options.html', 'bench/speed/results/invariance.html', 'reference/index.html', 'reference/cpp/options.html', 'reference/c/attend_c.html', 'reference/python/attend.html'];
 const chosen = files.includes('index.html') ? [...kinds.filter((name) => files.includes(name)), ...sources.slice(0, 1)] : files;
 const windows = [[360, false], [360, true], [1280, false], [1280, true]];
 

@@ -7,7 +7,7 @@ browser_found() {
   NODE_MODULES=$PWD/build/browser/node_modules
   export CHROMIUM NODE_MODULES
   if [ -z "$CHROMIUM" ] || ! command -v npm >/dev/null 2>&1; then
-    if [ "${CI:-}" = true ]; then fail "$1" "apt-get install chromium nodejs npm"; else skip "$1" "apt-get install chromium nodejs npm"; fi
+    missing "$1" "apt-get install chromium nodejs npm"
     return 1
   fi
   [ -d "$NODE_MODULES/axe-core" ] && [ -d "$NODE_MODULES/puppeteer-core" ] && return

@@ -49,7 +49,7 @@ def expected_cpp():
     """What others write after attend::."""
     found = set()
     places = [*sorted((ROOT / 'include/guide').glob('*.md')), ROOT / 'README.md', *sorted((ROOT / 'bench/examples').glob('*.cpp')),
-              *sorted((ROOT / 'tests/api').glob('*.cpp')), *sorted((ROOT / 'bench/app').glob('*.cpp'))]
+              *sorted((ROOT / 'tests/typed').glob('*.cpp')), *sorted((ROOT / 'bench/app').glob('*.cpp'))]
     for path in places:
         found |= set(re.findall(r'\battend::(\w+)\b(?!::)', path.read_text() if path.suffix == '.md' else code_of(path)))
         found |= set(re.findall(r'\battend::([A-Z]\w+)::', path.read_text()))
@@ -59,7 +59,7 @@ def expected_cpp():
 def expected_python():
     found = set()
     for module, path in (('attend', '__init__.py'), ('attend.nn', 'nn/__init__.py')):
-        tree = ast.parse((ROOT / 'bench/package/python/attend' / path).read_text())
+        tree = ast.parse((ROOT / 'bench/python/attend' / path).read_text())
         for node in tree.body:
             if isinstance(node, ast.Assign) and node.targets[0].id == '__all__':
                 found |= {f'{module}.{name}' for name in ast.literal_eval(node.value)}
@@ -153,7 +153,7 @@ def missing_statuses(site):
                 for each in [item, *item.members]:
                     if each.returns_status and page.language == 'cpp':
                         lists.setdefault(each.name, set()).update(site.errors(each))
-    for path in sorted((ROOT / 'tests/api').glob('test_*.cpp')):
+    for path in sorted((ROOT / 'tests/typed').glob('test_*.cpp')):
         for call, status in re.findall(r'\battend::(\w+)\((?:[^;]*?)\) == (?:attend::)?Status::(\w+)', path.read_text()):
             if call in lists and status != 'ok':
                 count += 1

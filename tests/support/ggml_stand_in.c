@@ -1,4 +1,4 @@
-/* What bench/peers calls of ggml, for tests: the fused operator computes attention on float32, products compute nothing. */
+/* What bench/speed/peers calls of ggml, for tests: the fused operator computes attention on float32, products compute nothing. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -23,7 +23,7 @@ FNR == 1 {
   room[count] = FILENAME
   sub(/\/[^\/]*$/, "", room[count])
 }
-FILENAME ~ /^tests\/(c_)?api\// { alone[count] }
+FILENAME ~ /^tests\/(c|typed)\// { alone[count] }
 /^#(define|pragma|undef)|x86\/on[.]h|tested[.]h|target_isa[.]h/ || (/^using namespace/ && !/attend_test;/) { alone[count] }
 {
   sub(/^(static |constexpr |inline |const )+/, "")

@@ -4,10 +4,64 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "attend/backend.h"
+#include "rounds.h"
+
+namespace {
+
+std::string program;
+
+// Says how a failure is repeated: its test case alone and, where problems have seeds of their own, its round alone.
+class Repeats : public doctest::IReporter {
+ public:
+  explicit Repeats(const doctest::ContextOptions&) {}
+  void test_case_start(const doctest::TestCaseData& test) override {
+    name_ = test.m_name, said_ = -2;
+    attend_test::round_now() = -1;
+    // Quotes would end the shell's, and commas separate patterns.
+    for (char& letter : name_) letter = letter == '\'' || letter == ',' ? '?' : letter;
+  }
+  void log_assert(const doctest::AssertData& assertion) override {
+    if (assertion.m_failed) say();
+  }
+  void log_message(const doctest::MessageData& message) override {
+    if ((message.m_severity & doctest::assertType::is_warn) == 0) say();
+  }
+  void test_case_exception(const doctest::TestCaseException&) override { say(); }
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  // Once for each round.
+  void say() {
+    const int round = attend_test::round_now();
+    if (round == said_) return;
+    said_ = round;
+    std::string command = "repeat it:";
+    if (round >= 0) command += " ATTEND_ROUND=" + std::to_string(round);
+    for (const char* const variable : {"ATTEND_QUICK", "ATTEND_BACKEND"}) {
+      if (const char* const value = std::getenv(variable)) command += std::string(" ") + variable + "=" + value;
+    }
+    std::printf("%s %s --test-case='%s'\n", command.c_str(), program.c_str(), name_.c_str());
+  }
+
+  std::string name_;
+  int said_ = -2;
+};
+REGISTER_LISTENER("repeats", 1, Repeats);
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  program = argv[0];
   const char* wanted = std::getenv("ATTEND_BACKEND");
   if (wanted != nullptr && *wanted != '\0' && !attend::use_backend(wanted)) {
     std::fprintf(stderr, "ATTEND_BACKEND=%s: no such backend here\n", wanted);
@@ -18,6 +72,10 @@ int main(int argc, char** argv) {
     std::printf(" %s%s", attend::backend_name(i), attend::backend_available(i) ? "" : " (not on this processor)");
   }
   std::printf("; active: %s\n", attend::active_backend());
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (!attend::backend_available(i))
+      std::printf("skip operations and calls of %s: this processor has it not\n", attend::backend_name(i));
+  }
   doctest::Context context(argc, argv);
   return context.run();
 }

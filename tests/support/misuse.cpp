@@ -1,5 +1,5 @@
 // A call that is made while another one uses the same work memory, as by an interrupt or another thread: in the step of a
-// layer. misuse NAME; what is right ends with 0. For tests/checks/check_checked.sh.
+// layer. misuse NAME; what is right ends with 0. For tests/scripts/check_checked.sh.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

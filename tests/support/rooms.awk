@@ -28,15 +28,17 @@ BEGIN {
   may["src/layers"] = core " include/attend/layers src/isa src/backend src/layers src/call/portable.h src/c include/attend/c"
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
   # random numbers, numbers of tensors and oracle; tests take the application, which they test, and no benchmark.
-  may["bench"] = api " bench bench/app bench/peers src/backend/list.h src/layers/list.h tests/support/core_numbers.h tests/support/random.h tests/conformance/oracle.h"
-  may["bench/peers"] = api " bench/peers bench bench/adapters/ggml"
+  may["bench/speed"] = api " bench/speed bench/app bench/speed/peers src/backend/list.h src/layers/list.h tests/support/core_numbers.h tests/support/random.h tests/conformance/oracle.h"
+  may["bench/speed/peers"] = api " bench/speed/peers bench/speed bench/adapters/ggml"
+  may["bench/javascript/wasm"] = "bench/javascript/wasm"
   may["bench/app"] = api " bench/app"
-  may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
+  may["bench/mpi"] = "bench/mpi tests/support/random.h include/attend/attend_c.h include/attend/c"
+  may["tests/mpi"] = may["bench/mpi"] " tests/mpi"
   may["include/attend/hosted"] = typed  # what needs a C++ library
   may["bench/examples"] = "include/attend/attend.h include/attend/integer.h include/attend/states.h include/attend/attend_c.h include/attend/c"
   # What the page's playground is compared with: the application, and the tests' digests.
   may["bench/site/playground"] = api " bench/app tests/conformance tests/support"
-  may["tests/npm"] = "include/attend/attend_c.h include/attend/c tests/npm"
+  may["tests/javascript"] = "include/attend/attend_c.h include/attend/c tests/javascript"
   may["bench/adapters/common"] = api " bench/adapters/common"
   may["tests/adapters/common"] = may["bench/adapters/common"] " tests/adapters/common"
   for (n = split("onnxruntime ggml tflite pytorch executorch", name, " "); n > 0; --n) {
@@ -44,15 +46,19 @@ BEGIN {
     may[adapter] = api " bench/adapters/common " adapter
     may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance bench/app"
   }
-  may["tests/adapters/tflite"] = may["tests/adapters/tflite"] " tests/firmware"  # operators of microcontrollers run on its boards
+  may["tests/adapters/tflite"] = may["tests/adapters/tflite"] " bench/boards"  # operators of microcontrollers run on its boards
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
-    example = "bench/exported/" name[n]
+    example = "bench/exporter/examples/" name[n]
     may[example] = may[example "/model"] = example " " example "/model include/attend/layers.h"  # a model is what attend.export has written
   }
   may["tests/tiles"] = api
   shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
-  for (n = split("unit conformance app api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
-  may["tests/firmware"] = may["tests/firmware"] " bench/exported/keywords"  # whose sound boards hear
+  for (n = split("unit conformance app typed c boards fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
+  may["tests/boards"] = may["tests/boards"] " bench/boards"
+  may["bench/boards"] = api " bench/boards bench/app tests/conformance/layer_digest.h bench/exporter/examples/keywords model.h"  # what boards hear and say
+  # Programs that measure what the tests hold: errors, and sizes on boards.
+  may["bench/speed/errors"] = shared " bench/speed/errors"
+  may["bench/speed/sizes"] = shared " bench/speed/sizes bench/boards"
 }
 
 FNR == 1 {

@@ -31,7 +31,7 @@ class Backend:
 
 
 def board_flags(board):
-    command = ["sh", "tests/firmware/board.sh", "flags", board]
+    command = ["sh", "bench/boards/board.sh", "flags", board]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What changes the bits of llama.cpp's logits, as shipped and with the adapter: tests/adapters/ggml/invariance.sh CXX BUILD_DIR
-# Prints lines of tab-separated fields (tests/adapters/invariance.sh joins them); everything else goes to standard error.
+# Prints lines of tab-separated fields (bench/speed/invariance.sh joins them); everything else goes to standard error.
 cxx=$1
 library=$2/libattend.a
 build=$2/adapters/ggml-invariance

@@ -70,8 +70,10 @@ fi
 
 # Under AddressSanitizer, which has to be the first library of the process. The library of the adapter is instrumented too.
 sanitized="-g -O1 -fPIC -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-if make lib CXX="$cxx" CXXFLAGS="$sanitized" BUILD="$build/sanitized" >"$build/sanitized.log" 2>&1 &&
+if make "$build/sanitized/libattend.a" CXX="$cxx" CXXFLAGS="$sanitized" BUILD="$build/sanitized" >"$build/sanitized.log" 2>&1 &&
   ADAPTER_FLAGS="$sanitized -Wl,-z,undefs" sh bench/adapters/onnxruntime/build.sh "$cxx" "$build/sanitized/libattend.a" "$build/sanitized/plugin.so" >>"$build/sanitized.log" 2>&1; then
+  nothing_in "$(nm "$build/sanitized/libattend.a" | grep -q ' U __asan_report_load' || echo "its objects call no sanitizer")" \
+    "the library is instrumented"
   LD_PRELOAD="$($cxx -print-file-name=libasan.so) $($cxx -print-file-name=libubsan.so)"
   export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
   runs "forms of nodes under AddressSanitizer" nodes "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"

@@ -14,12 +14,12 @@ micro_sources='tests/adapters/tflite/micro_main.cpp bench/adapters/tflite/attend
 on_board() {
   board=$1
   folder=$build/$1
-  boards_compiler=$(sh tests/firmware/board.sh compiler "$board")
+  boards_compiler=$(sh bench/boards/board.sh compiler "$board")
   if ! command -v "$boards_compiler" >/dev/null || ! command -v qemu-system-arm >/dev/null; then
     missing "TFLite Micro on $board" "apt-get install gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
     return
   fi
-  if ! objects=$(sh tests/firmware/board.sh library "$board" "$folder" 2>"$build/$board.log"); then
+  if ! objects=$(sh bench/boards/board.sh library "$board" "$folder" 2>"$build/$board.log"); then
     fail "TFLite Micro on $board: the library" "$(first_error "$build/$board.log")"
     return
   fi
@@ -27,13 +27,13 @@ on_board() {
   for source in $micro_sources; do
     object=$folder/$(basename "$source" .cpp).o
     # shellcheck disable=SC2046,SC2086
-    succeeds "TFLite Micro on $board: $(basename "$source") compiles" $boards_compiler $(sh tests/firmware/board.sh flags "$board") -Os -std=c++17 \
+    succeeds "TFLite Micro on $board: $(basename "$source") compiles" $boards_compiler $(sh bench/boards/board.sh flags "$board") -Os -std=c++17 \
       -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -Wall -Wextra -Iinclude -I. -isystem "$build/micro" -c "$source" -o "$object" || return
     objects="$objects $object"
   done
   # shellcheck disable=SC2086
-  succeeds "TFLite Micro on $board: links without heap, C library and libm" sh tests/firmware/board.sh link "$board" "$folder/image" $objects || return
-  if ! sh tests/firmware/board.sh run "$board" "$folder/image" >"$folder/output" 2>&1; then
+  succeeds "TFLite Micro on $board: links without heap, C library and libm" sh bench/boards/board.sh link "$board" "$folder/image" $objects || return
+  if ! sh bench/boards/board.sh run "$board" "$folder/image" >"$folder/output" 2>&1; then
     fail "TFLite Micro on $board: runs" "$(tail -n 2 "$folder/output" | tr '\n' ' ')"
     return
   fi
@@ -46,7 +46,7 @@ check_micro() {
   micro_headers
   # shellcheck disable=SC2086
   succeeds "TFLite Micro's operators compile without a warning" $cxx $strict -O1 -fno-exceptions -fno-rtti -fsanitize=address -Iinclude -I. -isystem "$build/micro" \
-    $micro_sources tests/firmware/hosted.cpp "$library" -o "$build/micro_host" || return
+    $micro_sources tests/boards/hosted.cpp "$library" -o "$build/micro_host" || return
   succeeds "TFLite Micro's operators run here, with ASan, and are the library's bits" "$build/micro_host" || return
   grep -v '^arena' "$build/log" >"$build/micro.digests"
   boards='cortex-m0plus'

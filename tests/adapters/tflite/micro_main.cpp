@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "../../../bench/adapters/tflite/attend_tflm.h"
-#include "../../firmware/platform.h"
+#include "../../../bench/boards/platform.h"
 #include "micro_interpreter.h"
 
 namespace {

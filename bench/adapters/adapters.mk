@@ -1,0 +1,10 @@
+# The library inside of runtimes.
+#: adapters    the library inside of ONNX Runtime, llama.cpp, TensorFlow Lite, PyTorch and ExecuTorch: builds what it finds, fetches the rest from npm, and tests each in the runtime itself (ADAPTERS= some of them, ALL=1 every problem)
+.PHONY: adapters
+adapters: lib
+	@sh tests/scripts/check_adapters.sh "$(CXX)" $(BUILD)
+
+#: invariance  what changes the bits of each runtime (threads, batch, padding, chunks, processors), as it is shipped and with the library inside, and what that costs in time; a table; writes bench/speed/results/invariance.md (ADAPTERS= some)
+.PHONY: invariance
+invariance: lib
+	@sh bench/speed/invariance.sh "$(CXX)" $(BUILD)

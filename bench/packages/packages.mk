@@ -1,0 +1,34 @@
+# WebAssembly, which the npm package has, and `make package` where its compiler is.
+CLANG ?= clang++
+WASM_LINKS := $(shell command -v $(firstword $(CLANG)) >/dev/null 2>&1 && command -v wasm-ld >/dev/null 2>&1 && echo yes)
+
+package: lib $(if $(WASM_LINKS),wasm)
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" $(if $(WASM_LINKS),--wasm $(WASM_BUILD)) build/packages
+
+#: wasm        the library as WebAssembly with vectors, in WASM_BUILD= (build/wasm), as the npm package has it: attend.wasm, and attend-small.wasm for floats alone (needs clang and lld; CLANG=)
+WASM_BUILD ?= build/wasm
+NPM_BUILD ?= build/npm
+WASM := $(CLANG) --target=wasm32 -msimd128 -mbulk-memory
+WASM_SOURCES := $(wildcard src/*/*.cpp) bench/javascript/wasm/memory.cpp
+.PHONY: wasm
+wasm: $(WASM_BUILD)/attend.wasm $(WASM_BUILD)/attend-small.wasm
+
+# The small one is compiled for size, without functions of integers.
+define wasm_objects
+$(WASM_BUILD)/$(1)/%.o: %.cpp
+	@mkdir -p $$(@D)
+	@echo "  compile $$< ($(1).wasm)" >&2
+	@$(WASM) -std=c++17 $(2) -ffp-contract=off -ffreestanding -fno-builtin -fno-exceptions -fno-rtti -ffunction-sections -Iinclude -MMD -MP -c $$< -o $$@
+$(WASM_BUILD)/$(1).wasm: $(WASM_SOURCES:%.cpp=$(WASM_BUILD)/$(1)/%.o) bench/packages/c_to_js.py bench/packages/c_surface.py
+	@echo "  link    $$@" >&2
+	@$(WASM) -nostdlib -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,-z,stack-size=65536 -Wl,--stack-first -Wl,--export=__heap_base \
+	  $$$$(PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/c_to_js.py exports | $(3)) $$(filter %.o,$$^) -o $$@
+-include $(WASM_SOURCES:%.cpp=$(WASM_BUILD)/$(1)/%.d)
+endef
+$(eval $(call wasm_objects,attend,-O2,cat))
+$(eval $(call wasm_objects,attend-small,-Oz,grep -v integer))
+
+# What npm users get, without the archives of `make package`: bench/site/playground has it too.
+$(NPM_BUILD): wasm
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/package.py --url "$(URL)" --wasm $(WASM_BUILD) --only npm $(NPM_BUILD)
+.PHONY: $(NPM_BUILD)

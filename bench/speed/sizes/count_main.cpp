@@ -1,0 +1,383 @@
+// Executed instructions for each multiply-accumulate of projections, of a layer, and of float32 attention, softmax included:
+// one head, no mask, every token sees every token. Multiply-accumulates are 2 * tokens * tokens * head_dim: those of the scores
+// and of the output.
+//
+// For an emulator whose clock moves with the instructions (instructions.h).
+#include "../../../tests/support/tested.h"
+
+#include "../../../tests/conformance/cache_call.h"
+#include "../../../tests/support/random.h"
+#include "../../boards/instructions.h"
+#include "../../boards/platform.h"
+#include "attend/core/integer.h"
+#include "attend/core/options.h"
+#include "attend/layers.h"
+#include "attend/layers/core_linear.h"
+
+namespace {
+
+int smaller(int a, int b) { return a < b ? a : b; }
+
+// Memory for arrays, from its beginning on.
+class Memory {
+ public:
+  float* take(size_t floats) {
+    float* const taken = next_;
+    next_ += (floats + 3) / 4 * 4;
+    return taken;
+  }
+
+ private:
+  float* next_ = firmware::free_memory().floats;
+};
+
+template <class... Arrays>
+void fill(size_t floats, Arrays... arrays) {
+  attend_test::Random random(1);
+  (random.fill(arrays, floats), ...);
+}
+
+void report(uint64_t instructions, uint64_t multiply_accumulates) {
+  firmware::print_per(instructions, multiply_accumulates);
+  firmware::print(" instructions per multiply-accumulate, ");
+  firmware::print_number(instructions);
+  firmware::print(" in all\n");
+}
+
+void count(int tokens, int head_dim, bool cache) {
+  using namespace attend;
+  Memory memory;
+  const size_t floats = size_t(tokens) * size_t(head_dim);
+  float *query = memory.take(floats), *key = memory.take(floats), *value = memory.take(floats), *output = memory.take(floats);
+  fill(floats, query, key, value);
+
+  core::Problem problem{};
+  problem.query = {query, head_dim, 0};
+  problem.output = {output, head_dim, 0};
+  problem.key = {key, head_dim, 0};
+  problem.value = {value, head_dim, 0};
+  if (cache) {
+    const core::Cache panels{memory.take(core::cache_key_floats(1, head_dim, tokens)),
+                             memory.take(core::cache_value_floats(1, head_dim, tokens)),
+                             1,
+                             head_dim,
+                             head_dim,
+                             tokens};
+    core::store(panels, 0, tokens, {key, head_dim, 0}, {value, head_dim, 0});
+    problem.key = {panels.keys, 0, 0};
+    problem.value = {panels.values, head_dim, 0};
+    problem.key_panels = true;
+  }
+  problem.query_heads = problem.kv_heads = 1;
+  problem.head_dim = problem.value_dim = head_dim;
+  problem.queries = problem.keys = tokens;
+  problem.scale = default_scale(head_dim);
+  problem.row_block = smaller(tokens, config::row_block);
+  problem.key_block = smaller(core::whole_chains(tokens), config::key_block);
+  problem.scratch = memory.take(0);
+  const uint64_t instructions = firmware::count_instructions([&problem] { core::Floats::run(problem); });
+  firmware::print_number(uint64_t(tokens));
+  firmware::print("x");
+  firmware::print_number(uint64_t(head_dim));
+  firmware::print(cache ? " cache  " : " arrays ");
+  report(instructions, 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim));
+}
+
+// The same in integers: one head, every token sees every token.
+struct IntegerCount {
+  int queries;
+  int keys;
+  int head_dim;
+  bool causal;
+  int times;
+};
+uint64_t count_integers(const IntegerCount& call, uint64_t seed) {
+  using namespace attend;
+  Memory memory;
+  const int head_dim = call.head_dim;
+  const size_t numbers = size_t(call.keys) * size_t(head_dim);
+  int8_t* arrays[4];
+  for (int8_t*& array : arrays) array = reinterpret_cast<int8_t*>(memory.take(numbers / sizeof(float) + 1));
+  attend_test::Random random(seed);
+  for (int i = 0; i < 3; ++i) {
+    for (size_t k = 0; k < numbers; ++k) arrays[i][k] = int8_t(random.between(-128, 127));
+  }
+  const core::ScoreScale score_scale = core::score_scale(0x1p-12);
+  const core::OutputScale output_scale = core::output_scale(4);
+  core::Problem problem{};
+  problem.query = {arrays[0], head_dim, 0};
+  problem.key = {arrays[1], head_dim, 0};
+  problem.value = {arrays[2], head_dim, 0};
+  problem.output = {arrays[3], head_dim, 0};
+  problem.query_heads = problem.kv_heads = 1;
+  problem.head_dim = problem.value_dim = head_dim;
+  problem.queries = call.queries;
+  problem.keys = call.keys;
+  problem.offset = call.keys - call.queries;
+  problem.causal = call.causal;
+  problem.score_scales = &score_scale;
+  problem.output_scales = &output_scale;
+  problem.row_block = smaller(call.queries, config::integer_row_block);
+  problem.key_block = config::integer_key_block;
+  problem.scratch = memory.take(0);
+  return firmware::count_instructions([&] {
+    for (int i = 0; i < call.times; ++i) core::Integers::run(problem);
+  });
+}
+
+void count_integers(int tokens, int head_dim) {
+  firmware::print_number(uint64_t(tokens));
+  firmware::print("x");
+  firmware::print_number(uint64_t(head_dim));
+  firmware::print(" integer ");
+  report(count_integers({tokens, tokens, head_dim, false, 1}, 1), 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim));
+}
+
+// How many of 100 inputs, half of them causal, take another number of instructions than the first of their kind. Each is
+// computed so often that one instruction more is longer than the clock's steps, some 40 instructions.
+void count_different_integers() {
+  constexpr int times = 160;
+  int different = 0;
+  for (int causal = 0; causal < 2; ++causal) {
+    const IntegerCount call = {3, 37, 9, causal != 0, times};
+    const uint64_t first = count_integers(call, 1);
+    for (uint64_t seed = 2; seed <= 50; ++seed) {
+      const uint64_t count = count_integers(call, seed);
+      different += (count > first ? count - first : first - count) > times / 2;
+    }
+  }
+  firmware::print("integer differences ");
+  firmware::print_number(uint64_t(different));
+  firmware::print("\n");
+}
+
+// A call over a cache of 256 tokens with 32 dimensions.
+struct Call {
+  const char* name;
+  bool plain;
+  int left;  // of the window, or -1
+  bool ring;
+  attend::core::Format format;
+};
+
+constexpr int cached = 256, dims = 32, window = 200;
+constexpr Call calls[] = {
+    {"plain", true, -1, false, attend::core::Format::float32},
+    {"options", false, -1, false, attend::core::Format::float32},
+    {"window", false, window - 1, false, attend::core::Format::float32},
+    {"ring", false, window - 1, true, attend::core::Format::float32},
+    {"float16", false, -1, false, attend::core::Format::float16},
+    {"bfloat16", false, -1, false, attend::core::Format::bfloat16},
+    {"int8", false, -1, false, attend::core::Format::int8},
+    {"int4", false, -1, false, attend::core::Format::int4},
+};
+
+// The last tokens of the cache are the queries; they are causal.
+void count_call(const Call& call, int queries) {
+  using namespace attend;
+  Memory memory;
+  constexpr size_t floats = size_t(cached) * dims;
+  float *query = memory.take(floats), *key = memory.take(floats), *value = memory.take(floats), *output = memory.take(floats);
+  fill(floats, query, key, value);
+
+  core::Paging paging{};
+  if (call.ring) paging.ring_panels = core::panel_count(window + queries - 2) + 1;
+  const size_t rows = core::format_cache_scale_floats(1, cached);
+  const core::FormatCache cache{memory.take(floats),
+                                memory.take(floats),
+                                memory.take(rows),
+                                memory.take(rows),
+                                call.format,
+                                call.format,
+                                1,
+                                dims,
+                                dims,
+                                cached,
+                                paging};
+  core::store(cache, 0, cached, {key, dims, 0}, {value, dims, 0});
+
+  core::Problem problem{};
+  problem.query = {query, dims, 0};
+  problem.output = {output, dims, 0};
+  problem.key = {cache.keys, 0, 0};
+  problem.value = {cache.values, dims, 0};
+  problem.key_panels = true;
+  problem.query_heads = problem.kv_heads = 1;
+  problem.head_dim = problem.value_dim = dims;
+  problem.queries = queries;
+  problem.keys = cached;
+  problem.offset = cached - queries;
+  problem.causal = true;
+  problem.scale = default_scale(dims);
+  problem.row_block = smaller(queries, call.plain ? config::row_block : config::option_row_block);
+  problem.key_block = config::key_block;
+  problem.scratch = memory.take(0);
+  core::Options options;
+  options.left = call.left;
+  options.key_format = options.value_format = call.format;
+  if (call.format == core::Format::int8) {
+    options.key_scales = cache.key_scales;
+    options.value_scales = cache.value_scales;
+  }
+  options.paging = paging;
+  const uint64_t instructions = firmware::count_instructions([&] {
+    if (call.plain) {
+      core::Floats::run(problem);
+    } else if (call.ring || call.format != core::Format::float32) {
+      attend_test::run_cache(problem, options, queries == 1);
+    } else {
+      core::Floats::run(problem, options);
+    }
+  });
+
+  uint64_t visible = 0;
+  for (int at = problem.offset; at < cached; ++at) visible += uint64_t(call.left < 0 ? at + 1 : smaller(at, call.left) + 1);
+  firmware::print(queries == 1 ? "decode " : "prefill ");
+  firmware::print(call.name);
+  firmware::print(" ");
+  report(instructions, 2 * visible * dims);
+}
+
+// A projection of some tokens, 128 x 128.
+struct LinearCall {
+  const char* name;
+  void (*run)(const attend::core::Linear&);
+  attend::core::Format format;
+  bool panels;
+  int tokens;
+};
+
+constexpr LinearCall linear_calls[] = {
+    {"packed", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, true, 1},
+    {"rows", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, false, 1},
+    {"float16", attend::core::run_linear<attend::core::Format::float16>, attend::core::Format::float16, true, 1},
+    {"float16_rows", attend::core::run_linear<attend::core::Format::float16>, attend::core::Format::float16, false, 1},
+    {"bfloat16", attend::core::run_linear<attend::core::Format::bfloat16>, attend::core::Format::bfloat16, true, 1},
+    {"int8", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, true, 1},
+    {"int8_rows", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, false, 1},
+    {"packed_16", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, true, 16},
+    {"rows_16", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, false, 16},
+    {"int8_16", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, true, 16},
+    {"int4", attend::core::run_linear<attend::core::Format::int4>, attend::core::Format::int4, true, 1},
+    {"int4_rows", attend::core::run_linear<attend::core::Format::int4>, attend::core::Format::int4, false, 1},
+    {"int4_16", attend::core::run_linear<attend::core::Format::int4>, attend::core::Format::int4, true, 16},
+};
+
+void count_linear(const LinearCall& call) {
+  using namespace attend;
+  constexpr int width = 128;
+  Memory memory;
+  core::Linear linear{};
+  float* const weights = memory.take(size_t(width) * width);
+  float* const scales = memory.take(width);
+  float* const input = memory.take(size_t(call.tokens) * width);
+  attend_test::Random random(1);
+  random.fill(weights, size_t(width) * width);
+  // Numbers of two bytes are below 2 then, and none of them is infinite or NaN, which no weight is.
+  if (call.format != core::Format::float32) {
+    for (size_t i = 0; i < size_t(width) * width; ++i)
+      weights[i] = attend::bits_to<float>(attend::bits_to<uint32_t>(weights[i]) & 0xbfffbfffu);
+  }
+  random.fill(scales, width);
+  random.fill(input, size_t(call.tokens) * width);
+  linear.input = input;
+  linear.output = memory.take(size_t(call.tokens) * width);
+  linear.weights = weights;
+  linear.scales = call.format == core::Format::int8 ? scales : nullptr;
+  linear.input_stride = linear.output_stride = linear.weight_stride = width;
+  linear.inputs = linear.outputs = width;
+  linear.tokens = call.tokens;
+  linear.panels = call.panels;
+  linear.work = memory.take(core::linear_work_floats);
+  const uint64_t instructions = firmware::count_instructions([&] { call.run(linear); });
+  firmware::print("project ");
+  firmware::print(call.name);
+  firmware::print(" ");
+  report(instructions, uint64_t(call.tokens) * width * width);
+}
+
+// The same in integers, of inputs with a zero point.
+void count_integer_linear(const char* name, int tokens) {
+  using namespace attend;
+  constexpr int width = 128;
+  Memory memory;
+  const auto bytes = [&](int rows) { return reinterpret_cast<int8_t*>(memory.take(size_t(rows) * width / sizeof(float))); };
+  int8_t *const weights = bytes(width), *const input = bytes(tokens), *const output = bytes(tokens);
+  attend_test::Random random(1);
+  for (int i = 0; i < width * width; ++i) weights[i] = int8_t(random.between(-127, 127));
+  for (int i = 0; i < tokens * width; ++i) input[i] = int8_t(random.between(-128, 127));
+  const core::IntegerMultiplier multiplier = core::integer_multiplier(0x1p-10);
+  core::IntegerLinear linear{};
+  linear.input = input;
+  linear.output = output;
+  linear.weights = weights;
+  linear.multipliers = &multiplier;
+  linear.input_stride = linear.output_stride = linear.weight_stride = width;
+  linear.inputs = linear.outputs = width;
+  linear.tokens = tokens;
+  linear.input_zero = 5;
+  const uint64_t instructions = firmware::count_instructions([&] { core::run_integer_linear<int8_t>(linear); });
+  firmware::print("project ");
+  firmware::print(name);
+  firmware::print(" ");
+  report(instructions, uint64_t(tokens) * width * width);
+}
+
+// A multi-head layer, 4 heads of 32, weights of bytes: a prompt, then one token that sees it; for each weight and token,
+// attention included.
+struct LayerShape {
+  static constexpr int query_heads = 4, kv_heads = 4, head_dim = 32, max_tokens = 65;
+};
+constexpr int layer_width = LayerShape::query_heads * LayerShape::head_dim, prompt_tokens = LayerShape::max_tokens - 1;
+attend::Weights<layer_width, layer_width, attend::int8> wq, wk, wv, wo;
+attend::Weights<layer_width, layer_width, attend::int8>* const layer_weights[] = {&wq, &wk, &wv, &wo};
+attend::Vectors<prompt_tokens, layer_width> prompt;
+attend::Vectors<1, layer_width> token;
+attend::KvCache<LayerShape> layer_cache;
+attend::LayerWorkspace<LayerShape, prompt_tokens> layer_work;
+
+void fill(attend::Weights<layer_width, layer_width, attend::int8>& weights, attend_test::Random& random) {
+  for (auto& row : weights.data) {
+    for (auto& number : row) number = int8_t(random.between(-127, 127));
+  }
+  for (float& scale : weights.scales) scale = 0x1p-10f;
+}
+
+void count_layer() {
+  attend_test::Random random(1);
+  for (auto* const weights : layer_weights) fill(*weights, random);
+  random.fill(prompt.data[0], size_t(prompt_tokens) * layer_width);
+  random.fill(token.data[0], layer_width);
+  const auto layer = attend::multi_head<LayerShape>(wq, wk, wv, wo);
+  constexpr uint64_t weights = 4u * layer_width * layer_width;
+  attend::Status status{}, after{};
+  const uint64_t all =
+      firmware::count_instructions([&] { status = attend::self_attention(prompt, layer, layer_cache, prompt, layer_work); });
+  const uint64_t one =
+      firmware::count_instructions([&] { after = attend::self_attention(token, layer, layer_cache, token, layer_work); });
+  if (status != attend::Status::ok || after != attend::Status::ok) return firmware::print("the layer refuses\n");
+  firmware::print("layer prompt ");
+  report(all, weights * prompt_tokens);
+  firmware::print("layer token ");
+  report(one, weights);
+}
+
+}  // namespace
+
+int firmware::run() {
+  if (!firmware::start_counting()) return 1;
+  count(64, 32, false);
+  count(64, 32, true);
+  count(128, 64, false);
+  count(128, 64, true);
+  count_integers(64, 32);
+  count_integers(128, 64);
+  count_different_integers();
+  for (const Call& call : calls) count_call(call, 1);
+  for (const Call& call : calls) count_call(call, 64);
+  for (const LinearCall& call : linear_calls) count_linear(call);
+  count_integer_linear("integer", 1);
+  count_integer_linear("integer_16", 16);
+  count_layer();
+  return 0;
+}

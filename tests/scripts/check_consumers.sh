@@ -1,0 +1,76 @@
+#!/bin/sh
+# Public headers under the warnings and flags of other people's projects: tests/scripts/check_consumers.sh CXX BUILD_DIR
+#
+# They stand in no folder of system headers, so each warning would be the project's own. Templates warn only where they are used: the
+# tests of the C++ surface use all of it. What those files are warned of by themselves does not count.
+cxx=$1
+build=$2/check_consumers
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+cc=$(echo "$cxx" | sed 's/clang++/clang/; s/g++/gcc/')
+
+both='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wundef -Wcast-align -Wcast-qual -Wpacked'
+strict="$both $(sed 's/-Wno-error=.*//' tests/support/other_warnings.flags | tr -d '\n') -Wno-unknown-warning-option"
+
+printf '#include "%s"\n' include/attend/*.h >"$build/all.cpp"
+printf '#include "%s"\n' include/attend/attend_*.h include/attend/core/version.h >"$build/all.c"
+for standard in -std=c++17 -std=c++20; do
+  # shellcheck disable=SC2086
+  succeeds "every header with $standard" $cxx $standard $strict -Werror -I. -fsyntax-only "$build/all.cpp"
+done
+for standard in -std=c99 -std=c11; do
+  # shellcheck disable=SC2086
+  succeeds "the headers for C with $standard" $cc $standard $both -Wstrict-prototypes -Werror -I. -fsyntax-only "$build/all.c"
+done
+
+# GCC warns of templates only when it makes code of them. Its warnings were kept when the tests were compiled.
+if [ -d "$2/tests/typed" ]; then header_warnings "$2"; else skip "uses of the C++ surface" "the tests were compiled in another folder"; fi
+
+# Structs would lie otherwise than in the library.
+stops "without -fpack-struct" "$build/all.cpp" -std=c++17 -I. -fpack-struct
+if $cc -std=c11 -I. -fpack-struct -fsyntax-only "$build/all.c" >"$build/log" 2>&1; then
+  fail "C with -fpack-struct stops" "it compiles"
+elif grep -q 'error.*attend_structs_must_not_be_packed' "$build/log"; then
+  ok "C with -fpack-struct stops"
+else
+  fail "C with -fpack-struct stops" "$(first_error "$build/log")"
+fi
+printf '#pragma pack(push, 4)\n#include "include/attend/attend.h"\n#pragma pack(pop)\n' >"$build/pragma.cpp"
+if [ "$(printf '__SIZEOF_POINTER__' | $cxx -E -P -x c++ -)" = 8 ]; then
+  stops "without -fpack-struct" "$build/pragma.cpp" -std=c++17 -I.
+fi
+
+# Small enumerations, in the program alone, change nothing: no struct and no function of the interface has one.
+for program in c_surface c_integer; do
+  # shellcheck disable=SC2086
+  succeeds "$program.c with -fshort-enums links with the library as it is" \
+    $cc -std=c11 -fshort-enums -Iinclude "tests/c/$program.c" "$2/libattend.a" -o "$build/$program" &&
+    succeeds "$program.c with -fshort-enums runs" "$build/$program"
+done
+# shellcheck disable=SC2086
+succeeds "digests: a program with -fshort-enums links with the library as it is" $cxx -std=c++17 -O1 -ffp-contract=off -fshort-enums -Iinclude \
+  tests/boards/digests_main.cpp tests/boards/hosted.cpp "$2/libattend.a" -o "$build/digests" &&
+  succeeds "digests: the committed ones" "$build/digests"
+
+# The whole at link time, where functions of several instruction sets meet, and with enumerations that are small everywhere.
+if $cxx -dM -E -x c++ /dev/null | grep -q __clang__; then
+  skip "-flto" "Clang needs a linker of its own version for it"
+elif ! command -v python3 >/dev/null 2>&1; then
+  missing "-flto" "apt-get install python3"
+else
+  whole='-std=c++17 -O1 -flto=2 -fshort-enums -ffp-contract=off'
+  # shellcheck disable=SC2086
+  succeeds "the whole library is one source" env PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/amalgamate.py "$build" &&
+    succeeds "digests: the library and a program link with -flto -fshort-enums" $cxx $whole -Iinclude "$build/attend.cpp" \
+      tests/boards/digests_main.cpp tests/boards/hosted.cpp -o "$build/digests" &&
+    for backend in $(ATTEND_BACKEND=list "$build/digests"); do
+      ATTEND_BACKEND=$backend "$build/digests" >"$build/log" 2>&1
+      case $? in
+        0) ok "digests with -flto: the committed ones on $backend" ;;
+        77) ;; # the processor cannot run it
+        *) fail "digests with -flto on $backend" "$(tail -n 1 "$build/log")" ;;
+      esac
+    done
+fi
+
+finish

@@ -1,0 +1,97 @@
+# The compiled tests, and what looks at the library as `make test` and `make check` do, one at a time.
+TEST_OPT ?= -O1
+# Where the compiled tests lie: with the folder of another build by the same compiler, only the library is compiled anew.
+TEST_BUILD ?= $(BUILD)
+# Inline functions lie in several objects, and the linker keeps the first copy: tests that are compiled with optimisation come first.
+TEST_ROOMS ?= unit conformance app typed c
+TEST_SOURCES := $(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp))
+# GROUPED= compiles so many of them as one file, where their names allow it: what is compiled once and thrown away is there sooner.
+ifneq ($(GROUPED),)
+TEST_SOURCES := $(shell sh tests/support/groups.sh $(GROUPED) $(TEST_BUILD)/tests/groups $(TEST_SOURCES))
+$(if $(TEST_SOURCES),,$(error tests could not be put into groups: see tests/support/groups.sh))
+endif
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(patsubst $(TEST_BUILD)/%,%,$(TEST_SOURCES)) tests/support/main.cpp $(if $(filter app,$(TEST_ROOMS)),$(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES))))
+
+# Kernels of instruction sets that this processor may lack, with emulated intrinsics, and a dispatcher that chooses them.
+EMULATED := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/emulated/*.cpp))
+DEPENDENT += $(TESTS) $(EMULATED)
+
+MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
+test unit: export ATTEND_MODEL = $(MODEL_FILES)
+test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
+test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
+.PHONY: compiled
+compiled: $(BUILD)/unit $(BUILD)/emulated lib
+
+$(BUILD)/unit: $(BUILD)/libattend.a $(TESTS)
+	$(call link,-lpthread)
+
+# The same tests. What is emulated comes before the library, whose objects of these instruction sets nobody asks for then.
+$(BUILD)/emulated: $(BUILD)/libattend.a $(EMULATED) $(TESTS)
+	$(call link,-lpthread)
+
+# doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
+# Clang 22 finds __COUNTER__ in its macros, and says that no standard has it; other compilers have no such warning. Tests of the
+# surfaces compute little, and are compiled sooner without optimisation.
+DOCTEST := -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS -Wno-unknown-warning-option -Wno-c2y-extensions
+$(BUILD)/tests/c/%.o $(BUILD)/tests/typed/%.o: TEST_OPT := -O0
+# Tests of the C++ surface use all of it, and other people's projects have more warnings: check_consumers.sh looks for the headers' ones.
+$(BUILD)/tests/typed/%.o: private OTHERS = @tests/support/other_warnings.flags
+$(filter $(BUILD)/tests/typed/%,$(TESTS)): tests/support/other_warnings.flags
+# What nearly all tests include is compiled once for each level of optimisation; compilers find it beside the header.
+TEST_HEADERS := $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
+$(BUILD)/tests/%.o: tests/%.cpp | $(TEST_HEADERS)
+	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h) $(OTHERS),$(if $(OTHERS),2>$(@:.o=.warnings) || { grep -A 4 -w error $(@:.o=.warnings) >&2; exit 1; }))
+
+$(BUILD)/tests/groups/%.o: $(BUILD)/tests/groups/%.cpp | $(TEST_HEADERS)
+	$(call compile,$(TEST_OPT) $(DOCTEST) -Wno-shadow -include $(BUILD)/tests/standard$(TEST_OPT).h)
+
+$(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
+	@mkdir -p $(@D)
+	@cp $< $(basename $@)
+	@$(CXX) $(FLAGS) -$* $(DOCTEST) -x c++-header $(basename $@) -o $@
+
+build/doctest.ready:
+	@mkdir -p build
+	@sh tests/support/find_doctest.sh "$(CXX)" build/doctest
+	@touch $@
+
+#: targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, WebAssembly, a story on the boards, builds as vendors make them
+.PHONY: targets
+targets:
+	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/scripts/targets.sh $(BUILD)
+
+#: fuzz        random problems for FUZZ_SECONDS= (60): every backend against scalar code, the definition, the oracle (needs CXX=clang++)
+.PHONY: fuzz
+fuzz: $(BUILD)/libattend.a
+	@sh tests/scripts/check_fuzz.sh "$(CXX)" $(BUILD)
+
+#: mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths; FIRST=n goes on with the n-th)
+N ?= 300
+SEED ?= 1
+FIRST ?= 1
+MUTANTS_BASE = $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit \
+  build/mutants/base/emulated
+.PHONY: mutants
+mutants:
+	@MAKEFLAGS= $(MUTANTS_BASE)
+	@MAKEFLAGS= $(MUTANTS_BASE) --dry-run --always-make >build/mutants/base/commands
+	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) --first $(FIRST) \
+	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
+
+#: rooms       lines of each room of include and src beside its budget
+.PHONY: rooms
+rooms:
+	@sh tests/support/budget.sh
+
+#: tiles       hot loops of every backend as each compiler makes them: instructions, loads, accesses of the stack, and cycles by models of processors, held to limits
+#:               COMPILERS="gcc clang-19" BACKENDS="avx2 neon64"  some;  LOOPS=all  every loop;  LOOPS=parts  the parts of whole tiles;  LIMITS=write  makes today's figures the limits
+.PHONY: tiles
+tiles:
+	@PYTHONDONTWRITEBYTECODE=1 python3 tests/tiles/tiles.py --compilers "$(COMPILERS)" --backends "$(BACKENDS)" \
+	  $(if $(filter all,$(LOOPS)),--all) $(if $(filter parts,$(LOOPS)),--parts) $(if $(filter write,$(LIMITS)),--write) $(if $(JOBS),--jobs $(JOBS))
+
+#: digests     print the table of digests as this build computes it, for tests/conformance/digests.inc
+.PHONY: digests
+digests: $(BUILD)/unit
+	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
