@@ -42,9 +42,8 @@ run: $(BUILD)/$(EXPORTED)
 	@$< bench/exporter/examples/$(EXPORTED)/held_out.bin build/$(EXPORTED).svg $(if $(FILE),"$(FILE)")
 	@echo "drawn to build/$(EXPORTED).svg"
 else
-run:
-	@mkdir -p build
-	@EXPORTED=bench/exporter/examples/$(EXPORTED)/model sh bench/boards/board.sh build "$(TARGET)" build exported
+run: build/exported/$(EXPORTED)/model.cpp
+	@EXPORTED=$(<D) sh bench/boards/board.sh build "$(TARGET)" build exported
 	@sh bench/boards/board.sh run "$(TARGET)" build/$(TARGET).exported
 endif
 else ifeq ($(TARGET),)

@@ -167,7 +167,8 @@ build_program() {  # program image
       ;;
     keywords | keywords_count)
       [ "$1" = keywords ] || extra="$extra -DATTEND_COUNT"
-      compile bench/exporter/examples/keywords/model/model.cpp "$here/keywords_main.cpp"
+      make -j1 restored >&2 || fail "the model of keywords cannot be made"
+      compile build/exported/keywords/model.cpp "$here/keywords_main.cpp"
       ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;

@@ -1,6 +1,20 @@
 # What `attend export` has written of trained models, and how they are trained anew; the exporter itself is a part of the wheel.
-$(EXPORTED_EXAMPLES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/bench/exporter/examples/%/run.o $(BUILD)/bench/exporter/examples/%/model/model.o $(BUILD)/libattend.a
+$(EXPORTED_EXAMPLES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/bench/exporter/examples/%/run.o $(BUILD)/exported/%.o $(BUILD)/libattend.a
 	$(call link)
+
+# The numbers of their arrays lie packed beside them.
+RESTORED := $(EXPORTED_EXAMPLES:%=build/exported/%/model.cpp)
+.PHONY: restored
+restored: $(RESTORED)
+build/exported/restore: bench/exporter/examples/restore.cpp
+	@mkdir -p $(@D)
+	@$(CXX) -std=c++17 -O1 $< -o $@
+$(RESTORED): build/exported/%/model.cpp: build/exported/restore $(wildcard bench/exporter/examples/*/model/*)
+	@mkdir -p $(@D)
+	@$< bench/exporter/examples/$*/model $(@D)
+DEPENDENT += $(EXPORTED_EXAMPLES:%=$(BUILD)/exported/%.o)
+$(EXPORTED_EXAMPLES:%=$(BUILD)/exported/%.o): $(BUILD)/exported/%.o: build/exported/%/model.cpp
+	$(call compile)
 
 #: train-examples  train the models of EXAMPLE= anew, and export them (needs python3-torch and python3-onnx)
 .PHONY: train-examples

@@ -153,7 +153,9 @@ else
   # The trained examples: what they make of held-out data, and their self-tests.
   for name in gestures keywords anomaly; do
     succeeds "the example $name" make -j1 run EXAMPLE=$name CXX="$cxx" BUILD="$2"
-    ln -sfn "$(pwd)/bench/exporter/examples/$name/model" "$build/models/example_$name"
+    ln -sfn "$(pwd)/build/exported/$name" "$build/models/example_$name"
+    packed_again() { "$python" bench/exporter/examples/pack.py "build/exported/$name" "$build/packed" && diff -r "bench/exporter/examples/$name/model" "$build/packed"; }
+    succeeds "the numbers of the example $name are packed as they stand" packed_again
     for target in ${ALL:+cortex-m0plus cortex-m55 rv32imafc} cortex-m4; do try "$target" example_$name; done
   done
   # Keywords from sound: those that are spoken in the recording, and the same bits of front end, model and likelihoods on boards.
@@ -165,7 +167,7 @@ else
     "$2/$name" bench/exporter/examples/$name/held_out.bin "$build/none/none.svg" 2>&1 | grep -q "^$name: $build/none/none.svg cannot be written" || echo "$name"
   done)" "a picture that cannot be written is told"
   hosted_keywords() {
-    "$cxx" -std=c++17 -O2 -Iinclude bench/boards/keywords_main.cpp tests/boards/hosted.cpp bench/exporter/examples/keywords/model/model.cpp "$2" \
+    "$cxx" -std=c++17 -O2 -Iinclude bench/boards/keywords_main.cpp tests/boards/hosted.cpp build/exported/keywords/model.cpp "$2" \
       -o "$build/keywords" && "$build/keywords" >"$build/keywords.txt"
   }
   succeeds "keywords of a sound that is made" hosted_keywords "$cxx" "$2/libattend.a"

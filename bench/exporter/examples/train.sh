@@ -6,5 +6,5 @@ case $name in anomaly | keywords) decoder=--decoder ;; esac
 mkdir -p "$work" &&
   "$PYTHON" "$folder/train.py" "$work" &&
   "$PYTHON" -m attend export "$work/$name.onnx" --out "$work/model" --name "$name" --arithmetic int8 --calibrate "$work/calibration.npy" $decoder &&
-  cp "$work/model/model.h" "$work/model/model.cpp" "$work/model/self_test.cpp" "$folder/model/" &&
+  "$PYTHON" "${folder%/*}/pack.py" "$work/model" "$folder/model" &&
   cp "$work/$name.onnx" "$work/held_out.bin" "$folder/" && { [ ! -e "$work/$name.wav" ] || cp "$work/$name.wav" "$folder/"; }
