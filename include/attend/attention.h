@@ -83,14 +83,14 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
     using CacheMemory = Plan<Shape, tokens, MaxTokens<Cache>::value, true>;
     using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, tokens, CacheTraits<Cache>::keys>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
-    constexpr bool of_ring = CacheTraits<Cache>::is_ring;
-    static_assert(enough || !of_ring,
+    constexpr bool is_ring = CacheTraits<Cache>::is_ring;
+    static_assert(enough || !is_ring,
                   "attend: prefill over a RingCache needs an attend::OptionWorkspace<Shape, query tokens, "
                   "attend::over_ring<Sizes>>, of an integer shape a Workspace of these");
-    static_assert(enough || plain || of_ring,
+    static_assert(enough || plain || is_ring,
                   "attend: prefill with ScoreOptions, or over another cache than a KvCache of floats, needs an "
                   "attend::OptionWorkspace<Shape, query tokens>");
-    static_assert(enough || !plain || of_ring, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
+    static_assert(enough || !plain || is_ring, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most tokens_at_once query tokens at once");
     const InUse use(work);
@@ -137,15 +137,15 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
       using CacheMemory = Plan<Shape, 1, MaxTokens<Cache>::value, true>;
       using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, 1, CacheTraits<Cache>::keys>>::Type;
       constexpr bool enough = is_enough<decltype(work), Memory>();
-      constexpr bool of_ring = CacheTraits<Cache>::is_ring;
+      constexpr bool is_ring = CacheTraits<Cache>::is_ring;
       static_assert(
-          enough || !of_ring,
+          enough || !is_ring,
           "attend: decode over a RingCache needs an attend::OptionWorkspace<Shape, 1, attend::over_ring<Sizes>> after "
           "its arrays, of an integer shape a Workspace of these");
-      static_assert(enough || plain || of_ring,
+      static_assert(enough || plain || is_ring,
                     "attend: decode with ScoreOptions, or over another cache than a KvCache of floats, needs an "
                     "attend::OptionWorkspace<Shape> after its arrays");
-      static_assert(enough || !plain || of_ring,
+      static_assert(enough || !plain || is_ring,
                     "attend: decode takes an attend::Workspace<Shape, 1>; of floats over a KvCache it may be left out");
       const InUse use(work);
       const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), 1, false);

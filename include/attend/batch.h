@@ -64,9 +64,9 @@ Status run_batch(const Call& call, More&... more) {
   for (int pass = 0; pass < 2; ++pass) {
     const bool checks = pass == 0;
     for (int row = 0; row < batch; ++row) {
-      const AnyTask of_row = checks ? part : part_of_row(part, row, batch);
-      if (is_empty(of_row)) continue;
-      const RowCall<AnyTask> row_call(of_row, checks);
+      const AnyTask row_task = checks ? part : part_of_row(part, row, batch);
+      if (is_empty(row_task)) continue;
+      const RowCall<AnyTask> row_call(row_task, checks);
       Status status;
       if constexpr (has_part) {
         status = call(row, argument_of_row(more, row, row_call)...);

@@ -32,7 +32,7 @@ struct TensorScale {
   double scale;
   int zero_point;
 
-  constexpr TensorScale(double of_one_step, int zero = 0) : scale(of_one_step), zero_point(zero) {}
+  constexpr TensorScale(double step, int zero = 0) : scale(step), zero_point(zero) {}
 };
 
 // The scales of a call. Made once, best as a constant: the call itself computes with integers only.
@@ -55,33 +55,33 @@ class Quantisation {
 
  public:
   // Inlined, so that a program whose queries have no zero point holds no code for one.
-  [[gnu::always_inline]] constexpr Quantisation(TensorScale of_queries, TensorScale of_keys, TensorScale of_values,
-                                                TensorScale of_outputs, double scale = double(default_scale(Dims::head_dim)))
+  [[gnu::always_inline]] constexpr Quantisation(TensorScale query_scale, TensorScale key_scale, TensorScale value_scale,
+                                                TensorScale output_scale, double scale = double(default_scale(Dims::head_dim)))
       : scores_{},
         outputs_{},
-        run_with_zero_(of_queries.zero_point != 0 ? detail::run_with_zero : nullptr),
-        query_zero_(int16_t(of_queries.zero_point)),
+        run_with_zero_(query_scale.zero_point != 0 ? detail::run_with_zero : nullptr),
+        query_zero_(int16_t(query_scale.zero_point)),
         has_key_zero_(false),
         status_(uint8_t(Status::ok)) {
-    for (int head = 0; head < heads; ++head) set_head(head, of_queries, of_keys, of_values, of_outputs, scale);
+    for (int head = 0; head < heads; ++head) set_head(head, query_scale, key_scale, value_scale, output_scale, scale);
   }
 
-  constexpr void set_head(int head, TensorScale of_queries, TensorScale of_keys, TensorScale of_values, TensorScale of_outputs,
-                          double scale = double(default_scale(Dims::head_dim))) {
+  constexpr void set_head(int head, TensorScale query_scale, TensorScale key_scale, TensorScale value_scale,
+                          TensorScale output_scale, double scale = double(default_scale(Dims::head_dim))) {
     using namespace detail;
-    const double scales = core::product(core::product(1.4426950408889634, scale), of_queries.scale);
-    const double step = core::product(scales, of_keys.scale), steps = core::quotient(of_values.scale, of_outputs.scale);
-    const bool ordinary = of_queries.scale > 0 && of_keys.scale > 0 && of_values.scale > 0 && of_outputs.scale > 0;
+    const double scales = core::product(core::product(1.4426950408889634, scale), query_scale.scale);
+    const double step = core::product(scales, key_scale.scale), steps = core::quotient(value_scale.scale, output_scale.scale);
+    const bool ordinary = query_scale.scale > 0 && key_scale.scale > 0 && value_scale.scale > 0 && output_scale.scale > 0;
     if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {
       refuse(Status::bad_quantisation);
-    } else if (!is_zero_point(of_queries.zero_point) || !is_zero_point(of_keys.zero_point) ||
-               !is_zero_point(of_values.zero_point) || !is_zero_point(of_outputs.zero_point) ||
-               of_queries.zero_point != query_zero_) {
+    } else if (!is_zero_point(query_scale.zero_point) || !is_zero_point(key_scale.zero_point) ||
+               !is_zero_point(value_scale.zero_point) || !is_zero_point(output_scale.zero_point) ||
+               query_scale.zero_point != query_zero_) {
       refuse(Status::bad_zero_point);
     } else {
       scores_[head] = core::score_scale(step);
-      outputs_[head] = core::output_scale(steps, of_values.zero_point, of_outputs.zero_point);
-      has_key_zero_ = has_key_zero_ || of_keys.zero_point != 0;
+      outputs_[head] = core::output_scale(steps, value_scale.zero_point, output_scale.zero_point);
+      has_key_zero_ = has_key_zero_ || key_scale.zero_point != 0;
     }
   }
 

@@ -41,7 +41,7 @@ struct LostFactors {
 template <>
 struct LostFactors<true> {
   bool lost() const { return lost_; }
-  void note(bool of_row) { lost_ = lost_ || of_row; }
+  void note(bool row_lost) { lost_ = lost_ || row_lost; }
   void forget() { lost_ = false; }
 
  private:

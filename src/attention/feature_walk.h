@@ -161,13 +161,13 @@ class FeatureWalk {
     for (int i = 0; i < count; ++i) seen[i] = at_least(visible[i] - from, 0);
     float before[Isa::tile_rows];
     for (int i = 0; i < count; ++i) before[i] = rows_.sums.softmax[r + i].max;
-    const Sums sums = rows_.sums.of_segment(r, true);
+    const Sums sums = rows_.sums.segment_sums(r, true);
     Steps::softmax(count, rows_.scores + from, seen, rows_.sums.softmax + r, rows_.sums.lane_sums(r), sums);
     if (rows_.has_states()) rows_.sums.scale_chains(r, count, before);
     const bool by_keys = gaps && !rows_.keys.are_finite(block, visibility_);
     if (visible[0] != to) rows_.keys.widen_values(block, visibility_);
 
-    // Chains of which this call has only a part go key by key too.
+    // Chains with only some keys in this call go key by key too.
     const int begin = visibility_.earliest.begin;
     const auto is_whole = [&](int chain) {
       return !by_keys &&

@@ -21,10 +21,10 @@ struct AllFeatures : NoFeatures {
 };
 
 // A cache of one format, and a window at most.
-template <core::Format of_cache, bool single_rows>
+template <core::Format cache_format, bool single_rows>
 struct CacheFeatures : NoFeatures {
   static constexpr bool any = true;
   static constexpr bool arrays = false;
   static constexpr bool one_row = single_rows;
-  static constexpr core::Format format = of_cache;
+  static constexpr core::Format format = cache_format;
 };

@@ -9,7 +9,7 @@
 //
 // Embedded processors have blocks of one tile, and read keys and values where they lie.
 
-// The part of a call that only hosts have.
+// What a call has on hosts alone.
 template <bool packs, class Isa, class Keys>
 struct IntegerTiles {
   IntegerTiles(const core::Problem&, const Keys&, const core::IntegerMemory&) {}
@@ -170,18 +170,18 @@ class IntegerPipeline {
                                          tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->kv_head, chunk, count);
     static_assert(Isa::tile_rows <= 2, "IntegerSums has room for so many");
-    IntegerSums of_rows;
-    of_rows.data = sums(r), of_rows.width = problem_.value_dim;
+    IntegerSums row_sums;
+    row_sums.data = sums(r), row_sums.width = problem_.value_dim;
     for (int i = 0; i < rows; ++i) {
       if (all != ~0u) Keys::mask(tile[i], seen[i]);
       const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.scale_stride];
       const int32_t largest = Isa::largest(tile[i]);
       const Reference reference = reference_of(largest, scale);
       const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
-      merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, of_rows.merges[i]);
+      merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, row_sums.merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->kv_head, chunk), count);
     }
-    with_rows<AnyNumber, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
+    with_rows<AnyNumber, Isa::tile_rows>(rows, ValueKernels{row_sums}, tile, source.values, source.value_stride, count);
   }
 
   // Ends the segment `open`: `next` is the next segment in which a row sees a key.

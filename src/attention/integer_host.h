@@ -43,11 +43,11 @@ class IntegerHostTiles {
   }
 
   // Whether so many rows of a block are computed one by one. Where kernels of one row can read a call's keys and values, that
-  // is faster for a few rows than packing them for a tile (measured with 64 dimensions: panels to 4 rows, rows of bytes to 2).
-  static constexpr int most_in_panels = 4, most_in_place = 2;
-  static_assert(Isa::tile_rows >= (Isa::reads_panels ? most_in_panels : most_in_place), "so many rows are one tile");
+  // is faster for a few rows than packing them for a tile (measured with 64 dimensions: quads to 4 rows, rows of bytes to 2).
+  static constexpr int most_in_quads = 4, most_in_place = 2;
+  static_assert(Isa::tile_rows >= (Isa::reads_quads ? most_in_quads : most_in_place), "so many rows are one tile");
   bool takes_alone(int rows) const {
-    if (problem_.key_panels) return Isa::reads_panels && rows <= most_in_panels;
+    if (problem_.key_panels) return Isa::reads_quads && rows <= most_in_quads;
     return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= most_in_place;
   }
 
@@ -143,8 +143,8 @@ class IntegerHostTiles {
   ATTEND_ALWAYS_INLINE void add_chunks(const Chunks& step, const Query* query, const RowScales& scales,
                                        IntegerSoftmaxState& state, int32_t* sums) const {
     const Tile tile = scores();
-    if constexpr (Isa::reads_panels) {
-      if (problem_.key_panels) Isa::scores_in_panels(query, step.keys, step.count, problem_.head_dim, tile);
+    if constexpr (Isa::reads_quads) {
+      if (problem_.key_panels) Isa::scores_in_quads(query, step.keys, step.count, problem_.head_dim, tile);
     }
     for (int i = 0; !problem_.key_panels && i < step.count; ++i) {
       Isa::scores_in_place(query, step.keys[i], problem_.key.token_stride, problem_.head_dim, tile[i]);
@@ -166,8 +166,8 @@ class IntegerHostTiles {
         scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, step.first_keys[i]), integer_chunk);
       }
     }
-    if constexpr (Isa::reads_panels) {
-      if (problem_.key_panels) return Isa::values_in_panels(tile, step.values, step.count, problem_.value_dim, merges, sums);
+    if constexpr (Isa::reads_quads) {
+      if (problem_.key_panels) return Isa::values_in_quads(tile, step.values, step.count, problem_.value_dim, merges, sums);
     }
     for (int i = 0; i < step.count; ++i) {
       Isa::values_in_place(tile[i], step.values[i], problem_.value.token_stride, problem_.value_dim, merges[i], sums);
@@ -198,11 +198,11 @@ class IntegerHostTiles {
     pack_chunk(chunk, count);
   }
   ATTEND_NOINLINE void pack_chunk(int chunk, int count) const {
-    if constexpr (Isa::reads_panels) {
+    if constexpr (Isa::reads_quads) {
       // Masks and weights take care of what lies behind the last key.
       if (problem_.key_panels) {
-        Isa::pack_key_panel(keys_.first(problem_.key, kv_head_, chunk), problem_.head_dim, packed_keys(chunk));
-        Isa::pack_value_panel(keys_.first(problem_.value, kv_head_, chunk), problem_.value_dim, packed_values(chunk));
+        Isa::pack_key_quads(keys_.first(problem_.key, kv_head_, chunk), problem_.head_dim, packed_keys(chunk));
+        Isa::pack_value_quads(keys_.first(problem_.value, kv_head_, chunk), problem_.value_dim, packed_values(chunk));
         return;
       }
     }

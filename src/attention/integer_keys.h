@@ -1,23 +1,23 @@
 // The keys of a call of integer attention: where they lie, which a row sees, and what options do to their scores.
 
 // Where number d of key k, or column c of value k, lies behind the first number of a chunk.
-constexpr ptrdiff_t key_in_panel(int k, int d) { return ptrdiff_t(d / 4) * (4 * integer_chunk) + 4 * k + d % 4; }
-constexpr ptrdiff_t value_in_panel(int k, int c, int width) { return (ptrdiff_t(k / 4) * width + c) * 4 + k % 4; }
+constexpr ptrdiff_t key_in_quads(int k, int d) { return ptrdiff_t(d / 4) * (4 * integer_chunk) + 4 * k + d % 4; }
+constexpr ptrdiff_t value_in_quads(int k, int c, int width) { return (ptrdiff_t(k / 4) * width + c) * 4 + k % 4; }
 
 // `count` rows of a chunk, one behind the other.
-inline void rows_of_key_panel(const int8_t* panel, int count, int head_dim, int8_t* rows) {
+inline void rows_of_key_quads(const int8_t* quads, int count, int head_dim, int8_t* rows) {
   for (int k = 0; k < count; ++k, rows += head_dim) {
-    const int8_t* from = panel + key_in_panel(k, 0);
+    const int8_t* from = quads + key_in_quads(k, 0);
     int d = 0;
     for (; d + 4 <= head_dim; d += 4, from += 4 * integer_chunk) __builtin_memcpy(rows + d, from, 4);
     for (int i = 0; d + i < head_dim; ++i) rows[d + i] = from[i];
   }
 }
-inline void rows_of_value_panel(const int8_t* panel, int count, int width, int8_t* rows) {
+inline void rows_of_value_quads(const int8_t* quads, int count, int width, int8_t* rows) {
   for (int k = 0; k < count; k += 4, rows += 4 * ptrdiff_t(width)) {
     const int quad_keys = count - k < 4 ? count - k : 4;
-    for (int c = 0; c < width; ++c, panel += 4) {
-      for (int i = 0; i < quad_keys; ++i) rows[i * ptrdiff_t(width) + c] = panel[i];
+    for (int c = 0; c < width; ++c, quads += 4) {
+      for (int i = 0; i < quad_keys; ++i) rows[i * ptrdiff_t(width) + c] = quads[i];
     }
   }
 }
@@ -83,12 +83,12 @@ class IntegerKeys {
     return element<int8_t>(tensor, slot(chunk), kv_head);
   }
 
-  // `count` rows of a chunk: where they lie or, from panels, brought into `memory`.
+  // `count` rows of a chunk: where they lie or, from quads, brought into `memory`.
   IntegerChunk rows(int kv_head, int chunk, int count, [[maybe_unused]] int8_t* memory) const {
     const int8_t* const keys = first(problem_.key, kv_head, chunk);
     const int8_t* const values = first(problem_.value, kv_head, chunk);
     if constexpr (!config::embedded) {
-      if (problem_.key_panels) return rows_of_panels(keys, values, count, memory);
+      if (problem_.key_panels) return rows_of_quads(keys, values, count, memory);
     }
     return {keys, values, problem_.key.token_stride, problem_.value.token_stride};
   }
@@ -125,11 +125,11 @@ class IntegerKeys {
   ATTEND_NOINLINE void modify(int rows, int32_t (*tile)[integer_chunk], int kv_head, int chunk, int count) const {
     const int8_t* const keys = first(problem_.key, kv_head, chunk);
     if (options_.query_zero != 0) {
-      const bool panels = !config::embedded && problem_.key_panels;
+      const bool in_quads = !config::embedded && problem_.key_panels;
       for (int k = 0; k < count; ++k) {
         int32_t sum = 0;
         for (int d = 0; d < problem_.head_dim; ++d)
-          sum += keys[panels ? key_in_panel(k, d) : k * problem_.key.token_stride + d];
+          sum += keys[in_quads ? key_in_quads(k, d) : k * problem_.key.token_stride + d];
         for (int i = 0; i < rows; ++i) tile[i][k] -= options_.query_zero * sum;
       }
     }
@@ -149,10 +149,10 @@ class IntegerKeys {
   }
 
  private:
-  ATTEND_NOINLINE IntegerChunk rows_of_panels(const int8_t* keys, const int8_t* values, int count, int8_t* memory) const {
+  ATTEND_NOINLINE IntegerChunk rows_of_quads(const int8_t* keys, const int8_t* values, int count, int8_t* memory) const {
     int8_t* const behind = memory + ptrdiff_t(integer_chunk) * problem_.head_dim;
-    rows_of_key_panel(keys, count, problem_.head_dim, memory);
-    rows_of_value_panel(values, count, problem_.value_dim, behind);
+    rows_of_key_quads(keys, count, problem_.head_dim, memory);
+    rows_of_value_quads(values, count, problem_.value_dim, behind);
     return {memory, behind, problem_.head_dim, problem_.value_dim};
   }
 

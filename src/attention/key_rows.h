@@ -21,13 +21,13 @@ ATTEND_NOINLINE void score_key_rows(const float* queries, int rows, int head_dim
                                     float* scores) {
   static_assert(Isa::tile_rows <= panel_keys, "");
   const Panels panels = {queries, core::Format::float32, nullptr, head_dim};
-  float* const of_keys = scores + ptrdiff_t(whole_panels(to)) * rows;
+  float* const key_scores = scores + ptrdiff_t(whole_panels(to)) * rows;
   for (int k = from, count; k < to; k += count) {
     count = at_most(to - k, Isa::tile_rows);
-    Tiles<Isa>::score(count, key_rows(k, count), panels, 0, rows, of_keys + k * config::score_keys);
+    Tiles<Isa>::score(count, key_rows(k, count), panels, 0, rows, key_scores + k * config::score_keys);
   }
   for (int k = from; k < to; k += panel_keys) {
-    pack_panel<Isa>(of_keys + k * config::score_keys, config::score_keys, at_most(to - k, panel_keys), rows,
+    pack_panel<Isa>(key_scores + k * config::score_keys, config::score_keys, at_most(to - k, panel_keys), rows,
                     scores + ptrdiff_t(k) * rows);
   }
 }

@@ -257,20 +257,20 @@ class KeySource {
   }
 
   // Scales of a block's keys or values, for whole panels; null if there are none.
-  const float* scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
-    if (!Features::any || of_head == nullptr) return nullptr;
+  const float* scales(const float* scales, const Block& block, const BlockVisibility& visibility, float* work) const {
+    if (!Features::any || scales == nullptr) return nullptr;
     if (block.to % panel_keys == 0 && block.key + block.from >= origin() && block.in_place) {
-      return of_head + (block.slot - origin());
+      return scales + (block.slot - origin());
     }
-    return copied_scales(of_head, block, visibility, work);
+    return copied_scales(scales, block, visibility, work);
   }
-  const float* copied_scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
+  const float* copied_scales(const float* scales, const Block& block, const BlockVisibility& visibility, float* work) const {
     const int key = block.key, from = block.from, to = block.to;
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!is_seen(key + k, visibility)) continue;
       const int first = at_least(origin() - key - k, 0), end = at_most(to - k, panel_keys);
-      copy_row<Isa>(of_head + (slot_of(key + k) + first - origin()), end - first, work + k + first);
+      copy_row<Isa>(scales + (slot_of(key + k) + first - origin()), end - first, work + k + first);
     }
     return work;
   }

@@ -95,15 +95,15 @@ void run_ranged(const core::Problem& problem, const core::RangedOptions& options
   for (int token = 0; token < problem.queries;) {
     const RangeRun some = run_from(problem, options, ranges, token);
     const WorkUnit unit = {token, some.tokens, 0, problem.kv_heads, 0, problem.query_heads};
-    core::Problem of_run = problem;
+    core::Problem run_problem = problem;
     core::Options with = options;
-    take_unit(of_run, unit, formats);
+    take_unit(run_problem, unit, formats);
     take_options(with, unit, formats);
-    if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, formats);
+    if (ranges.boundaries != nullptr) take_document(run_problem, with, some.document, formats);
     const int before = ranges.boundaries != nullptr ? some.document.first : 0;
-    of_run.offset = some.position - before;
-    take_range(of_run, with, some, some.range.first - before, some.range.end - before);
-    plain ? Arithmetic::run(of_run) : Arithmetic::run(of_run, with);
+    run_problem.offset = some.position - before;
+    take_range(run_problem, with, some, some.range.first - before, some.range.end - before);
+    plain ? Arithmetic::run(run_problem) : Arithmetic::run(run_problem, with);
     token += some.tokens;
   }
 }

@@ -97,10 +97,10 @@ struct RowBlock {
   ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
     const int visible_keys = visible[tile.rows - 1];
     score<Steps>(tile, block, 0, visible_keys);
-    const Sums of_segment = sums.of_segment(tile.r, block.begun);
-    Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), of_segment);
+    const Sums segment_sums = sums.segment_sums(tile.r, block.begun);
+    Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), segment_sums);
     if (Features::any && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);
-    Steps::value(tile.rows, scores, block.values, visible, of_segment);
+    Steps::value(tile.rows, scores, block.values, visible, segment_sums);
   }
 
   // Weights that multiply values; the denominators have theirs. Masked keys have weight 0 and scales that are numbers, or they

@@ -25,9 +25,9 @@ struct Registers {
   uint32_t a, b, c, d;
 };
 
-Registers cpuid(uint32_t leaf, uint32_t part = 0) {
+Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
   Registers r{};
-  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, part, r.a, r.b, r.c, r.d);
+  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, subleaf, r.a, r.b, r.c, r.d);
   return r;
 }
 

@@ -46,8 +46,8 @@
 #define ATTEND_TARGET_IS_HOST (ATTEND_NEON || ATTEND_RVV || ATTEND_SIMD128)
 
 // The list, fastest first: calls `floats` with each set of floats, `integers` with each of integers, `both` with a set of both.
-// On x86 the name is followed by what the processor must report: bits of CPUID's leaf 7 (EBX; ECX; EAX of its part 1), and the
-// registers that the operating system must save (XGETBV).
+// On x86 the name is followed by what the processor must report: bits of CPUID's leaf 7 (EBX; ECX; EAX of its subleaf 1), and
+// the registers that the operating system must save (XGETBV).
 #if ATTEND_X86
 #define ATTEND_EACH_SET(floats, integers, both)                                                                  \
   floats(avx512, ATTEND_LEAF_7_AVX512, 0, 0, 0xe6) integers(avx512vnni, ATTEND_LEAF_7_AVX512, 1u << 11, 0, 0xe6) \
@@ -102,9 +102,9 @@ bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
 }
 
 // Whether a backend's integers can be taken, where one that needs as much of leaf 7 (EBX) and of registers is active. The
-// arguments return leaf 7's ECX, and EAX of its part 1.
-template <class Backend, class Leaf7C, class Leaf7Part1>
-bool has_integers(Leaf7C leaf_7_c, Leaf7Part1 leaf_7_1) {
+// arguments return leaf 7's ECX, and EAX of its subleaf 1.
+template <class Backend, class Leaf7C, class Leaf7Subleaf1>
+bool has_integers(Leaf7C leaf_7_c, Leaf7Subleaf1 leaf_7_1) {
   return (Backend::leaf_7_c == 0 || (leaf_7_c() & Backend::leaf_7_c) == Backend::leaf_7_c) &&
          (Backend::leaf_7_1_a == 0 || (leaf_7_1() & Backend::leaf_7_1_a) == Backend::leaf_7_1_a);
 }

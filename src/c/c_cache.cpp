@@ -51,7 +51,7 @@ size_t cache_bytes(const attend_cache& cache) {
 }
 
 // How caches of integers lie on this target.
-constexpr int32_t integer_format = config::integer_panels ? integer_panels : integer_rows;
+constexpr int32_t integer_format = config::integer_quads ? integer_quads : integer_rows;
 constexpr int panel_limit = ATTEND_MAX_TOKENS / panel_keys + 1;
 
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
@@ -163,7 +163,7 @@ bool append(attend_cache& cache, int tokens, core::Tensor<const float> key, core
 }
 
 bool append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value) {
-  const core::IntegerPanels memory = integer_memory(cache);
+  const core::IntegerCache memory = integer_memory(cache);
   const core::Paging paging = paging_of(cache);
   for (int token = cache.tokens; token < cache.tokens + tokens; ++token) {
     const int chunk = token / integer_chunk, first = chunk * integer_chunk;
@@ -230,7 +230,7 @@ core::FormatCache format_memory(const attend_cache& cache) {
   return made;
 }
 
-core::IntegerPanels integer_memory(const attend_cache& cache) {
+core::IntegerCache integer_memory(const attend_cache& cache) {
   int8_t* keys = static_cast<int8_t*>(memory_of(cache));
   const int tokens = core::whole_chunks(capacity(cache));
   const size_t key_bytes = size_t(cache.kv_heads) * size_t(tokens) * size_t(integer_key_dim(cache));

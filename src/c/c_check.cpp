@@ -63,7 +63,7 @@ constexpr attend_problem defaults = {
 void check_cache_origin(Call& call, const attend_problem& problem) {
   const attend_cache& cache = *problem.cache;
   const ptrdiff_t origin = origin_of(problem);
-  const bool can_begin_later = cache.ring_panels == 0 && !call.of_layer;
+  const bool can_begin_later = cache.ring_panels == 0 && !call.in_layer;
   call.require(can_begin_later || origin == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   call.require(origin % segment_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
   call.within(origin, 0, ATTEND_MAX_TOKENS - tokens_of(call, cache), ATTEND_ARG_ORIGIN);
@@ -142,7 +142,7 @@ void check_growing(Call& call, const attend_problem& problem) {
 // A cache as tensors.
 void take_cache(const attend_cache& cache, core::Problem& first) {
   if (has_integers(cache)) {
-    const core::IntegerPanels memory = integer_memory(cache);
+    const core::IntegerCache memory = integer_memory(cache);
     const ptrdiff_t key_dim = integer_key_dim(cache);
     first.key = {reinterpret_cast<const float*>(memory.keys), key_dim, memory.tokens * key_dim};
     first.value = {reinterpret_cast<const float*>(memory.values), memory.value_dim,
@@ -162,14 +162,14 @@ void take_cache(const attend_cache& cache, core::Problem& first) {
 void check_inputs(Call& call, const attend_problem& problem) {
   core::Problem& first = call.first;
   const Tensors tensors = {call, axes_of(problem)};
-  if (!call.of_layer) {
+  if (!call.in_layer) {
     call.query_step = tensors.read(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
                                    call.query_bits, ATTEND_ARG_QUERY, first.query);
   }
   first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
   if (problem.cache != nullptr) {
     take_cache(*problem.cache, first);
-  } else if (call.stored > 0 && !call.of_layer) {
+  } else if (call.stored > 0 && !call.in_layer) {
     check_growing(call, problem);
     const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
     call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim}, call.key_bits,
@@ -291,7 +291,7 @@ void check_call(Call& call, const attend_problem* given) {
   call.plain = is_plain(problem, call.arithmetic->usual_format) && (problem.cache == nullptr || is_plain(*problem.cache));
   call.arithmetic->check_rest(call, problem);
   if (!call.failed()) check_inputs(call, problem);
-  if (!call.failed() && problem.states == nullptr && !call.of_layer) check_output(call, problem);
+  if (!call.failed() && problem.states == nullptr && !call.in_layer) check_output(call, problem);
   if (call.failed()) return;
   const int most_keys = problem.cache != nullptr ? int(origin_of(problem)) + problem.cache->max_tokens : first.keys;
   call.arithmetic->plan(call, most_keys, problem.states != nullptr ? 0 : levels_over(problem.cache, most_keys));

@@ -62,7 +62,7 @@ void plan(Call& call, int most_keys, int levels) {
   core::Problem& problem = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const int queries = problem.queries <= 0 ? 1
-                      : call.of_layer      ? smaller(problem.queries, config::layer_tokens)
+                      : call.in_layer      ? smaller(problem.queries, config::layer_tokens)
                                            : problem.queries;
   const int rows = core::rows_per_kv_head(problem.query_heads, problem.kv_heads, queries);
   const int chains = core::whole_chains(most_keys > 0 ? most_keys : 1);

@@ -45,10 +45,10 @@ void check_constants_of(Check& check, const attend_problem& problem, const atten
 }
 
 void check_constants(Call& call, const attend_problem& problem) {
-  const bool of_heads = problem.head_constants != nullptr;
-  const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
-  call.require(!of_heads || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
-  const ptrdiff_t count = of_heads ? problem.query_heads : 1, size = sizeof *constants;
+  const bool per_head = problem.head_constants != nullptr;
+  const attend_integer_constants* const constants = per_head ? problem.head_constants : problem.constants;
+  call.require(!per_head || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
+  const ptrdiff_t count = per_head ? problem.query_heads : 1, size = sizeof *constants;
   const Extent extent = {{1, 1, 1, count * size}, {0, 0, 0}, 0, true};
   call.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, ATTEND_ARG_CONSTANTS);
   call.read(constants, extent, 8, ATTEND_ARG_CONSTANTS);
@@ -60,7 +60,7 @@ void check_constants(Call& call, const attend_problem& problem) {
     const bool one_scale = bits_to<uint32_t>(constants[head].output_scale) == bits_to<uint32_t>(constants[0].output_scale);
     call.require(one_scale || problem.output_format != ATTEND_FLOAT32, ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
   }
-  call.first.scale_stride = of_heads ? 1 : 0;
+  call.first.scale_stride = per_head ? 1 : 0;
   call.query_zero = int(constants[0].query_zero_point);
   call.float_scale = constants[0].output_scale;
 }
@@ -99,7 +99,7 @@ void check_rest(Call& call, const attend_problem& problem) {
   call.require(!goes_on || problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
   const int step = problem.states != nullptr ? integer_chunk : segment_keys;
   call.require(!goes_on || origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
-  call.first.key_panels = call.first.key_panels && config::integer_panels;
+  call.first.key_panels = call.first.key_panels && config::integer_quads;
   call.plain = call.plain && call.query_zero == 0;
 }
 
@@ -154,15 +154,15 @@ void skip_keys(float* state, int value_dim, int from, int to) {
 void finish_rows(const Call& call, const attend_problem& problem, const core::Problem& rows, const core::Options& options,
                  float* numbers) {
   core::Problem head = rows;
-  core::Options of_head = options;
+  core::Options head_options = options;
   head.scratch = numbers;
   head.query_heads = 1;
   for (int h = 0; h < rows.query_heads; ++h) {
     const core::OutputScale scale = output_scale_of(constants_of(problem)[problem.head_constants != nullptr ? h : 0]);
     head.output_scales = &scale;
-    core::Integers::finish(head, of_head);
+    core::Integers::finish(head, head_options);
     move(head.output.data, rows.output.head_stride * (call.output_bits / 8));
-    core::move_queries(of_head, 0, 1);
+    core::move_queries(head_options, 0, 1);
   }
 }
 

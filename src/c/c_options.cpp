@@ -304,17 +304,17 @@ void check_together(Call& call, const core::Options& options) {
 
 core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::RangedOptions ranged;
-  core::Options& of_row = ranged;
-  of_row = options.first;
+  core::Options& row_options = ranged;
+  row_options = options.first;
   static_assert(core::option_count == 34, "attend: what does a batch row have of the new option?");
-  of_row.visible.first = row * options.mask_step;
-  of_row.bias.first = row * options.bias_step;
-  move(of_row.key_scales, row * options.key_scale_step);
-  move(of_row.value_scales, row * options.value_scale_step);
-  move(of_row.paging.pages, row * options.page_step);
-  move(of_row.lse.data, row * options.lse_step);
-  move(of_row.scores.data, row * options.score_step);
-  move(of_row.states.data, row * options.state_step);
+  row_options.visible.first = row * options.mask_step;
+  row_options.bias.first = row * options.bias_step;
+  move(row_options.key_scales, row * options.key_scale_step);
+  move(row_options.value_scales, row * options.value_scale_step);
+  move(row_options.paging.pages, row * options.page_step);
+  move(row_options.lse.data, row * options.lse_step);
+  move(row_options.scores.data, row * options.score_step);
+  move(row_options.states.data, row * options.state_step);
   ranged.ranges = ranges_of_row(options, row);
   return ranged;
 }

@@ -11,9 +11,9 @@ namespace {
 template <class Run>
 void each_row_with_options(const Call& call, const CallOptions& call_options, const Parts& cut, Run run) {
   each_row(call, cut, [&](ptrdiff_t row, int row_part, int row_parts) {
-    core::Problem of_row = call.option_problem_of_row(row);
+    core::Problem row_problem = call.option_problem_of_row(row);
     core::RangedOptions options = options_of_row(call_options, row);
-    run(of_row, options, Parts{row_part, row_parts});
+    run(row_problem, options, Parts{row_part, row_parts});
   });
 }
 

@@ -34,7 +34,7 @@ struct Call : Memory {
   bool queries_last;
   bool runs_later = false;    // work memory is asked for: the cache may still be empty
   bool one_sequence = false;  // batch is 1, and need not be set
-  bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
+  bool in_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
   bool appends = false;       // and appends to the cache before it attends, so many tokens
   int appended = 0;
 
@@ -46,18 +46,18 @@ struct Call : Memory {
   }
   // A batch row, with the keys that it has; then one of a call with options, whose queries may be the last.
   core::Problem problem_of_row(ptrdiff_t row) const {
-    core::Problem of_row = first;
-    move(of_row.query.data, row * query_step);
-    move(of_row.output.data, row * output_step);
-    move(of_row.key.data, row * key_step);
-    move(of_row.value.data, row * value_step);
-    of_row.keys = int(keys_of_row(row));
-    return of_row;
+    core::Problem row_problem = first;
+    move(row_problem.query.data, row * query_step);
+    move(row_problem.output.data, row * output_step);
+    move(row_problem.key.data, row * key_step);
+    move(row_problem.value.data, row * value_step);
+    row_problem.keys = int(keys_of_row(row));
+    return row_problem;
   }
   core::Problem option_problem_of_row(ptrdiff_t row) const {
-    core::Problem of_row = problem_of_row(row);
-    if (queries_last) of_row.offset = of_row.keys - of_row.queries;
-    return of_row;
+    core::Problem row_problem = problem_of_row(row);
+    if (queries_last) row_problem.offset = row_problem.keys - row_problem.queries;
+    return row_problem;
   }
 };
 

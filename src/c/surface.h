@@ -8,7 +8,7 @@
 #include "../../include/attend/core/ranges.h"
 #include "../../include/attend/core/saved.h"
 
-// In memory: a head, then keys and values as core::Cache, core::FormatCache or core::IntegerPanels has them, and scales. No
+// In memory: a head, then keys and values as core::Cache, core::FormatCache or core::IntegerCache has them, and scales. No
 // pointers, so that it can be moved.
 struct attend_cache {
   uint32_t magic;  // depends on how keys and values lie, too
@@ -16,7 +16,7 @@ struct attend_cache {
   int32_t head_dim;
   int32_t value_dim;
   int32_t max_tokens;
-  int32_t key_format;  // attend_format, or one of IntegerCache
+  int32_t key_format;  // attend_format, or one of IntegerLayout
   int32_t value_format;
   int32_t ring_panels;  // 0: none
   int32_t sink_panels;
@@ -90,13 +90,13 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
 }
 
 // The key_format of a cache of integers, which depends on how they lie.
-enum IntegerCache : int32_t { integer_rows = 16, integer_panels = 17 };
+enum IntegerLayout : int32_t { integer_rows = 16, integer_quads = 17 };
 constexpr bool has_integers(const attend_cache& cache) { return cache.key_format >= integer_rows; }
 // Keys of its panels.
 constexpr int panel_keys_of(const attend_cache& cache) { return has_integers(cache) ? integer_chunk : panel_keys; }
 // The numbers of a key, where a cache of integers keeps them.
 constexpr int integer_key_dim(const attend_cache& cache) {
-  return cache.key_format == integer_panels ? core::integer_panel_dim(cache.head_dim) : cache.head_dim;
+  return cache.key_format == integer_quads ? core::whole_quads(cache.head_dim) : cache.head_dim;
 }
 
 // Whether the scale is 1 / sqrt(head_dim), as it was initialised.
@@ -138,8 +138,8 @@ inline int levels_over(const attend_cache* cache, int most_keys) {
   const int levels = core::segment_levels(most_keys);
   if (cache == nullptr || cache->ring_panels == 0) return levels;
   const int panel = panel_keys_of(*cache),
-            of_ring = core::window_levels(cache->ring_panels * panel, cache->sink_panels * panel);
-  return of_ring < levels ? of_ring : levels;
+            ring_levels = core::window_levels(cache->ring_panels * panel, cache->sink_panels * panel);
+  return ring_levels < levels ? ring_levels : levels;
 }
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
 // Where a problem's cache begins, before its end is asked for.
@@ -187,7 +187,7 @@ Range cache_range(const attend_cache& cache);
 bool is_plain(const attend_cache& cache);
 core::Cache cache_memory(const attend_cache& cache);
 core::FormatCache format_memory(const attend_cache& cache);
-core::IntegerPanels integer_memory(const attend_cache& cache);
+core::IntegerCache integer_memory(const attend_cache& cache);
 core::Paging paging_of(const attend_cache& cache);
 // Says how many tokens a cache holds; stores some for which there is room.
 void set_tokens(attend_cache& cache, ptrdiff_t tokens);

@@ -1,4 +1,4 @@
-// Writing tokens into caches: of floats, of other formats or with slots, and into panels of integers.
+// Writing tokens into caches: of floats, of other formats or with slots, and into quads of integers.
 #include "portable.h"
 
 namespace attend {
@@ -167,25 +167,25 @@ namespace {
 
 void store_key(const int8_t* key, int head_dim, int8_t* to) {
   int d = 0;
-  for (; d + 4 <= head_dim; d += 4) __builtin_memcpy(to + key_in_panel(0, d), key + d, 4);
+  for (; d + 4 <= head_dim; d += 4) __builtin_memcpy(to + key_in_quads(0, d), key + d, 4);
   if (d == head_dim) return;
-  for (int i = 0; i < 4; ++i) to[key_in_panel(0, d) + i] = d + i < head_dim ? key[d + i] : int8_t(0);
+  for (int i = 0; i < 4; ++i) to[key_in_quads(0, d) + i] = d + i < head_dim ? key[d + i] : int8_t(0);
 }
 
 }  // namespace
 
-void store(const IntegerPanels& panels, int place, int count, const Tensor<const int8_t>& key,
+void store(const IntegerCache& cache, int place, int count, const Tensor<const int8_t>& key,
            const Tensor<const int8_t>& value) {
-  const ptrdiff_t key_dim = integer_panel_dim(panels.head_dim), value_dim = panels.value_dim;
+  const ptrdiff_t key_dim = whole_quads(cache.head_dim), value_dim = cache.value_dim;
   for (int i = 0; i < count; ++i, ++place) {
     const int within = place % integer_chunk;
-    for (int head = 0; head < panels.kv_heads; ++head) {
-      const ptrdiff_t chunk = ptrdiff_t(head) * panels.tokens + (place - within);
-      store_key(key.data + i * key.token_stride + head * key.head_stride, panels.head_dim,
-                panels.keys + chunk * key_dim + key_in_panel(within, 0));
+    for (int head = 0; head < cache.kv_heads; ++head) {
+      const ptrdiff_t chunk = ptrdiff_t(head) * cache.tokens + (place - within);
+      store_key(key.data + i * key.token_stride + head * key.head_stride, cache.head_dim,
+                cache.keys + chunk * key_dim + key_in_quads(within, 0));
       const int8_t* const from = value.data + i * value.token_stride + head * value.head_stride;
-      int8_t* const to = panels.values + chunk * value_dim + value_in_panel(within, 0, panels.value_dim);
-      for (int c = 0; c < panels.value_dim; ++c) to[4 * c] = from[c];
+      int8_t* const to = cache.values + chunk * value_dim + value_in_quads(within, 0, cache.value_dim);
+      for (int c = 0; c < cache.value_dim; ++c) to[4 * c] = from[c];
     }
   }
 }

@@ -151,11 +151,11 @@ bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   // Whether rows have words: rows of states that saw no key have none, however many rows there are.
   const bool integers = head.arithmetic == 1, any = tokens > 0 && (head.nodes > 0 || is_open(head));
   if (any && (tokens > words || tokens * uint64_t(head.query_heads) > words || uint64_t(head.value_dim) > words)) return false;
-  const uint64_t of_nodes = uint64_t(head.nodes) * saved_node_words(any ? head.value_dim : 1);
-  if (any && of_nodes > words) return false;
+  const uint64_t node_words = uint64_t(head.nodes) * saved_node_words(any ? head.value_dim : 1);
+  if (any && node_words > words) return false;
   const ptrdiff_t rows = any ? rows_of(head) : 0;
-  const uint64_t of_row = of_nodes + (is_open(head) ? saved_open_words(integers, any ? head.value_dim : 1) : 0);
-  if (head_words + uint64_t(head.nodes) + uint64_t(rows) * of_row != words) return false;
+  const uint64_t row_words = node_words + (is_open(head) ? saved_open_words(integers, any ? head.value_dim : 1) : 0);
+  if (head_words + uint64_t(head.nodes) + uint64_t(rows) * row_words != words) return false;
   int end = 0, before = 0;  // two nodes that could be joined are none
   for (int n = 0; n < head.nodes; ++n) {
     const int number = int(word_at(bytes + 4 * (head_words + n)));

@@ -49,7 +49,7 @@ struct FloatControl {
 #if !ATTEND_EMBEDDED
   static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
 #elif __ARM_ARCH >= 8
-  // The same without traps. In the place of lengths, a part with Helium has what must stay, also where code does without
+  // The same without traps. In the place of lengths, a processor with Helium has what must stay, also where code does without
   // Helium.
   static constexpr Word control = 0x07c80000;
 #else

@@ -48,9 +48,9 @@ struct HostIntegerTiles {
   using Tile = int32_t (*)[integer_chunk];
   // As on embedded processors, of 32 packed keys.
   void (*scores)(const Query* const* query, const int8_t* keys, int head_dim, Tile tile) = &Isa::template scores<rows>;
-  // The same of a panel as attend::core keeps them, [quads of dimensions][32 keys][4].
-  void (*panel_scores)(const Query* const* query, const int8_t* panel, int head_dim,
-                       Tile tile) = &Isa::template panel_scores<rows>;
+  // The same of a chunk as attend::core keeps it, [quads of dimensions][32 keys][4].
+  void (*quad_scores)(const Query* const* query, const int8_t* quads, int head_dim,
+                      Tile tile) = &Isa::template quad_scores<rows>;
   // reference_of the largest score of each row.
   void (*references)(Tile tile, const RowScales& scales, RowWeights& to) = &Isa::template references<rows>;
   // Scores to weights, relative to these, in their place, and their sums.
@@ -66,11 +66,11 @@ template <class Isa>
 struct HostIntegerOperations : IntegerOperations<Isa> {
   using Query = typename Isa::Query;
   using typename IntegerOperations<Isa>::Tile;
-  HostIntegerTiles<Isa, 1> of_row = {};
-  HostIntegerTiles<Isa, Isa::tile_rows> of_tile = {};
+  HostIntegerTiles<Isa, 1> row_tile = {};
+  HostIntegerTiles<Isa, Isa::tile_rows> whole_tile = {};
 
   int in_place_step = Isa::in_place_step;  // what head_dim and value_dim are multiples of where rows are read where they lie
-  bool reads_panels = Isa::reads_panels;   // whether there are PanelIntegerOperations, for up to 4 rows
+  bool reads_quads = Isa::reads_quads;     // whether there are QuadIntegerOperations, for up to 4 rows
   // A query as kernels read it, 16 dimensions at a time, to integer_query_bytes that are aligned to 64.
   void (*prepare)(const int8_t* query, int head_dim, void* memory) = &Isa::prepare;
   // `count` rows of a chunk in the order in which the kernels read them, with zeros for the others; none behind them is read.
@@ -88,20 +88,20 @@ struct HostIntegerOperations : IntegerOperations<Isa> {
   void (*eight_words)(const ProjectionEnd& of, int k, int16_t* to, ptrdiff_t to_stride) = &Isa::template eight_outputs<int16_t>;
 };
 
-// The further operations of hosts that also read panels where they lie.
+// The further operations of hosts that also read quads where they lie.
 template <class Isa>
-struct PanelIntegerOperations {
+struct QuadIntegerOperations {
   using Query = typename Isa::Query;
   using Tile = int32_t (*)[integer_chunk];
-  bool exist = Isa::reads_panels;
-  // `scores` and `values` of one row with `count` panels, each with a row of the tile.
-  void (*scores_in_panels)(const Query* query, const int8_t* const* panels, int count, int head_dim,
-                           Tile tile) = &Isa::scores_in_panels;
-  void (*values_in_panels)(Tile tile, const int8_t* const* panels, int count, int width, const RowMerges& merges,
-                           int32_t* sums) = &Isa::values_in_panels;
-  // pack_keys and pack_values of a panel.
-  void (*pack_key_panel)(const int8_t* panel, int head_dim, int8_t* to) = &Isa::pack_key_panel;
-  void (*pack_value_panel)(const int8_t* panel, int width, int16_t* to) = &Isa::pack_value_panel;
+  bool exist = Isa::reads_quads;
+  // `scores` and `values` of one row with `count` chunks, each with a row of the tile.
+  void (*scores_in_quads)(const Query* query, const int8_t* const* quads, int count, int head_dim,
+                          Tile tile) = &Isa::scores_in_quads;
+  void (*values_in_quads)(Tile tile, const int8_t* const* quads, int count, int width, const RowMerges& merges,
+                          int32_t* sums) = &Isa::values_in_quads;
+  // pack_keys and pack_values of a chunk in quads.
+  void (*pack_key_quads)(const int8_t* quads, int head_dim, int8_t* to) = &Isa::pack_key_quads;
+  void (*pack_value_quads)(const int8_t* quads, int width, int16_t* to) = &Isa::pack_value_quads;
 };
 
 template <class Isa, bool packs = Isa::packs>
@@ -110,6 +110,6 @@ struct HasIntegerOperations {
 };
 template <class Isa>
 struct HasIntegerOperations<Isa, true> {
-  static_assert(Has<Isa::reads_panels, PanelIntegerOperations<Isa>>::all, "");
+  static_assert(Has<Isa::reads_quads, QuadIntegerOperations<Isa>>::all, "");
   static constexpr bool all = HostIntegerOperations<Isa>().in_place_step > 0;
 };

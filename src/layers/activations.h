@@ -31,8 +31,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec gelu_tanh(typename Isa::Vec x) {
   // no compiler contracts it with the sum.
   const Vec product = Isa::fma(cubic, square, Isa::zero());
   const Vec product_rest = Isa::fma(cubic, square, Isa::sub(Isa::zero(), product));
-  const Vec factor = Isa::add(product, linear), part = Isa::sub(factor, product);
-  const Vec sum_rest = Isa::add(Isa::sub(product, Isa::sub(factor, part)), Isa::sub(linear, part));
+  const Vec factor = Isa::add(product, linear), added = Isa::sub(factor, product);
+  const Vec sum_rest = Isa::add(Isa::sub(product, Isa::sub(factor, added)), Isa::sub(linear, added));
   const Vec small = Isa::fma(cubic, square_rest, Isa::fma(cubic_rest, square, linear_rest));
   const Vec rest = Isa::add(sum_rest, Isa::add(product_rest, small));
   return times_sigmoid<Isa>(x, Isa::max(x, Isa::broadcast(-11.0f)), power_of_two<Isa>(minus_size, factor, rest));

@@ -117,7 +117,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
     use.within(use.problem.keys, 0, problem->queries, ATTEND_ARG_KEYS);
   }
   use.first.key_panels = cache != nullptr;
-  use.of_layer = true;
+  use.in_layer = true;
   use.plain = is_plain(*problem) && (cache == nullptr || is_plain(*cache));
   const int most_keys = cache != nullptr ? cache->max_tokens : use.first.queries;
   plan(use, most_keys, levels_over(cache, most_keys));
@@ -200,13 +200,13 @@ bool run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   const RunTimeLayer layer(use.layer, use.first);
   const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team_of(use.layer)};
   if (use.plain) return detail::run_blocks<core::Floats>(problem, call);
-  core::RangedOptions of_block = options_of_row(options, 0);
-  if (has_lists(of_block)) return detail::run_option_blocks<core::Floats>(problem, of_block, call);
-  core::Options& without_lists = of_block;
+  core::RangedOptions block_options = options_of_row(options, 0);
+  if (has_lists(block_options)) return detail::run_option_blocks<core::Floats>(problem, block_options, call);
+  core::Options& without_lists = block_options;
   return detail::run_option_blocks<core::Floats>(problem, without_lists, call);
 }
 
-attend_status attend_through(const LayerArguments& given, bool of_self) {
+attend_status attend_through(const LayerArguments& given, bool self) {
   Check check;
   check.structs(given.layer, 1, ATTEND_ARG_LAYER);
   if (check.failed()) return check.status();
@@ -216,7 +216,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   check_extents(use, given.problem);
   if (use.failed()) return use.status();
   const detail::LayerMemory memory = memory_of(use);
-  if (of_self) {
+  if (self) {
     use.appends = cache != nullptr;
     use.position = cache != nullptr ? cache->tokens : 0;
     const ptrdiff_t offset = use.problem.offset;
@@ -229,12 +229,12 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   }
   if (!use.failed()) check_problem(use, options);
   if (use.failed()) return use.status();
-  if (!of_self && is_positioned(use.problem)) {
+  if (!self && is_positioned(use.problem)) {
     use.position = use.queries_last ? int(use.keys_of_row(0)) - use.first.queries : use.first.offset;
   }
   use.require(!uses_positions(use.layer) || use.position >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET);
   check_places(use, given);
-  use.require(!of_self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_KEY);
+  use.require(!self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_KEY);
   if (!use.failed()) use.require(run(given, use, memory, options), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
   return use.status();
 }

@@ -32,14 +32,14 @@ Output integer_output(int32_t sum, const core::IntegerLinear& linear, int output
   }
 }
 
-// The panel of packed weights with an output, behind its sums.
-inline const int8_t* weight_panel(const core::IntegerLinear& linear, int output) {
-  const ptrdiff_t row = ptrdiff_t(sizeof(int32_t)) + core::integer_panel_dim(linear.inputs);
+// The chunk of packed weights with an output, behind its sums.
+inline const int8_t* weight_chunk(const core::IntegerLinear& linear, int output) {
+  const ptrdiff_t row = ptrdiff_t(sizeof(int32_t)) + core::whole_quads(linear.inputs);
   return linear.weights + (output & -integer_chunk) * row + sizeof(int32_t) * integer_chunk;
 }
 
-// panels: weights are packed; on hosts alone.
-template <class Isa, class Output, bool panels = false>
+// packed: weights are in quads; on hosts alone.
+template <class Isa, class Output, bool packed = false>
 class IntegerProjection {
   using Query = typename Isa::Query;
   using Tile = int32_t[integer_chunk];
@@ -80,7 +80,7 @@ class IntegerProjection {
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < most_outputs; ++k) sums[r][most_outputs + k] = 0;
     }
-    const int step = Isa::copies_queries || zeros_first || panels ? most_inputs : linear_.inputs;
+    const int step = Isa::copies_queries || zeros_first || packed ? most_inputs : linear_.inputs;
     for (int i = 0; i < linear_.inputs; i += step) {
       add_products<rows>(from, i, at_most(linear_.inputs - i, step), sums);
       for (int r = first; r < rows; ++r) from[r] += step;
@@ -104,9 +104,9 @@ class IntegerProjection {
     for (int r = 0; r < rows; ++r) {
       queries[r] = Isa::prepare(from[r], dims, IntegerQueryMemory{memory + before, memory + before + r * room, r, rows});
     }
-    if constexpr (panels) {
+    if constexpr (packed) {
       int8_t weights[most_outputs * most_inputs];
-      rows_of_key_panel(weight_panel(linear_, output_) + 4 * (output_ % integer_chunk) + i * integer_chunk, count_, dims,
+      rows_of_key_quads(weight_chunk(linear_, output_) + 4 * (output_ % integer_chunk) + i * integer_chunk, count_, dims,
                         weights);
       Isa::template scores<rows>(queries, weights, dims, count_, dims, sums);
     } else {

@@ -58,18 +58,18 @@ class HostIntegerLinear {
   using Tile = int32_t (*)[integer_chunk];
 
  public:
-  HostIntegerLinear(const core::IntegerLinear& linear, int output_bytes, bool panels)
-      : linear_(linear), output_bytes_(output_bytes), panels_(panels) {}
+  HostIntegerLinear(const core::IntegerLinear& linear, int output_bytes, bool packed)
+      : linear_(linear), output_bytes_(output_bytes), packed_(packed) {}
 
   void run() {
     if (linear_.tokens == 0) return;
-    const int rows = at_most(linear_.tokens, Isa::tile_rows), tokens = panels_ ? rows : most_sums;
-    const int outputs = (panels_ ? at_most(most_sums / rows, most_chunks) : 1) * integer_chunk;
+    const int rows = at_most(linear_.tokens, Isa::tile_rows), tokens = packed_ ? rows : most_sums;
+    const int outputs = (packed_ ? at_most(most_sums / rows, most_chunks) : 1) * integer_chunk;
     const bool few = linear_.tokens <= 2 && linear_.inputs % Isa::in_place_step == 0;
     for (output_ = 0; output_ < linear_.outputs; output_ += outputs) {
       count_ = at_most(linear_.outputs - output_, outputs);
-      in_place_ = !panels_ && few && count_ == integer_chunk;
-      const int most = panels_ ? inputs_for(memory_bytes, rows) : in_place_ ? place_inputs : packed_inputs;
+      in_place_ = !packed_ && few && count_ == integer_chunk;
+      const int most = packed_ ? inputs_for(memory_bytes, rows) : in_place_ ? place_inputs : packed_inputs;
       const int blocks = at_least((linear_.inputs + most - 1) / most, 1);
       step_ = at_least(((linear_.inputs + blocks - 1) / blocks + 15) & -16, 16);
       for (int t = 0; t < linear_.tokens; t += tokens) run_tokens(t, at_most(linear_.tokens - t, tokens));
@@ -90,15 +90,15 @@ class HostIntegerLinear {
                 "rows of weights leave room for tokens");
 
   int chunks() const { return (count_ + integer_chunk - 1) / integer_chunk; }
-  const int8_t* panel(int chunk) const { return weight_panel(linear_, output_ + chunk * integer_chunk); }
+  const int8_t* weights(int chunk) const { return weight_chunk(linear_, output_ + chunk * integer_chunk); }
 
   // The outputs of some tokens from t on.
   ATTEND_NOINLINE void run_tokens(int t, int tokens) {
     for (int i = 0; i == 0 || i < linear_.inputs; i += step_) {
       const int dims = at_most(linear_.inputs - i, step_);
       const int8_t* const rows = linear_.weights + output_ * linear_.weight_stride + i;
-      if (!panels_ && !in_place_) Isa::pack_keys(rows, linear_.weight_stride, count_, dims, memory_);
-      if (!panels_ && t == 0 && linear_.input_zero != 0) {
+      if (!packed_ && !in_place_) Isa::pack_keys(rows, linear_.weight_stride, count_, dims, memory_);
+      if (!packed_ && t == 0 && linear_.input_zero != 0) {
         int8_t* const ones = reinterpret_cast<int8_t*>(tile_);  // read before products are written
         for (int d = 0; d < dims; ++d) ones[d] = 1;
         multiply<1>({ones, 0, rows, i, dims}, most_sums);
@@ -130,23 +130,23 @@ class HostIntegerLinear {
   template <int rows>
   ATTEND_NOINLINE void multiply(const Operands& of, int at) {
     const Query* queries[rows];
-    int8_t* memory = memory_ + (panels_ ? 0 : packed_bytes);
+    int8_t* memory = memory_ + (packed_ ? 0 : packed_bytes);
     for (int r = 0; r < rows; ++r, memory += 64 + ((of.inputs + 15) & -16) * int(sizeof(Query))) {
       Isa::prepare(of.input + r * of.stride, of.inputs, memory);
       queries[r] = reinterpret_cast<const Query*>(memory);
     }
-    if constexpr (rows == 1 && Isa::reads_panels) {
-      if (panels_) {
-        const int8_t* panels[most_chunks];
-        for (int c = 0; c < chunks(); ++c) panels[c] = panel(c) + of.first * integer_chunk;
-        Isa::scores_in_panels(queries[0], panels, chunks(), of.inputs, sums_or_tile(of, at));
+    if constexpr (rows == 1 && Isa::reads_quads) {
+      if (packed_) {
+        const int8_t* packed[most_chunks];
+        for (int c = 0; c < chunks(); ++c) packed[c] = weights(c) + of.first * integer_chunk;
+        Isa::scores_in_quads(queries[0], packed, chunks(), of.inputs, sums_or_tile(of, at));
         return add_tile(of, chunks(), at);
       }
     }
     for (int c = 0; c < chunks(); ++c, at += rows) {
       const Tile sums = sums_or_tile(of, at);
-      if (panels_) {
-        Isa::template panel_scores<rows>(queries, panel(c) + of.first * integer_chunk, of.inputs, sums);
+      if (packed_) {
+        Isa::template quad_scores<rows>(queries, weights(c) + of.first * integer_chunk, of.inputs, sums);
       } else if (in_place_) {
         for (int r = 0; r < rows; ++r) Isa::scores_in_place(queries[r], of.rows, linear_.weight_stride, of.inputs, sums[r]);
       } else {
@@ -168,7 +168,7 @@ class HostIntegerLinear {
   ATTEND_NOINLINE void end(int t, int tokens, int chunk) {
     const Tile sums = sums_ + chunk * tokens;
     // Sums of weights in rows are not computed where their factor, input_zero, is 0.
-    const void* const weight_sums = panels_                   ? static_cast<const void*>(panel(chunk) - sizeof *sums)
+    const void* const weight_sums = packed_                   ? static_cast<const void*>(weights(chunk) - sizeof *sums)
                                     : linear_.input_zero != 0 ? sums_[most_sums]
                                                               : sums[0];
     write_outputs<Isa>(linear_, output_bytes_, {output_ + chunk * integer_chunk, t, tokens}, sums, weight_sums);
@@ -176,7 +176,7 @@ class HostIntegerLinear {
 
   const core::IntegerLinear& linear_;
   const int output_bytes_;
-  const bool panels_;
+  const bool packed_;
   bool in_place_ = false;
   int step_ = 0;    // inputs at a time
   int output_ = 0;  // the first of the outputs that are computed, and how many there are
@@ -187,18 +187,18 @@ class HostIntegerLinear {
 };
 
 // Kernels that do not pack, which embedded processors have, read rows.
-template <class Isa, bool panels>
+template <class Isa, bool packed>
 void project_by_rows(const core::IntegerLinear& linear, int output_bytes) {
-  if (output_bytes == 1) return IntegerProjection<Isa, int8_t, panels>(linear).run();
-  if (output_bytes == 2) return IntegerProjection<Isa, int16_t, panels>(linear).run();
-  IntegerProjection<Isa, int32_t, panels>(linear).run();
+  if (output_bytes == 1) return IntegerProjection<Isa, int8_t, packed>(linear).run();
+  if (output_bytes == 2) return IntegerProjection<Isa, int16_t, packed>(linear).run();
+  IntegerProjection<Isa, int32_t, packed>(linear).run();
 }
 
 template <class Isa>
-void project_integers(const core::IntegerLinear& linear, int output_bytes, bool panels) {
+void project_integers(const core::IntegerLinear& linear, int output_bytes, bool packed) {
   if constexpr (Isa::packs) {
-    HostIntegerLinear<Isa>(linear, output_bytes, panels).run();
+    HostIntegerLinear<Isa>(linear, output_bytes, packed).run();
   } else {
-    panels ? project_by_rows<Isa, true>(linear, output_bytes) : project_by_rows<Isa, false>(linear, output_bytes);
+    packed ? project_by_rows<Isa, true>(linear, output_bytes) : project_by_rows<Isa, false>(linear, output_bytes);
   }
 }

@@ -1,8 +1,8 @@
 // The entry points of projections and sums in integers on a host.
 namespace attend::ATTEND_ISA {
 
-void Backend::run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool panels) {
-  project_integers<IntegerIsa>(linear, output_bytes, panels);
+void Backend::run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool packed) {
+  project_integers<IntegerIsa>(linear, output_bytes, packed);
 }
 
 void Backend::run_integer_sum(const core::IntegerSum& sum, int types) {

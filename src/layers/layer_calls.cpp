@@ -45,26 +45,26 @@ void run_linear(const Linear& linear) {
 // Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.
 template <Format format>
 void run_linear_part(const Linear& linear, int part, int parts) {
-  Linear of_part = linear;
+  Linear share = linear;
   const int panels = panel_count(linear.outputs);
   if (linear.tokens > panels) {
     const int token = count_before(linear.tokens, part, parts).whole;
-    of_part.input += token * linear.input_stride;
-    of_part.output += token * linear.output_stride;
-    of_part.tokens = count_before(linear.tokens, part + 1, parts).whole - token;
+    share.input += token * linear.input_stride;
+    share.output += token * linear.output_stride;
+    share.tokens = count_before(linear.tokens, part + 1, parts).whole - token;
   } else {
     const int first = count_before(panels, part, parts).whole * panel_keys;
     const int end = at_most(count_before(panels, part + 1, parts).whole * panel_keys, linear.outputs);
     const ptrdiff_t stride = linear.panels ? linear.inputs : linear.weight_stride;
     using Number = NumberOf<format>;
-    of_part.weights = static_cast<const Number*>(linear.weights) + first * (stride / group_inputs<Number>);
-    if (linear.scales != nullptr) of_part.scales += first;
-    if (linear.bias != nullptr) of_part.bias += first;
-    of_part.output += first;
-    of_part.outputs = end - first;
-    if (of_part.outputs <= 0) return;
+    share.weights = static_cast<const Number*>(linear.weights) + first * (stride / group_inputs<Number>);
+    if (linear.scales != nullptr) share.scales += first;
+    if (linear.bias != nullptr) share.bias += first;
+    share.output += first;
+    share.outputs = end - first;
+    if (share.outputs <= 0) return;
   }
-  run_linear<format>(of_part);
+  run_linear<format>(share);
 }
 
 #define ATTEND_LINEAR(format)                              \

@@ -1,4 +1,4 @@
-// Projections on parts that are short of memory: weights are read where they lie.
+// Projections on processors that are short of memory: weights are read where they lie.
 //
 //   for each tile of tokens:
 //     for some outputs, as many as Isa::chains takes:

@@ -25,7 +25,7 @@
     ATTEND_NOINLINE static void add(const float* x, float factor, int count, float* y);                          \
     ATTEND_NOINLINE static void rotary_angles(const uint64_t*, int pairs, int position, float* cos, float* sin); \
     ATTEND_NOINLINE static void rotate(const core::Rotation& rotation);                                          \
-    static void run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool panels);            \
+    static void run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool packed);            \
     static void run_integer_sum(const core::IntegerSum& sum, int types);                                         \
   };                                                                                                             \
   }                                                                                                              \

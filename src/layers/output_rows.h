@@ -42,8 +42,8 @@ ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[4], con
   if (c >= begin) {
     ATTEND_UNROLL
     for (int t = 0; t < count; ++t) {
-      const float* const of_token = input + t * input_stride;
-      sums[t][vector] = Isa::template add_column<Isa, c>(of_token, columns[c], sums[t][vector]);
+      const float* const token_input = input + t * input_stride;
+      sums[t][vector] = Isa::template add_column<Isa, c>(token_input, columns[c], sums[t][vector]);
     }
   }
   if constexpr (c < 3) add_columns<Isa, vector, count, c + 1>(columns, input, input_stride, begin, sums);
@@ -57,12 +57,12 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, ptrdiff_t input_stride, 
   constexpr int at_once = vecs == 1 ? 1 : tokens;
   typename Isa::Vec columns[4];
   Isa::columns_of_rows(rows + vector * Isa::lanes * row_stride, row_stride, columns);
-  const float* of_tokens = input;
+  const float* at = input;
   ATTEND_UNROLL
   for (int t = 0; t < tokens; t += at_once) {
-    add_columns<Isa, vector, at_once>(columns, of_tokens, input_stride, begin, sums + t);
-    of_tokens += at_once * input_stride;
-    if (tokens > 1) of_tokens = Isa::anew(of_tokens);
+    add_columns<Isa, vector, at_once>(columns, at, input_stride, begin, sums + t);
+    at += at_once * input_stride;
+    if (tokens > 1) at = Isa::anew(at);
   }
   if (tokens > 1) input = Isa::anew(input);
   if constexpr (vector + 1 < vecs) add_piece<Isa, vector + 1>(input, input_stride, rows, row_stride, begin, sums);
@@ -150,11 +150,11 @@ ATTEND_NOINLINE void output_rows(const OverRows& of, int tokens, const Number* r
   Number* const panel = memory + piece * panel_keys;
   for (int from = 0; from < of.inputs; from += block) {
     const int left = of.inputs - from, count = at_most(left, block);
-    const Number* const of_block = rows + from;
-    transpose_block<Isa>(of_block, of.row_stride, count, panel, [&](int i) ATTEND_INLINE_LAMBDA {
+    const Number* const block_rows = rows + from;
+    transpose_block<Isa>(block_rows, of.row_stride, count, panel, [&](int i) ATTEND_INLINE_LAMBDA {
       if (!prefetch) return;
       const int first = i / piece % 4 * 4;  // a line has four pieces, and each prefetches it for four of the rows
-      prefetch_rows<4>(of_block + i + numbers_ahead<Isa, Number>(of, left - i) + first * of.row_stride, of.row_stride);
+      prefetch_rows<4>(block_rows + i + numbers_ahead<Isa, Number>(of, left - i) + first * of.row_stride, of.row_stride);
     });
     for (int t = 0; t < tokens; ++t) {
       output_panel<Isa, Number, false>(of.input + t * of.input_stride + from, panel, count, from > 0,

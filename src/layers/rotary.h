@@ -46,9 +46,9 @@ constexpr uint64_t radian = 0x28be60db9391054au;
 inline uint64_t turn_over(uint64_t turn, float divisor) {
   const uint32_t bits = bits_to<uint32_t>(divisor), digits = (bits & 0x7fffffu) | 0x800000u;
   const uint64_t quotient = turn / digits, rest = turn % digits;
-  const uint64_t of_digits = (quotient << 23) + (rest << 23) / digits;
+  const uint64_t divided = (quotient << 23) + (rest << 23) / digits;
   const int exponent = int(bits >> 23) - 127;
-  return exponent < 0 ? of_digits << -exponent : of_digits >> exponent;
+  return exponent < 0 ? divided << -exponent : divided >> exponent;
 }
 
 struct CosineAndSine {
@@ -188,8 +188,8 @@ inline float usual_attention_factor(const core::RotaryScaling& scaling) {
   }
   if (scaling.kind != core::RotaryKind::long_rope) return 1.0f;
   // 1 + the quotient of logarithms, at most 17, in units of 2^-58; its root in units of 2^-29.
-  const uint64_t of_positions = fixed_log2(whole_to_float(scaling.original_positions));
-  const uint64_t square = ((1 + logarithm / of_positions) << 58) + (fraction_of(logarithm % of_positions, of_positions) >> 5);
+  const uint64_t log_context = fixed_log2(whole_to_float(scaling.original_positions));
+  const uint64_t square = ((1 + logarithm / log_context) << 58) + (fraction_of(logarithm % log_context, log_context) >> 5);
   uint64_t root = 0;
   for (uint64_t bit = uint64_t(1) << 31; bit != 0; bit >>= 1) {
     if ((root | bit) * (root | bit) <= square) root |= bit;

@@ -131,11 +131,11 @@ bool is_axis_positions(const AxisPositions& positions, int pairs) {
   if (positions.axes < 1 || positions.axes > 8) return false;
   int left = pairs;
   for (int axis = 0; axis < positions.axes; ++axis) {
-    const int of_axis = positions.pairs[axis];
-    if (of_axis < 0 || of_axis > left) return false;
+    const int axis_pairs = positions.pairs[axis];
+    if (axis_pairs < 0 || axis_pairs > left) return false;
     // Where axes take turns, the last pair of an axis must exist. The first axis has the pairs that are left.
-    if (positions.interleaved && axis > 0 && of_axis > 0 && (of_axis - 1) * positions.axes + axis >= pairs) return false;
-    left -= of_axis;
+    if (positions.interleaved && axis > 0 && axis_pairs > 0 && (axis_pairs - 1) * positions.axes + axis >= pairs) return false;
+    left -= axis_pairs;
   }
   return left == 0;
 }

@@ -10,8 +10,8 @@ ATTEND_NOINLINE inline float software_fma(float a, float b, float c) {
   const double product = double(a) * double(b);
   const double sum = product + double(c);
   // What the sum cut off, exactly (Knuth's two-sum). Infinite and NaN operands make it NaN, which compares false below.
-  const double c_part = sum - product;
-  const double lost = (product - (sum - c_part)) + (double(c) - c_part);
+  const double c_added = sum - product;
+  const double lost = (product - (sum - c_added)) + (double(c) - c_added);
   const uint64_t bits = bits_to<uint64_t>(sum);
   if (!(lost < 0.0 || lost > 0.0) || (bits & 1) != 0) return float(sum);
   const bool away_from_zero = (lost > 0.0) == (sum > 0.0);

@@ -164,8 +164,8 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
     const float shifted = F::add(F::mul(F::mul(from[i], up), factor), shift);
     to[i * stride] = int8_t(int32_t(bits_to<uint32_t>(shifted)) - bits_to<int32_t>(shift));
   }
-  constexpr float part = 1.0f / 127.0f;
-  return F::mul(max, part);
+  constexpr float step = 1.0f / 127.0f;
+  return F::mul(max, step);
 }
 
 // The largest number of a format.

@@ -43,8 +43,8 @@ ATTEND_ALWAYS_INLINE Reference reference_of(int32_t largest, const core::ScoreSc
   const uint32_t low = (uint32_t(largest) & 0xffffu) * factor;
   const int32_t high = (largest >> 16) * int32_t(factor) + int32_t(low >> 16);
   const int32_t shifted = high >> scale.right;
-  const uint32_t parts = (uint32_t(shifted) << scale.left) | ((low & 0xffffu) >> (16 - scale.left));
-  return {(shifted >> (weight_octave_bits - scale.left)) + 1, 2048 - (parts & 2047)};
+  const uint32_t steps = (uint32_t(shifted) << scale.left) | ((low & 0xffffu) >> (16 - scale.left));
+  return {(shifted >> (weight_octave_bits - scale.left)) + 1, 2048 - (steps & 2047)};
 }
 
 // distance: how far a score is below the largest, >= 0.

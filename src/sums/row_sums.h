@@ -34,7 +34,7 @@ class RowSums {
   typename State::Open row(int r) const { return {&softmax[r].max, lane_sums(r), chain(r), sums(r), dims_}; }
 
   // From row r on.
-  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun, follow}; }
+  Sums segment_sums(int r, bool begun) const { return {sums(r), dims_, begun, follow}; }
 
   // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
   // segment together, and their first keys store sums instead of adding to them.

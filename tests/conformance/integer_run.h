@@ -117,20 +117,20 @@ class IntegerRun {
     problem.row_block = row_block, problem.key_block = key_block, problem.scratch = scratch.data();
     const int room = panels ? attend::core::whole_chunks(c.places()) : 0;
     const std::size_t rows = std::size_t(c.kv_heads) * std::size_t(room);
-    ExactBytes keys(rows * std::size_t(attend::core::integer_panel_dim(c.head_dim))), values(rows * std::size_t(c.value_dim));
+    ExactBytes keys(rows * std::size_t(attend::core::whole_quads(c.head_dim))), values(rows * std::size_t(c.value_dim));
     if (panels) {
       // What no token is written to is anything.
-      std::memset(keys.data(), 0x80, rows * std::size_t(attend::core::integer_panel_dim(c.head_dim)));
+      std::memset(keys.data(), 0x80, rows * std::size_t(attend::core::whole_quads(c.head_dim)));
       std::memset(values.data(), 0x7f, rows * std::size_t(c.value_dim));
       auto* const key = reinterpret_cast<std::int8_t*>(keys.data());
       auto* const value = reinterpret_cast<std::int8_t*>(values.data());
       const int first = c.places() / 3;
-      const attend::core::IntegerPanels to = {key, value, c.kv_heads, c.head_dim, c.value_dim, room};
+      const attend::core::IntegerCache to = {key, value, c.kv_heads, c.head_dim, c.value_dim, room};
       attend::core::store(to, 0, first, numbers_of<std::int8_t>(problem.key), numbers_of<std::int8_t>(problem.value));
       attend::core::store(to, first, c.places() - first, numbers_of<std::int8_t>(problem.key, first),
                           numbers_of<std::int8_t>(problem.value, first));
-      problem.key = attend::core::key_panels(key, c.head_dim, room);
-      problem.value = attend::core::value_panels(value, c.value_dim, room);
+      problem.key = attend::core::key_quads(key, c.head_dim, room);
+      problem.value = attend::core::value_quads(value, c.value_dim, room);
       problem.key_panels = true;
     }
     char* const output = static_cast<char*>(data.output);

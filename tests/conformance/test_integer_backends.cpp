@@ -74,12 +74,12 @@ struct Call {
   // The same keys and values in panels.
   void use_panels() {
     const int room = core::whole_chunks(p.keys);
-    panel_key.assign(std::size_t(p.kv_heads * room * core::integer_panel_dim(p.head_dim)), -128);
+    panel_key.assign(std::size_t(p.kv_heads * room * core::whole_quads(p.head_dim)), -128);
     panel_value.assign(std::size_t(p.kv_heads * room * p.value_dim), 127);
     core::store({panel_key.data(), panel_value.data(), p.kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys,
                 attend_test::numbers_of<std::int8_t>(p.key), attend_test::numbers_of<std::int8_t>(p.value));
-    p.key = core::key_panels(panel_key.data(), p.head_dim, room);
-    p.value = core::value_panels(panel_value.data(), p.value_dim, room);
+    p.key = core::key_quads(panel_key.data(), p.head_dim, room);
+    p.value = core::value_quads(panel_value.data(), p.value_dim, room);
     p.key_panels = true;
   }
 

@@ -44,12 +44,12 @@ void use_scratch(GuardedArrays& arrays, core::Problem& p) {
 
 // The keys and values of a problem over rows, in panels of as many tokens and no others, and the problem over them.
 core::Problem over_panels(GuardedArrays& arrays, core::Problem p) {
-  const int room = core::whole_chunks(p.keys), dim = core::integer_panel_dim(p.head_dim);
+  const int room = core::whole_chunks(p.keys), dim = core::whole_quads(p.head_dim);
   std::int8_t *const keys = arrays.zeros<std::int8_t>(std::size_t(room * dim)), *const values = arrays.zeros<std::int8_t>(
                                                                                     std::size_t(room * p.value_dim));
   core::store({keys, values, kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys, numbers_of<std::int8_t>(p.key),
               numbers_of<std::int8_t>(p.value));
-  p.key = core::key_panels(keys, p.head_dim, room), p.value = core::value_panels(values, p.value_dim, room);
+  p.key = core::key_quads(keys, p.head_dim, room), p.value = core::value_quads(values, p.value_dim, room);
   p.key_panels = true;
   return p;
 }

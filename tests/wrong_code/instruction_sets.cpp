@@ -19,14 +19,14 @@ static_assert(attend::tested::HasIntegerOperations<OtherLargest>::all, "");
 #include "src/backend/begin.h"
 
 struct WithoutKernels : attend::tested::IntegerScalar {
-  static constexpr bool packs = true, reads_panels = false;
+  static constexpr bool packs = true, reads_quads = false;
 };
 static_assert(attend::tested::HasIntegerOperations<WithoutKernels>::all, "");
-//! integer_host_without_panels: at Tile tile) = &Isa::scores_in_panels;
+//! integer_host_without_quads: at Tile tile) = &Isa::scores_in_quads;
 #define ATTEND_ISA tested
 #include "src/backend/begin.h"
 
 struct WithoutPanels : attend::tested::IntegerScalar {
-  static constexpr bool packs = true, reads_panels = true;
+  static constexpr bool packs = true, reads_quads = true;
 };
 static_assert(attend::tested::HasIntegerOperations<WithoutPanels>::all, "");

@@ -96,7 +96,7 @@ struct Problem {
                 // biases by position use it too
   float scale;  // any value; integers have score_scales
   bool causal;
-  bool key_panels;  // integers: keys and values lie in panels (IntegerPanels); hosts only
+  bool key_panels;  // integers: keys and values lie in quads (IntegerCache); hosts only
   int row_block;    // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves; integers
                     // on embedded processors: at most config::integer_tile_rows are used
   int key_block;    // a multiple of chain_keys, >= 1 of them; at most config::score_keys is used, except with row_block = 1;

@@ -106,7 +106,7 @@ struct IntegerMemory {
   ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; hosts: eight more, which kernels read and write back
-  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; hosts only
+  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from quads; hosts only
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
   ptrdiff_t nodes;   // [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), exponent and denominator
 
@@ -172,9 +172,9 @@ inline SegmentSet segments_of(const int32_t* state, int value_dim) {
 //   values: [8 quads of tokens][value_dim][4 tokens]
 //
 // so that one row of queries needs neither sums over lanes nor bytes brought into another order.
-// Memory of such a cache: [kv_heads][tokens] of keys and of values, in panels.
-struct IntegerPanels {
-  int8_t* keys;    // kv_heads * tokens * integer_panel_dim(head_dim) bytes
+// Memory of such a cache: [kv_heads][tokens] of keys and of values, in quads.
+struct IntegerCache {
+  int8_t* keys;    // kv_heads * tokens * whole_quads(head_dim) bytes
   int8_t* values;  // kv_heads * tokens * value_dim bytes
   int kv_heads;
   int head_dim;
@@ -182,25 +182,24 @@ struct IntegerPanels {
   int tokens;  // room; a multiple of integer_chunk
 };
 
-[[gnu::always_inline]] constexpr int integer_panel_dim(int head_dim) { return (head_dim + 3) & -4; }
+[[gnu::always_inline]] constexpr int whole_quads(int head_dim) { return (head_dim + 3) & -4; }
 constexpr int whole_chunks(int tokens) { return (tokens + integer_chunk - 1) / integer_chunk * integer_chunk; }
 
 // What a problem reads of them, with Problem::key_panels.
-constexpr Tensor<const int8_t> key_panels(const int8_t* keys, int head_dim, int tokens) {
-  return {keys, integer_panel_dim(head_dim), ptrdiff_t(tokens) * integer_panel_dim(head_dim)};
+constexpr Tensor<const int8_t> key_quads(const int8_t* keys, int head_dim, int tokens) {
+  return {keys, whole_quads(head_dim), ptrdiff_t(tokens) * whole_quads(head_dim)};
 }
-constexpr Tensor<const int8_t> value_panels(const int8_t* values, int value_dim, int tokens) {
+constexpr Tensor<const int8_t> value_quads(const int8_t* values, int value_dim, int tokens) {
   return {values, value_dim, ptrdiff_t(tokens) * value_dim};
 }
 
 // Writes `count` tokens to places place … place + count - 1; key and value: [count][kv_heads][width].
-void store(const IntegerPanels& panels, int place, int count, const Tensor<const int8_t>& key,
-           const Tensor<const int8_t>& value);
+void store(const IntegerCache& cache, int place, int count, const Tensor<const int8_t>& key, const Tensor<const int8_t>& value);
 
-// Writes a token to a place of a cache of this target: in panels, or in rows of [kv_heads][tokens].
-[[gnu::always_inline]] inline void store_token(const IntegerPanels& cache, ptrdiff_t place, const Tensor<const int8_t>& key,
+// Writes a token to a place of a cache of this target: in quads, or in rows of [kv_heads][tokens].
+[[gnu::always_inline]] inline void store_token(const IntegerCache& cache, ptrdiff_t place, const Tensor<const int8_t>& key,
                                                const Tensor<const int8_t>& value) {
-  if (config::integer_panels) return store(cache, int(place), 1, key, value);
+  if (config::integer_quads) return store(cache, int(place), 1, key, value);
   for (int head = 0; head < cache.kv_heads; ++head, place += cache.tokens) {
     __builtin_memcpy(cache.keys + place * cache.head_dim, key.data + head * key.head_stride, size_t(cache.head_dim));
     __builtin_memcpy(cache.values + place * cache.value_dim, value.data + head * value.head_stride, size_t(cache.value_dim));

@@ -90,17 +90,17 @@ struct CallArguments {
     return true;
   }
   static constexpr bool has([[maybe_unused]] Kind kind) { return ((kind_of(null_of<More>()) == kind) || ...); }
-  static constexpr bool quantised = has(Kind::quantisation), of_shape = (is_of_shape<Shape>(null_of<More>()) && ...);
+  static constexpr bool quantised = has(Kind::quantisation), same_shape = (is_of_shape<Shape>(null_of<More>()) && ...);
   static_assert(in_order(),
                 "attend: after its arrays a call takes work memory, if it needs any, for an integer shape an "
                 "attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the "
                 "last two may be left out");
-  static_assert(of_shape || !in_order(),
+  static_assert(same_shape || !in_order(),
                 "attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays");
-  static_assert(quantised || !is_integer<Shape> || !of_shape || !in_order(),
+  static_assert(quantised || !is_integer<Shape> || !same_shape || !in_order(),
                 "attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory");
   // Whether all of that is so; what is not, the compiler has reported.
-  static constexpr bool right = in_order() && of_shape && quantised == is_integer<Shape>;
+  static constexpr bool right = in_order() && same_shape && quantised == is_integer<Shape>;
   static constexpr bool score_options = !is_integer<Shape> && (is_score_options(null_of<More>()) || ...);
   static constexpr bool work = has(Kind::work), ranged = (has_ranges(null_of<More>()) || ...);
   static constexpr bool only_options = !work && !has(Kind::part);

@@ -99,7 +99,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   if (!is_origin<Rows, AnyTask>(origin, held)) return Status::bad_origin;
   problem.keys = origin + held;
   const CallKind kind = {arrays.causal, Rows::cached, positioned, is_into_state(null_of<AnyTask>()), false, origin};
-  problem.key_panels = Rows::cached && config::integer_panels;
+  problem.key_panels = Rows::cached && config::integer_quads;
   if constexpr (with_options) {
     core::Options more;
     set_integer_ring<Ring>(more, held);

@@ -28,13 +28,13 @@ struct Plan<Shape, queries, keys, key_panels, integer> {
 template <class Shape, int queries, int keys>
 struct OptionPlan<Shape, queries, keys, integer> : Plan<Shape, queries, keys, true> {};
 
-// Tokens of each head: one after another, or in panels.
+// Tokens of each head: one after another, or in quads.
 template <class Shape, int places, class Ring>
 class IntegerRows {
   using Dims = Checked<Shape>;
-  static constexpr bool panels = config::integer_panels;
-  static constexpr int room = panels ? core::whole_chunks(places) : places;
-  static constexpr int key_dim = panels ? core::integer_panel_dim(Dims::head_dim) : Dims::head_dim;
+  static constexpr bool quads = config::integer_quads;
+  static constexpr int room = quads ? core::whole_chunks(places) : places;
+  static constexpr int key_dim = quads ? core::whole_quads(Dims::head_dim) : Dims::head_dim;
 
  public:
   using RingType = Ring;

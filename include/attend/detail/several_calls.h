@@ -265,8 +265,8 @@ template <class Runner, class Shape, class AnyState>
   const core::SegmentSet segments = finished_segments<Shape>(into.state);
   if (segments.most_with(seen, begin / segment_keys, end / segment_keys) > AnyState::nodes) return Status::too_many_nodes;
   const CallSettings settings = settings_of<NumberOf<Shape>>(problem, options);
-  CallSettings& of_state = StateAccess::settings(into.state);
-  if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
+  CallSettings& state_settings = StateAccess::settings(into.state);
+  if (progress.begun() && !same_settings(settings, state_settings)) return Status::other_options;
   options.lse = {};  // finish() writes it
   options.states = states_of<Shape, AnyState::nodes>(StateAccess::data(into.state));
   options.begins = !progress.begun();
@@ -279,7 +279,7 @@ template <class Runner, class Shape, class AnyState>
   seen.go_over(begin, end, run, [&](int from, int to) { Runner::leave(problem, options, from, to); });
   if (options.begins) run(end, end);
   progress.take(end, next, problem.queries);
-  of_state = settings;
+  state_settings = settings;
   return Status::ok;
 }
 

@@ -40,7 +40,7 @@ class Team {
   // another.
   template <class Work>
   Status run(const Work& work) {
-    call_ = [](const void* of_run, const TeamPart& part) { return (*static_cast<const Work*>(of_run))(part); };
+    call_ = [](const void* task, const TeamPart& part) { return (*static_cast<const Work*>(task))(part); };
     work_ = &work;
     begin();
     call(0);

@@ -68,8 +68,8 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   constexpr float zero = 0.0f;
   ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));
   const auto stage = options.score_stage;
-  const bool of_products = stage.given && (stage.number == ScoreStage::raw || stage.number == ScoreStage::capped);
-  if (options.scale.given || has_terms(options) || of_products) return Status::no_effect;
+  const bool raw_scores = stage.given && (stage.number == ScoreStage::raw || stage.number == ScoreStage::capped);
+  if (options.scale.given || has_terms(options) || raw_scores) return Status::no_effect;
   options.scale = 1.0f;
 
   OptionCall call;

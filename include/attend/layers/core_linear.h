@@ -150,12 +150,12 @@ struct IntegerLinear {
 template <class Output>
 void run_integer_linear(const IntegerLinear& linear);
 
-// Bytes of packed weights. On hosts they are panels of 32 outputs: the sum of each output's weights, of 32 bits, little-endian,
+// Bytes of packed weights. On hosts they are chunks of 32 outputs: the sum of each output's weights, of 32 bits, little-endian,
 // then [quads of inputs][32 outputs][4 inputs]; behind the last output and input there are zeros. Embedded processors, whose
 // kernels read rows, have rows without gaps.
 constexpr size_t packed_integer_weight_bytes(int outputs, int inputs) {
   return config::embedded ? size_t(outputs) * size_t(inputs)
-                          : size_t(whole_chunks(outputs)) * (sizeof(int32_t) + size_t(integer_panel_dim(inputs)));
+                          : size_t(whole_chunks(outputs)) * (sizeof(int32_t) + size_t(whole_quads(inputs)));
 }
 
 // Packs weights, rows[output][input]: an array, or a type with such an operator[].
@@ -167,7 +167,7 @@ ATTEND_CONSTEXPR_14 void pack_integer_weights(const Rows& rows, int outputs, int
     }
     return;
   }
-  const int dims = integer_panel_dim(inputs);
+  const int dims = whole_quads(inputs);
   for (int o = 0; o < whole_chunks(outputs); ++o) {
     int8_t* const to = packed + ptrdiff_t(o / integer_chunk) * integer_chunk * (4 + dims) + o % integer_chunk * 4;
     uint32_t sum = 0;

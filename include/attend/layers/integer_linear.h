@@ -20,9 +20,9 @@
 //   attend::requantise(a, other, b);
 #pragma once
 
+#include "../integer.h"
 #include "float_arrays.h"
 #include "weights.h"
-#include "../integer.h"
 
 namespace attend {
 
@@ -40,7 +40,7 @@ struct Weights<outputs, inputs, integer> {
   constexpr const auto& operator[](int output) const { return data[output]; }
 };
 
-// The same as the fastest loops read them, made by pack(): on hosts panels of 32 outputs with the sums of their weights
+// The same as the fastest loops read them, made by pack(): on hosts chunks of 32 outputs with the sums of their weights
 // (core_linear.h), on embedded processors, whose loops read rows, the same rows.
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, integer> {
@@ -88,9 +88,9 @@ class ProjectionScales {
         status_(detail::is_zero_point(input.zero_point) && detail::is_zero_point(output.zero_point) ? Status::ok
                                                                                                     : Status::bad_zero_point) {}
 
-  constexpr void set(int output, double of_input, double of_weights, double of_output) {
-    const bool ordinary = of_input > 0 && of_weights > 0 && of_output > 0;
-    const double factor = ordinary ? core::quotient(core::product(of_input, of_weights), of_output) : 0;
+  constexpr void set(int output, double input_scale, double weight_scale, double output_scale) {
+    const bool ordinary = input_scale > 0 && weight_scale > 0 && output_scale > 0;
+    const double factor = ordinary ? core::quotient(core::product(input_scale, weight_scale), output_scale) : 0;
     if (core::is_integer_multiplier(factor)) {
       multipliers_[output] = core::integer_multiplier(factor);
     } else if (status_ == Status::ok) {
@@ -210,15 +210,15 @@ class SumScales {
   constexpr SumScales(TensorScale a, TensorScale b, TensorScale y, int)
       : by_{}, a_zero_(a.zero_point), b_zero_(b.zero_point), zero_(y.zero_point), status_(Status::bad_quantisation) {
     using namespace detail;
-    const double of_a = ratio(a.scale, y.scale), of_b = inputs == 2 ? ratio(b.scale, y.scale) : 1;
+    const double by_a = ratio(a.scale, y.scale), by_b = inputs == 2 ? ratio(b.scale, y.scale) : 1;
     if (!is_zero_point(a_zero_) || !is_zero_point(b_zero_) || !is_zero_point(zero_)) status_ = Status::bad_zero_point;
-    if (!core::is_integer_multiplier(of_a) || !core::is_integer_multiplier(of_b)) return;
+    if (!core::is_integer_multiplier(by_a) || !core::is_integer_multiplier(by_b)) return;
     constexpr core::IntegerMultiplier none = {0, 62};
-    by_ = core::integer_sum_factors(core::integer_multiplier(of_a), inputs == 2 ? core::integer_multiplier(of_b) : none);
+    by_ = core::integer_sum_factors(core::integer_multiplier(by_a), inputs == 2 ? core::integer_multiplier(by_b) : none);
     if (core::is_integer_sum(by_) && status_ == Status::bad_quantisation) status_ = Status::ok;
   }
-  static constexpr double ratio(double of_input, double of_output) {
-    return of_input > 0 && of_output > 0 ? core::quotient(of_input, of_output) : 0;
+  static constexpr double ratio(double input_scale, double output_scale) {
+    return input_scale > 0 && output_scale > 0 ? core::quotient(input_scale, output_scale) : 0;
   }
 
   core::IntegerSumFactors by_;

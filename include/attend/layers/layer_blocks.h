@@ -163,12 +163,12 @@ void run_share(const LayerTeam& team, const Problem&... problem) {
 template <class Runner, class... Types>
 bool run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
   if (!call.kept.fill(call, problem.queries)) return false;
-  core::Problem of_block = problem;
-  of_block.scratch = call.own();
+  core::Problem block = problem;
+  block.scratch = call.own();
   call.attend_blocks(problem.queries, [&](int first, int count) {
-    of_block.queries = count;
-    of_block.offset = core::offset_after(problem.offset, first);
-    run_share<Runner>(call, of_block);
+    block.queries = count;
+    block.offset = core::offset_after(problem.offset, first);
+    run_share<Runner>(call, block);
   });
   return true;
 }

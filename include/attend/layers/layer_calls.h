@@ -176,8 +176,8 @@ template <class Type>
 struct LayerOf {
   using ShapeType = void;
 };
-template <class Shape, class... Parts>
-struct LayerOf<MultiHead<Shape, Parts...>> {
+template <class Shape, class... Types>
+struct LayerOf<MultiHead<Shape, Types...>> {
   using ShapeType = Shape;
 };
 
@@ -196,8 +196,8 @@ Status perform(const LayerCall<Types...>& call, const core::Problem& problem) {
   return run_blocks<Runner>(problem, call) ? Status::ok : Status::out_of_range;
 }
 template <class Runner, class... Types, class CoreOptions>
-Status perform(const LayerCall<Types...>& call, core::Problem& of_block, CoreOptions& options) {
-  return run_option_blocks<Runner>(of_block, options, call) ? Status::ok : Status::out_of_range;
+Status perform(const LayerCall<Types...>& call, core::Problem& block, CoreOptions& options) {
+  return run_option_blocks<Runner>(block, options, call) ? Status::ok : Status::out_of_range;
 }
 
 // The keys and values of a layer: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work
@@ -275,7 +275,7 @@ struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shap
 
 // Attention of a layer's tokens to `held` keys of arrays or of a cache; the call itself may append some of them.
 template <class Memory, int tokens, class Layer, class Kept, class Rows, class Work, class AnyOptions, class AnyPart>
-Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, Work& work, const LayerTokens& of_call,
+Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, Work& work, const LayerTokens& given,
                  const AnyOptions& options, const AnyPart& part) {
   using Places = typename Memory::Places;
   if (!is_team<Places, Work>(part)) return Status::bad_part;
@@ -283,8 +283,8 @@ Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int hel
     if (options.documents.count != nullptr) return Status::bad_documents;  // steps take positions in x
   }
   const InUse use(work, team_of(part).part == 0);
-  const LayerCall<Layer, Places, Kept, decltype(team_of(part))> call = {{}, layer, kept, of_call, team_of(part)};
-  float* const at = of_call.work;
+  const LayerCall<Layer, Places, Kept, decltype(team_of(part))> call = {{}, layer, kept, given, team_of(part)};
+  float* const at = given.work;
   const CallArrays arrays(at + Memory::first, at + Memory::second, at, tokens, Kept::causal);
   return run_call<typename LayerOf<Layer>::ShapeType, typename Memory::Block>(arrays, rows, held, call, options);
 }

@@ -17,9 +17,9 @@
 // key or value is too large for a ring, what the block of tokens before it has overwritten is gone.
 //
 // After the options, or without them, calls take a TeamPart: threads that compute a call together, with the bits of one. Where
-// there is std::thread, attend::Team (hosted/threads.h) starts and joins them. All return the same status; where one alone is refused, for its index, the others wait for it in the barrier.
-// A thread that does not pass its part on computes the whole call, and over a cache appends the tokens once more:
-// -Werror=unused-parameter finds a part that a lambda does not use.
+// there is std::thread, attend::Team (hosted/threads.h) starts and joins them. All return the same status; where one alone is
+// refused, for its index, the others wait for it in the barrier. A thread that does not pass its part on computes the whole
+// call, and over a cache appends the tokens once more: -Werror=unused-parameter finds a part that a lambda does not use.
 #pragma once
 
 #include "layer_calls.h"
@@ -215,11 +215,11 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   if (overlaps_partly(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
-  auto of_attention = options;
-  if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
+  auto attention_options = options;
+  if (Layer::has_steps && !positioned) attention_options.offset = Setting<int>{};  // it is for the steps alone
   using Memory = CacheLayerPlan<Shape, tokens, Cache, Work, decltype(options)>;
   return run_layer<Memory, tokens>(layer, FullCache{}, CacheAccess::rows(cache), cache.length(), work,
-                                   {first_number(x), first_number(y), work.data, position}, of_attention,
+                                   {first_number(x), first_number(y), work.data, position}, attention_options,
                                    pick<Kind::part>(whole, more...));
 }
 

@@ -10,9 +10,9 @@
 // A RotaryTable holds cosines and sines of all positions, where computing them for each token takes too long.
 #pragma once
 
+#include "../options.h"
 #include "core_layer.h"
 #include "float_arrays.h"
-#include "../options.h"
 
 namespace attend {
 
@@ -181,11 +181,11 @@ class Rotary {
     return rotate_axes<layout, first>(x, {positions, &pairs, 1, false}, count);
   }
   template <RotaryPairs layout, int first = 0, class X, size_t tokens, int axes>
-  Status rotate(X& x, const int (&positions)[tokens][size_t(axes)], const RotaryAxes<axes>& of_axes,
+  Status rotate(X& x, const int (&positions)[tokens][size_t(axes)], const RotaryAxes<axes>& split,
                 int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
     static_assert(tokens == size_t(detail::RotatedArray<X, rotary_dim, first>::tokens),
                   "attend: rotate takes a position on each axis for each token of its array");
-    return rotate_axes<layout, first>(x, {positions[0], of_axes.pairs, axes, of_axes.interleaved}, count);
+    return rotate_axes<layout, first>(x, {positions[0], split.pairs, axes, split.interleaved}, count);
   }
 
  private:

@@ -58,11 +58,11 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // As pack_keys, for a chunk that lies in a panel.
-  static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
+  // As pack_keys, for a chunk that lies in quads.
+  static void pack_key_quads(const int8_t* quads, int head_dim, int8_t* to) {
     for (int d = 0; d < head_dim; d += 4) {
-      for (int k = 0; k < integer_chunk; k += 8, panel += 32) {
-        const __m128i* const eight = reinterpret_cast<const __m128i*>(panel);
+      for (int k = 0; k < integer_chunk; k += 8, quads += 32) {
+        const __m128i* const eight = reinterpret_cast<const __m128i*>(quads);
         pack_eight(_mm_loadu_si128(eight), _mm_loadu_si128(eight + 1), k, d, head_dim, to);
       }
     }
@@ -96,12 +96,12 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // The same of a panel, eight keys at a time: four in a vector, with two sums each.
+  // The same of a cache's chunk, eight keys at a time: four in a vector, with two sums each.
   template <int rows>
-  ATTEND_NOINLINE static void panel_scores(const Query* const* query, const int8_t* panel, int head_dim,
-                                           int32_t (*scores)[integer_chunk]) {
+  ATTEND_NOINLINE static void quad_scores(const Query* const* query, const int8_t* quads, int head_dim,
+                                          int32_t (*scores)[integer_chunk]) {
     for (int k = 0; k < integer_chunk; k += 8) {
-      const int8_t* keys = panel + 4 * k;
+      const int8_t* keys = quads + 4 * k;
       __m256i sums[rows][2];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
@@ -136,7 +136,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
         }
         halves[i] = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
       }
-      store(scores + k, of_parts<Sum>(halves));
+      store(scores + k, combine_128<Sum>(halves));
     }
   }
 
@@ -148,20 +148,20 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     if (c < width) columns_in_place<1>(weights, values + c, stride, merge, sums + c);
   }
 
-  static constexpr bool reads_panels = true;
+  static constexpr bool reads_quads = true;
 
-  // Scores of one row with panels of keys: four keys in a vector, with two sums each.
-  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
-                                               int32_t (*scores)[integer_chunk]) {
+  // Scores of one row with chunks of keys: four keys in a vector, with two sums each.
+  ATTEND_NOINLINE static void scores_in_quads(const Query* query, const int8_t* const* quads, int count, int head_dim,
+                                              int32_t (*scores)[integer_chunk]) {
     for (int i = 0; i < count; ++i) {
-      const int8_t* keys = panels[i];
+      const int8_t* keys = quads[i];
       __m256i sums[8];
       ATTEND_UNROLL
       for (int v = 0; v < 8; ++v) sums[v] = _mm256_setzero_si256();
       for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
         const __m256i quad = quad_at(query + d);
-        __builtin_prefetch(keys + panel_bytes_ahead);
-        __builtin_prefetch(keys + panel_bytes_ahead + 64);
+        __builtin_prefetch(keys + quad_bytes_ahead);
+        __builtin_prefetch(keys + quad_bytes_ahead + 64);
         ATTEND_UNROLL
         for (int v = 0; v < 8; ++v) MultiplyAdd::add_pairs(sums[v], widened(keys + 16 * v), quad);
       }
@@ -170,19 +170,19 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
-  // Values of one row in panels, 32 columns at a time, and then 8.
-  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
-                                               int width, const RowMerges& merges, int32_t* sums) {
+  // Values of one row in quads, 32 columns at a time, and then 8.
+  ATTEND_NOINLINE static void values_in_quads(int32_t (*weights)[integer_chunk], const int8_t* const* quads, int count,
+                                              int width, const RowMerges& merges, int32_t* sums) {
     for (int i = 0; i < count; ++i) {
       const Merge merge = merges[i];
       int c = 0;
-      for (; c + 32 <= width; c += 32) panel_columns<4>(weights[i], panels[i] + 4 * c, width, 32, merge, sums + c);
-      for (; c < width; c += 8) panel_columns<1>(weights[i], panels[i] + 4 * c, width, width - c, merge, sums + c);
+      for (; c + 32 <= width; c += 32) quad_columns<4>(weights[i], quads[i] + 4 * c, width, 32, merge, sums + c);
+      for (; c < width; c += 8) quad_columns<1>(weights[i], quads[i] + 4 * c, width, width - c, merge, sums + c);
     }
   }
 
  private:
-  static constexpr int panel_bytes_ahead = 4096;
+  static constexpr int quad_bytes_ahead = 4096;
 
   // Four dimensions, from d on, of keys k … k + 7.
   static ATTEND_ALWAYS_INLINE void pack_eight(__m128i first, __m128i second, int k, int d, int head_dim, int8_t* to) {
@@ -199,10 +199,10 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     return _mm256_set1_epi64x(quad);
   }
 
-  // `vectors` times 8 columns of a panel; `count` columns exist. Four columns in a vector, with two sums each.
+  // `vectors` times 8 columns of a chunk; `count` columns exist. Four columns in a vector, with two sums each.
   template <int vectors>
-  static ATTEND_ALWAYS_INLINE void panel_columns(const int32_t* weights, const int8_t* values, int width, int count,
-                                                 const Merge& merge, int32_t* sums) {
+  static ATTEND_ALWAYS_INLINE void quad_columns(const int32_t* weights, const int8_t* values, int width, int count,
+                                                const Merge& merge, int32_t* sums) {
     __m256i added[2 * vectors];
     ATTEND_UNROLL
     for (int v = 0; v < 2 * vectors; ++v) added[v] = _mm256_setzero_si256();
@@ -212,7 +212,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
       weights += k == 3 ? 2 - 3 * 4 : 4;  // quads 0 … 3 are at places 0 2 4 6, and the others at 1 3 5 7
       ATTEND_UNROLL
       for (int v = 0; v < 2 * vectors; ++v) {
-        if (v % 4 == 0) __builtin_prefetch(values + 16 * v + panel_bytes_ahead);
+        if (v % 4 == 0) __builtin_prefetch(values + 16 * v + quad_bytes_ahead);
         const __m128i bytes = vectors > 1 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + 16 * v))
                                           : load_columns(values + 16 * v, count - 4 * v);
         MultiplyAdd::add_pairs(added[v], _mm256_cvtepi8_epi16(bytes), quad);

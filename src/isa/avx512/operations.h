@@ -187,10 +187,10 @@ struct Avx512 : X86Transposes<ByChains<6, 4, true>> {
   // Columns of 16 rows to their place, the n-th vector of them. Each quarter has 64 bits of columns, of four rows.
   template <class Number>
   ATTEND_ALWAYS_INLINE static void store_columns(Number* to, int n, __m512i quarters) {
-    const __m512i of_words = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    const __m512i of_bytes = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i word_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    const __m512i byte_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i columns =
-        sizeof(Number) == 1 ? _mm512_permutexvar_epi32(of_bytes, quarters) : _mm512_permutexvar_epi64(of_words, quarters);
+        sizeof(Number) == 1 ? _mm512_permutexvar_epi32(byte_order, quarters) : _mm512_permutexvar_epi64(word_order, quarters);
     _mm512_storeu_si512(to + n * int(sizeof columns / sizeof(Number)), columns);
   }
 };

@@ -63,7 +63,7 @@ struct Quads512 {
   static ATTEND_ALWAYS_INLINE __m512i load_some(const int8_t* from, __mmask64 bytes) {
     return _mm512_maskz_loadu_epi8(bytes, from);
   }
-  static ATTEND_ALWAYS_INLINE void in_order(__m512i (&rows)[4]) { transpose_parts(rows); }
+  static ATTEND_ALWAYS_INLINE void in_order(__m512i (&rows)[4]) { transpose_128(rows); }
 
  private:
   static ATTEND_ALWAYS_INLINE __mmask16 first(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
@@ -87,12 +87,12 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
         ATTEND_UNROLL
         for (int g = 0; g < 4; ++g) {
           load_four(keys + (k + 4 * g) * stride + d, stride, count - (k + 4 * g), head_dim - d, groups[g]);
-          transpose_quads(groups[g]);
+          transpose_32(groups[g]);
         }
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
           __m512i quads[4] = {groups[0][i], groups[1][i], groups[2][i], groups[3][i]};
-          transpose_parts(quads);
+          transpose_128(quads);
           ATTEND_UNROLL
           for (int q = 0; q < 4; ++q) {
             const int quad = d + 16 * q + 4 * i;
@@ -127,11 +127,11 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
     }
   }
 
-  // As pack_values, of a chunk that lies in a panel, 16 columns at a time.
-  static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
+  // As pack_values, of a chunk that lies in quads, 16 columns at a time.
+  static void pack_value_quads(const int8_t* from, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
       for (int place = 0; place < integer_chunk / 4; ++place, to += 64) {
-        const __m512i quads = Quads512::load_lanes(panel + (ptrdiff_t(quad_at_place(place)) * width + c) * 4, width - c);
+        const __m512i quads = Quads512::load_lanes(from + (ptrdiff_t(quad_at_place(place)) * width + c) * 4, width - c);
         Quads512::store(to, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(quads)));
         Quads512::store(to + 32, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(_mm512_srli_epi32(quads, 16))));
       }

@@ -37,8 +37,8 @@ struct Quads256 : Vectors256 {
   }
   static ATTEND_ALWAYS_INLINE void in_order(__m256i (&rows)[4]) {
     __m256i first[2] = {rows[0], rows[1]}, last[2] = {rows[2], rows[3]};
-    transpose_parts(first);
-    transpose_parts(last);
+    transpose_128(first);
+    transpose_128(last);
     rows[0] = first[0], rows[1] = last[0], rows[2] = first[1], rows[3] = last[1];
   }
 };

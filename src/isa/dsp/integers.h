@@ -62,19 +62,19 @@ struct IntegerDsp : IntegerDspValues {
     } else if (!code_is_small && rows == 1) {
       scores_of_row(query[0], keys.data, keys.stride, keys.count, fours, scores[0]);
     } else {
-      Scores of_rows;
-      of_rows.to = scores[0], of_rows.left = keys.count;
-      of_rows.keys = keys.data, of_rows.stride = keys.stride;
-      of_rows.query = query[0], of_rows.query_end = query[0] + fours * step;
+      Scores call;
+      call.to = scores[0], call.left = keys.count;
+      call.keys = keys.data, call.stride = keys.stride;
+      call.query = query[0], call.query_end = query[0] + fours * step;
       if (code_is_small) {
         // A single row is taken as the second of two. What the first one is does not matter: its scores are written over.
-        of_rows.missing = 2 * step;
-        of_rows.second_row = rows == 1 ? 0 : 4 * integer_chunk;
-        if (rows == 1) of_rows.query -= 4, of_rows.query_end -= 4;
+        call.missing = 2 * step;
+        call.second_row = rows == 1 ? 0 : 4 * integer_chunk;
+        if (rows == 1) call.query -= 4, call.query_end -= 4;
       } else {
-        of_rows.missing = -fours & 3;
+        call.missing = -fours & 3;
       }
-      scores_of_rows(of_rows);
+      scores_of_rows(call);
     }
     if (last == 0) return;
     for (int r = 0; r < rows; ++r) {

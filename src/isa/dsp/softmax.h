@@ -83,10 +83,10 @@ struct IntegerDspSoftmax {
   // by.)
   ATTEND_HOT ATTEND_NOINLINE static void exponents(int32_t* scores, int32_t largest, const core::ScoreScale& scale,
                                                    uint32_t fraction) {
-    const uint32_t parts[] = {uint32_t(largest), uint32_t(scale.right), scale.end - 1, scale.factor,
-                              (fraction + 12 * 2048) << 16};
+    const uint32_t constants[] = {uint32_t(largest), uint32_t(scale.right), scale.end - 1, scale.factor,
+                                  (fraction + 12 * 2048) << 16};
     register int32_t* at __asm__("r0") = scores;
-    register const uint32_t* from __asm__("r1") = parts;
+    register const uint32_t* from __asm__("r1") = constants;
     __asm__ volatile(
         "ldm r1, {r8, r9, r10, r11, r12}\n"
         "add r1, r0, %[row]\n"

@@ -31,21 +31,21 @@ struct IntegerDspValues : IntegerDspSoftmax {
     if (whole > 0) {
       const int pairs = (count + 1) >> 1;
       const Merge second = rows == 1 ? adds_nothing : merges[1];
-      Values of_rows = {values,
-                        whole,
-                        {sums, rows == 1 ? sums : sums + width},
-                        {{merges[0].total, 1 << (32 - merges[0].chunk)}, {second.total, 1 << (32 - second.chunk)}},
-                        stride,
-                        count % 2 != 0 ? 0 : 2 * stride,
-                        weights[0] + 2 * pairs,
-                        pairs - (code_is_small ? 0 : 4),
-                        code_is_small ? 0 : -pairs & 3};
-      // Assembly finds the address of `of_rows` behind the weights, because all registers are taken. The scores of the second
+      Values call = {values,
+                     whole,
+                     {sums, rows == 1 ? sums : sums + width},
+                     {{merges[0].total, 1 << (32 - merges[0].chunk)}, {second.total, 1 << (32 - second.chunk)}},
+                     stride,
+                     count % 2 != 0 ? 0 : 2 * stride,
+                     weights[0] + 2 * pairs,
+                     pairs - (code_is_small ? 0 : 4),
+                     code_is_small ? 0 : -pairs & 3};
+      // Assembly finds the address of `call` behind the weights, because all registers are taken. The scores of the second
       // row were there; where a block has one row, its query is.
       int32_t* const behind = weights[0] + integer_chunk;
       const int32_t kept = *behind;
-      *behind = int32_t(reinterpret_cast<intptr_t>(&of_rows));
-      values_of_rows(of_rows);
+      *behind = int32_t(reinterpret_cast<intptr_t>(&call));
+      values_of_rows(call);
       *behind = kept;
     }
     for (int r = 0; r < rows; ++r) {

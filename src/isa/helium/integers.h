@@ -26,8 +26,8 @@ struct IntegerHelium : IntegerHeliumSoftmax {
       const Query* first;
       int32_t another_zero;
       const Query* second;
-    } const parts = {0, scores[0] + (count - 2), {0, 0}, query[0], 0, query[rows - 1]};  // as one instruction loads them
-    register const void* from __asm__("r0") = &parts;
+    } const numbers = {0, scores[0] + (count - 2), {0, 0}, query[0], 0, query[rows - 1]};  // as one instruction loads them
+    register const void* from __asm__("r0") = &numbers;
     register const int8_t* key __asm__("r9") = keys;
     register int32_t* to __asm__("r10") = scores[0];
     register ptrdiff_t step __asm__("r11") = stride;
@@ -77,11 +77,11 @@ struct IntegerHelium : IntegerHeliumSoftmax {
     const int whole = size_t(stride) <= longest_stride ? width & -8 : 0;
     if (whole > 0) {
       const Merge &first = merges[0], &last = merges[rows - 1];
-      Values of_rows = {{{-first.total, -first.chunk}, {-last.total, -last.chunk}},
-                        {sums, sums + (rows - 1) * width},
-                        int(stride),
-                        int(stride) * (count - 1)};
-      values_of_rows<rows>(of_rows, values, weights[0], whole, count);
+      Values call = {{{-first.total, -first.chunk}, {-last.total, -last.chunk}},
+                     {sums, sums + (rows - 1) * width},
+                     int(stride),
+                     int(stride) * (count - 1)};
+      values_of_rows<rows>(call, values, weights[0], whole, count);
     }
     for (int r = 0; r < rows; ++r) {
       for (int c = whole; c < width; ++c) {
@@ -119,9 +119,9 @@ struct IntegerHelium : IntegerHeliumSoftmax {
 #endif
     register const int8_t* column __asm__("r1") = values;
     register int left __asm__("r8") = columns;
-    register const int32_t* of_keys __asm__("r9") = weights;
+    register const int32_t* key_weights __asm__("r9") = weights;
     register int keys __asm__("r10") = count;
-    register Values* parts __asm__("r11") = &call;
+    register Values* numbers __asm__("r11") = &call;
     __asm__ volatile(
         ".macro attend_keys offsets, at, a\n"
         "vldrb.s16 q0, [r1, \\offsets]\n"
@@ -196,7 +196,7 @@ struct IntegerHelium : IntegerHeliumSoftmax {
         ".purgem attend_keys\n"
         ".purgem attend_merge\n"
         : "+r"(column), "+r"(left)
-        : "r"(of_keys), "r"(keys), "r"(parts), [rounds] "i"(rounds), [rows] "i"(rows), [row] "i"(4 * integer_chunk)
+        : "r"(key_weights), "r"(keys), "r"(numbers), [rounds] "i"(rounds), [rows] "i"(rows), [row] "i"(4 * integer_chunk)
         : "r0", "r2", "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 

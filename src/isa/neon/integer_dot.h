@@ -111,7 +111,7 @@ struct IntegerNeonProducts {
  protected:
   static constexpr int block_bytes = 16 * integer_chunk * 2;  // half of it is not used
 
-  // Both parts of a row's weights, behind the weights.
+  // Both bytes of a row's weights, behind the weights.
   static ATTEND_ALWAYS_INLINE void split(int32_t* row) {
     int8_t* const to = reinterpret_cast<int8_t*>(row + integer_chunk / 2);
     ATTEND_UNROLL
@@ -124,11 +124,11 @@ struct IntegerNeonProducts {
     }
   }
 
-  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i / 4][column][i % 4], of 16 columns; in_panel: of
-  // 16 of a panel's 32 columns.
-  template <int rows, bool in_panel = false>
+  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i / 4][column][i % 4], of 16 columns; in_quads: of
+  // 16 of a chunk's 32 columns.
+  template <int rows, bool in_quads = false>
   static ATTEND_ALWAYS_INLINE void add(const int8_t* const* a, const int8_t* b, int groups, int32x4_t (&sums)[rows][4]) {
-    constexpr int group = in_panel ? 128 : 64;
+    constexpr int group = in_quads ? 128 : 64;
     int g = 0;
     for (; g + 4 <= groups; g += 4, b += 4 * group) {
       int8x16_t numbers[rows];

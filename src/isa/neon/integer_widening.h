@@ -93,15 +93,15 @@ struct IntegerNeonProducts {
   }
 
  protected:
-  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i][column], of 16 columns; a has 16 bits. Panels have four
+  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i][column], of 16 columns; a has 16 bits. Quads are four
   // numbers of a column side by side, of 32 columns.
-  template <int rows, bool in_panel = false, class Pointer>
+  template <int rows, bool in_quads = false, class Pointer>
   static ATTEND_ALWAYS_INLINE void add(const Pointer* a, const int8_t* b, int groups, int32x4_t (&sums)[rows][4]) {
-    for (int i = 0; i < 4 * groups; i += 4, b += in_panel ? 128 : 64) {
+    for (int i = 0; i < 4 * groups; i += 4, b += in_quads ? 128 : 64) {
       int16x4_t numbers[rows];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) numbers[r] = load<int16x4_t>(reinterpret_cast<const char*>(a[r]) + 2 * i);
-      if constexpr (in_panel) {
+      if constexpr (in_quads) {
         const int8x16x4_t columns = vld4q_s8(b);
         add_step<rows, 0>(numbers, columns.val[0], sums);
         add_step<rows, 1>(numbers, columns.val[1], sums);

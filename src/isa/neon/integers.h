@@ -7,7 +7,7 @@ namespace {
 
 struct IntegerNeon : IntegerNeonProducts {
   static constexpr int in_place_step = 16;
-  static constexpr bool reads_panels = false;
+  static constexpr bool reads_quads = false;
 
   static constexpr bool packs = true;
 
@@ -15,10 +15,10 @@ struct IntegerNeon : IntegerNeonProducts {
   static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
     score_tile<rows, false>(query, keys, head_dim, scores);
   }
-  // The same of a panel, [quads of dimensions][32 keys][4 dimensions].
+  // The same of a chunk in quads, [quads of dimensions][32 keys][4 dimensions].
   template <int rows>
-  static void panel_scores(const Query* const* query, const int8_t* panel, int head_dim, int32_t (*scores)[integer_chunk]) {
-    score_tile<rows, true>(query, panel, head_dim, scores);
+  static void quad_scores(const Query* const* query, const int8_t* quads, int head_dim, int32_t (*scores)[integer_chunk]) {
+    score_tile<rows, true>(query, quads, head_dim, scores);
   }
 
   static int32_t largest(const int32_t* scores) {
@@ -135,14 +135,14 @@ struct IntegerNeon : IntegerNeonProducts {
   }
 
  private:
-  template <int rows, bool in_panel>
+  template <int rows, bool in_quads>
   static ATTEND_ALWAYS_INLINE void score_tile(const Query* const* query, const int8_t* keys, int head_dim,
                                               int32_t (*scores)[integer_chunk]) {
     const int groups = (head_dim + 3) / 4;
-    for (int half = 0; half < integer_chunk; half += 16, keys += in_panel ? 64 : groups * 64) {
+    for (int half = 0; half < integer_chunk; half += 16, keys += in_quads ? 64 : groups * 64) {
       int32x4_t sums[rows][4];
       clear(sums);
-      add<rows, in_panel>(query, keys, groups, sums);
+      add<rows, in_quads>(query, keys, groups, sums);
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
         ATTEND_UNROLL

@@ -29,7 +29,7 @@ struct IntegerPairs : IntegerX86 {
     Vector maxima[8];
     ATTEND_UNROLL
     for (int r = 0; r < 8; ++r) maxima[r] = r < rows ? largest<integer_chunk>(tile[r]) : maxima[0];
-    references_of(of_eight<Largest>(maxima), scales, to);
+    references_of(combine_eight<Largest>(maxima), scales, to);
   }
 
   // weight_of of 32 keys of each row.
@@ -41,7 +41,7 @@ struct IntegerPairs : IntegerX86 {
     if constexpr (rest > 0) weights_of<rest>(tile, scales, by, rows - rest, sums);
     ATTEND_UNROLL
     for (int r = rows; r < 8; ++r) sums[r] = sums[0];
-    store(by.sum, of_eight<Sum>(sums));
+    store(by.sum, combine_eight<Sum>(sums));
   }
 
   template <int rows>  // not inlined, as scores
@@ -128,14 +128,14 @@ struct IntegerPairs : IntegerX86 {
   template <int rows>
   ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
                                          int first, Vector* sums) {
-    constexpr int of_row = 16 / lanes, vectors = rows * of_row;
+    constexpr int per_row = 16 / lanes, vectors = rows * per_row;
     // t: distances from the largest score, then what weight_of calls t.
     Vector t[vectors], powers[vectors], weights[vectors];
     typename Operations::Ends ends[vectors];
     ATTEND_UNROLL
     for (int i = 0; i < vectors; ++i) {
-      const int r = first + i / of_row;
-      const int32_t* const scores = tile[r] + i % of_row * lanes;
+      const int r = first + i / per_row;
+      const int32_t* const scores = tile[r] + i % per_row * lanes;
       const Vector largest = Operations::all(by.largest[r]), end = both(scales.ends[r]);
       const Vector right = Operations::all(scales.right[r]);
       const Vector low = Operations::shift_down_unsigned(Operations::difference(largest, Operations::load(scores)), right);
@@ -147,12 +147,12 @@ struct IntegerPairs : IntegerX86 {
     }
     if (scales.any_left != 0) {  // seldom
       ATTEND_UNROLL
-      for (int i = 0; i < vectors; ++i) t[i] = Operations::shift_words(t[i], scales.left[first + i / of_row]);
+      for (int i = 0; i < vectors; ++i) t[i] = Operations::shift_words(t[i], scales.left[first + i / per_row]);
     }
     ATTEND_UNROLL
-    for (int i = 0; i < vectors; ++i) t[i] = Operations::high_product(t[i], both(scales.factors[first + i / of_row]));
+    for (int i = 0; i < vectors; ++i) t[i] = Operations::high_product(t[i], both(scales.factors[first + i / per_row]));
     ATTEND_UNROLL
-    for (int i = 0; i < vectors; ++i) t[i] = Operations::add_words(t[i], both(by.fractions[first + i / of_row]));
+    for (int i = 0; i < vectors; ++i) t[i] = Operations::add_words(t[i], both(by.fractions[first + i / per_row]));
     ATTEND_UNROLL
     for (int i = 0; i < vectors; ++i) t[i] = Operations::mark_ends(t[i], ends[i]);
     ATTEND_UNROLL
@@ -169,12 +169,12 @@ struct IntegerPairs : IntegerX86 {
     ATTEND_UNROLL
     for (int i = 0; i < vectors; ++i) {
       weights[i] = Operations::times_power(weights[i], powers[i], ends[i]);
-      Operations::store(tile[first + i / of_row] + i % of_row * lanes, weights[i]);
+      Operations::store(tile[first + i / per_row] + i % per_row * lanes, weights[i]);
       weights[i] = Operations::sum_of_pairs(weights[i]);
     }
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      sums[first + r] = of_row == 1 ? weights[r] : sum(weights[of_row * r], weights[of_row * r + of_row - 1]);
+      sums[first + r] = per_row == 1 ? weights[r] : sum(weights[per_row * r], weights[per_row * r + per_row - 1]);
     }
   }
 

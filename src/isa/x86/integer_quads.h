@@ -3,7 +3,7 @@
 //
 //   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
 //
-// and sums of scores begin at -128 times the sum of the query. Panels (core/integer.h) have keys in that order already.
+// and sums of scores begin at -128 times the sum of the query. Caches (core/integer.h) have keys in that order already.
 // What depends on the vector's length or on instructions is in `Operations`: what IntegerPairs asks for, and
 //
 //   flip, shift_up           bytes with their signs flipped; lanes times 2^8
@@ -30,10 +30,10 @@ struct IntegerQuads : IntegerPairs<Operations> {
       Operations::store(to + d, numbers);
       Operations::add_quads(wide, Operations::all(0x01010101), numbers);
     }
-    int32_t parts[lanes];
-    Operations::store(parts, wide);
+    int32_t added[lanes];
+    Operations::store(added, wide);
     __m128i sums = _mm_setzero_si128();
-    for (int i = 0; i < lanes; i += 4) sums = _mm_add_epi32(sums, _mm_loadu_si128(reinterpret_cast<const __m128i*>(parts + i)));
+    for (int i = 0; i < lanes; i += 4) sums = _mm_add_epi32(sums, _mm_loadu_si128(reinterpret_cast<const __m128i*>(added + i)));
     for (; d < head_dim; d += 16) {
       const __m128i numbers = load_bytes(query + d, head_dim - d);
       _mm_store_si128(reinterpret_cast<__m128i*>(to + d), numbers);
@@ -58,12 +58,12 @@ struct IntegerQuads : IntegerPairs<Operations> {
     }
   }
 
-  // As pack_keys, for a chunk that lies in a panel: in this order already.
-  static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
+  // As pack_keys, for a chunk that lies in quads: in this order already.
+  static void pack_key_quads(const int8_t* quads, int head_dim, int8_t* to) {
     const __m256i sign = _mm256_set1_epi8(-128);
     const int bytes = (head_dim + 3) / 4 * 4 * integer_chunk;
     for (int i = 0; i < bytes; i += 32) {
-      const __m256i keys = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel + i));
+      const __m256i keys = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(quads + i));
       _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), _mm256_xor_si256(keys, sign));
     }
   }
@@ -74,11 +74,11 @@ struct IntegerQuads : IntegerPairs<Operations> {
                                      int32_t (*scores)[integer_chunk]) {
     score_tile<rows, false>(query, keys, head_dim, scores);
   }
-  // The same of a panel, whose bytes have signs.
+  // The same of a cache's chunk, whose bytes have signs.
   template <int rows>
-  ATTEND_NOINLINE static void panel_scores(const Query* const* query, const int8_t* panel, int head_dim,
-                                           int32_t (*scores)[integer_chunk]) {
-    score_tile<rows, true>(query, panel, head_dim, scores);
+  ATTEND_NOINLINE static void quad_scores(const Query* const* query, const int8_t* quads, int head_dim,
+                                          int32_t (*scores)[integer_chunk]) {
+    score_tile<rows, true>(query, quads, head_dim, scores);
   }
 
   // As scores, for one row and 32 keys, which are read where they lie, four at a time. A key of one vector takes no loop.
@@ -128,16 +128,16 @@ struct IntegerQuads : IntegerPairs<Operations> {
     }
   }
 
-  static constexpr bool reads_panels = true;
+  static constexpr bool reads_quads = true;
 
-  // Scores of `count` chunks in panels with a query. Two sums for each key, so that few products wait for the ones before.
-  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
-                                               int32_t (*scores)[integer_chunk]) {
+  // Scores of `count` chunks in quads with a query. Two sums for each key, so that few products wait for the ones before.
+  ATTEND_NOINLINE static void scores_in_quads(const Query* query, const int8_t* const* quads, int count, int head_dim,
+                                              int32_t (*scores)[integer_chunk]) {
     constexpr int vectors = integer_chunk / lanes;
     const int32_t first = number_at(query);
     query += query_at;
     for (int i = 0; i < count; ++i) {
-      const int8_t* keys = panels[i];
+      const int8_t* keys = quads[i];
       Vector sums[2][vectors];
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) sums[0][v] = Operations::all(first), sums[1][v] = Operations::all(0);
@@ -157,15 +157,15 @@ struct IntegerQuads : IntegerPairs<Operations> {
     }
   }
 
-  // Adds the values of `count` chunks in panels, times their weights, to the sums of a row.
-  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
-                                               int width, const RowMerges& merges, int32_t* sums) {
+  // Adds the values of `count` chunks in quads, times their weights, to the sums of a row.
+  ATTEND_NOINLINE static void values_in_quads(int32_t (*weights)[integer_chunk], const int8_t* const* quads, int count,
+                                              int width, const RowMerges& merges, int32_t* sums) {
     Bytes bytes[8];
-    const Chunks chunks = {bytes, panels, count, width, merges};
+    const Chunks chunks = {bytes, quads, count, width, merges};
     for (int i = 0; i < count; ++i) Operations::cut_weights(weights[i], bytes[i].low, bytes[i].high);
     int c = 0;
-    for (; c + 4 * lanes <= width; c += 4 * lanes) panel_columns<4>(chunks, c, lanes, sums + c);
-    for (; c < width; c += lanes) panel_columns<1>(chunks, c, width - c, sums + c);
+    for (; c + 4 * lanes <= width; c += 4 * lanes) quad_columns<4>(chunks, c, lanes, sums + c);
+    for (; c < width; c += lanes) quad_columns<1>(chunks, c, width - c, sums + c);
   }
 
  protected:
@@ -227,32 +227,32 @@ struct IntegerQuads : IntegerPairs<Operations> {
   static ATTEND_ALWAYS_INLINE void fours_in_place(const RowsInPlace& rows, const Query* query, const int8_t* keys,
                                                   int32_t* scores, Add add) {
     const Vector start = Operations::all(number_at(query));
-    constexpr int vectors = integer_chunk / lanes, parts = lanes / 4;
+    constexpr int vectors = integer_chunk / lanes, pieces = lanes / 4;
     ATTEND_UNROLL
     for (int v = 0; v < vectors; ++v) {
-      Vector fours[parts];  // sums of products of four keys each, some of each sum in each part
+      Vector fours[pieces];  // sums of products of four keys each, some of each sum in each piece
       ATTEND_UNROLL
-      for (int i = 0; i < parts; ++i, keys = rows.next(keys)) {
+      for (int i = 0; i < pieces; ++i, keys = rows.next(keys)) {
         Vector four[4];
         ATTEND_UNROLL
         for (int j = 0; j < 4; ++j) four[j] = Operations::all(0);
         add(keys, four);
-        fours[i] = of_four<Sum>(four);
+        fours[i] = combine_four<Sum>(four);
       }
-      Operations::store(scores + v * lanes, sum(start, of_parts<Sum>(fours)));
+      Operations::store(scores + v * lanes, sum(start, combine_128<Sum>(fours)));
     }
   }
 
   // Chunks of values, `width` columns each, with the weights of a row.
   struct Chunks {
     const Bytes* bytes;
-    const int8_t* const* panels;
+    const int8_t* const* quads;
     int count;
     int width;
     const RowMerges& merges;
   };
 
-  template <int rows, bool in_panel>
+  template <int rows, bool in_quads>
   static ATTEND_ALWAYS_INLINE void score_tile(const Query* const* query, const int8_t* keys, int head_dim,
                                               int32_t (*scores)[integer_chunk]) {
     for (int k = 0; k < integer_chunk; k += 2 * lanes) {
@@ -262,7 +262,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
       const int8_t* from = keys + k * 4;
       for (int d = 0; d < head_dim; d += 4) {
         Vector low = Operations::load(from), high = Operations::load(from + 4 * lanes);
-        if constexpr (in_panel) low = Operations::flip(low), high = Operations::flip(high);
+        if constexpr (in_quads) low = Operations::flip(low), high = Operations::flip(high);
         from += 4 * integer_chunk;
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) {
@@ -284,17 +284,17 @@ struct IntegerQuads : IntegerPairs<Operations> {
 
   // `vectors` vectors of columns from column c on; `count` of each.
   template <int vectors>
-  static ATTEND_ALWAYS_INLINE void panel_columns(const Chunks& chunks, int c, int count, int32_t* to) {
+  static ATTEND_ALWAYS_INLINE void quad_columns(const Chunks& chunks, int c, int count, int32_t* to) {
     for (int chunk = 0; chunk < chunks.count; ++chunk) {
-      const int8_t* from = chunks.panels[chunk] + 4 * c;
+      const int8_t* from = chunks.quads[chunk] + 4 * c;
       Vector low[vectors], high[vectors];
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) low[v] = high[v] = Operations::all(0);
-      const Bytes* const of_chunk = opaque(chunks.bytes + chunk);
+      const Bytes* const bytes = opaque(chunks.bytes + chunk);
       const int quads = opaque(integer_chunk / 4);
       for (int k = 0; k < quads; ++k, from += 4 * ptrdiff_t(chunks.width)) {
-        const Vector low_quad = Operations::all(number_at(of_chunk->low + 4 * k));
-        const Vector high_quad = Operations::all(number_at(of_chunk->high + 4 * k));
+        const Vector low_quad = Operations::all(number_at(bytes->low + 4 * k));
+        const Vector high_quad = Operations::all(number_at(bytes->high + 4 * k));
         ATTEND_UNROLL
         for (int v = 0; v < vectors; ++v) {
           const int8_t* const at = from + v * 4 * lanes;

@@ -33,9 +33,9 @@ ATTEND_ALWAYS_INLINE __m512i sum(__m512i a, __m512i b) { return _mm512_add_epi32
 ATTEND_ALWAYS_INLINE __m512i larger(__m512i a, __m512i b) { return _mm512_max_epi32(a, b); }
 #endif
 
-// Four rows, 128 bits of each by themselves: row i of the result has quad i of every row.
+// Four rows, 128 bits of each by themselves: row i of the result has lane i of every row.
 template <class Vector>
-ATTEND_ALWAYS_INLINE void transpose_quads(Vector (&rows)[4]) {
+ATTEND_ALWAYS_INLINE void transpose_32(Vector (&rows)[4]) {
   const Vector low_01 = low_32(rows[0], rows[1]), high_01 = high_32(rows[0], rows[1]);
   const Vector low_23 = low_32(rows[2], rows[3]), high_23 = high_32(rows[2], rows[3]);
   rows[0] = low_64(low_01, low_23);
@@ -72,33 +72,33 @@ struct Largest {
 
 // Combines the lanes of each of four rows: row i ends up in lane i of each 128 bits.
 template <class Combined, class Vector>
-ATTEND_ALWAYS_INLINE Vector of_four(const Vector* rows) {
+ATTEND_ALWAYS_INLINE Vector combine_four(const Vector* rows) {
   const Vector a = Combined::combine(low_32(rows[0], rows[1]), high_32(rows[0], rows[1]));
   const Vector b = Combined::combine(low_32(rows[2], rows[3]), high_32(rows[2], rows[3]));
   return Combined::combine(low_64(a, b), high_64(a, b));
 }
 
-// Halves of two rows, or quarters of four: part q of row i becomes part i of row q.
-ATTEND_ALWAYS_INLINE void transpose_parts(__m256i (&rows)[2]) {
+// Two rows of two pieces of 128 bits, or four of four: piece q of row i becomes piece i of row q.
+ATTEND_ALWAYS_INLINE void transpose_128(__m256i (&rows)[2]) {
   const __m256i first = _mm256_permute2x128_si256(rows[0], rows[1], 0x20);
   rows[1] = _mm256_permute2x128_si256(rows[0], rows[1], 0x31);
   rows[0] = first;
 }
 
-// Combines the parts of as many rows as a vector has parts, and the lanes of eight rows: row i ends up in lane i.
+// Combines the pieces of as many rows as a vector has pieces, and the lanes of eight rows: row i ends up in lane i.
 template <class Combined>
-ATTEND_ALWAYS_INLINE __m256i of_parts(__m256i (&rows)[2]) {
-  transpose_parts(rows);
+ATTEND_ALWAYS_INLINE __m256i combine_128(__m256i (&rows)[2]) {
+  transpose_128(rows);
   return Combined::combine(rows[0], rows[1]);
 }
 template <class Combined>
-ATTEND_ALWAYS_INLINE __m256i of_eight(const __m256i (&rows)[8]) {
-  __m256i fours[2] = {of_four<Combined>(rows), of_four<Combined>(rows + 4)};
-  return of_parts<Combined>(fours);
+ATTEND_ALWAYS_INLINE __m256i combine_eight(const __m256i (&rows)[8]) {
+  __m256i fours[2] = {combine_four<Combined>(rows), combine_four<Combined>(rows + 4)};
+  return combine_128<Combined>(fours);
 }
 
 #ifdef ATTEND_AVX512
-ATTEND_ALWAYS_INLINE void transpose_parts(__m512i (&rows)[4]) {
+ATTEND_ALWAYS_INLINE void transpose_128(__m512i (&rows)[4]) {
   const __m512i even_01 = _mm512_shuffle_i32x4(rows[0], rows[1], 0x88), odd_01 = _mm512_shuffle_i32x4(rows[0], rows[1], 0xdd);
   const __m512i even_23 = _mm512_shuffle_i32x4(rows[2], rows[3], 0x88), odd_23 = _mm512_shuffle_i32x4(rows[2], rows[3], 0xdd);
   rows[0] = _mm512_shuffle_i32x4(even_01, even_23, 0x88);
@@ -107,8 +107,8 @@ ATTEND_ALWAYS_INLINE void transpose_parts(__m512i (&rows)[4]) {
   rows[3] = _mm512_shuffle_i32x4(odd_01, odd_23, 0xdd);
 }
 template <class Combined>
-ATTEND_ALWAYS_INLINE __m512i of_parts(__m512i (&rows)[4]) {
-  transpose_parts(rows);
+ATTEND_ALWAYS_INLINE __m512i combine_128(__m512i (&rows)[4]) {
+  transpose_128(rows);
   return Combined::combine(Combined::combine(rows[0], rows[1]), Combined::combine(rows[2], rows[3]));
 }
 template <class Combined>
@@ -116,9 +116,9 @@ ATTEND_ALWAYS_INLINE __m256i half_of(__m512i a) {
   return _mm512_castsi512_si256(Combined::combine(a, _mm512_shuffle_i32x4(a, a, 0x4e)));
 }
 template <class Combined>
-ATTEND_ALWAYS_INLINE __m256i of_eight(const __m512i (&rows)[8]) {
-  __m256i fours[2] = {half_of<Combined>(of_four<Combined>(rows)), half_of<Combined>(of_four<Combined>(rows + 4))};
-  return of_parts<Combined>(fours);
+ATTEND_ALWAYS_INLINE __m256i combine_eight(const __m512i (&rows)[8]) {
+  __m256i fours[2] = {half_of<Combined>(combine_four<Combined>(rows)), half_of<Combined>(combine_four<Combined>(rows + 4))};
+  return combine_128<Combined>(fours);
 }
 #endif
 

@@ -37,7 +37,7 @@ ATTEND_ALWAYS_INLINE void load_rows(const int8_t* from, ptrdiff_t stride, int co
 ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int dimensions,
                                          __m128i (&four)[4]) {
   load_rows(keys + k * stride, stride, count - k, dimensions, four);
-  transpose_quads(four);
+  transpose_32(four);
 }
 
 // The first two bytes of each of four quads, and then the last two.
@@ -130,11 +130,11 @@ struct IntegerX86 {
     }
   }
 
-  // As pack_values, of a chunk that lies in a panel.
-  static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
+  // As pack_values, of a chunk that lies in quads.
+  static void pack_value_quads(const int8_t* quads, int width, int16_t* to) {
     for (int c = 0; c < width; c += 4) {
       for (int quad = 0; quad < integer_chunk / 4; ++quad) {
-        const int8_t* const from = panel + (ptrdiff_t(quad) * width + c) * 4;
+        const int8_t* const from = quads + (ptrdiff_t(quad) * width + c) * 4;
         const __m128i pairs = pairs_apart(load_bytes(from, width - c < 4 ? 4 * (width - c) : 16));
         int16_t* const at = to + (c & -16) * integer_chunk + place_of_quad(quad) * 64 + c % 16 * 2;
         _mm_store_si128(reinterpret_cast<__m128i*>(at), _mm_cvtepi8_epi16(pairs));
@@ -251,11 +251,11 @@ struct IntegerX86 {
         _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srai_epi32(largest, 16), factor), _mm256_srli_epi32(low, 16));
     const __m256i shifted = _mm256_srav_epi32(high, load(scales.right));
     const __m256i rest = _mm256_srlv_epi32(_mm256_and_si256(low, low_bits), _mm256_sub_epi32(_mm256_set1_epi32(16), left));
-    const __m256i parts = _mm256_or_si256(_mm256_sllv_epi32(shifted, left), rest);
+    const __m256i steps = _mm256_or_si256(_mm256_sllv_epi32(shifted, left), rest);
     const __m256i octaves = _mm256_srav_epi32(shifted, _mm256_sub_epi32(_mm256_set1_epi32(weight_octave_bits), left));
     store(to.largest, largest);
     store(to.exponent, _mm256_add_epi32(octaves, _mm256_set1_epi32(1)));
-    const __m256i fraction = _mm256_sub_epi32(_mm256_set1_epi32(2048), _mm256_and_si256(parts, _mm256_set1_epi32(2047)));
+    const __m256i fraction = _mm256_sub_epi32(_mm256_set1_epi32(2048), _mm256_and_si256(steps, _mm256_set1_epi32(2047)));
     store(to.fractions, _mm256_or_si256(fraction, _mm256_slli_epi32(fraction, 16)));
   }
 
