@@ -47,6 +47,7 @@ BEGIN {
     may["tests/adapters/" name[n]] = may[adapter] " tests/adapters/" name[n] " tests/support tests/conformance bench/app"
   }
   may["tests/adapters/tflite"] = may["tests/adapters/tflite"] " bench/boards"  # operators of microcontrollers run on its boards
+  may["bench/exporter/examples"] = "nothing"  # a tool of its own
   for (n = split("gestures keywords anomaly", name, " "); n > 0; --n) {
     example = "bench/exporter/examples/" name[n]
     may[example] = may[example "/model"] = example " " example "/model include/attend/layers.h"  # a model is what attend.export has written
