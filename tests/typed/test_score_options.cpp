@@ -167,7 +167,7 @@ TEST_CASE("score options: each is what the definition says, over arrays and a ca
     check_calls("bits", options, [&](OptionKey& key, int q, int, int j) { key.seen = w.bits.at(q, 0, j); });
     options.bias = w.bias;
     const auto bits_and_bias = [&](OptionKey& key, int q, int h, int j) {
-      key.seen = w.bits.at(q, 0, j);
+      key.seen = w.bits.at(q, 0, j) && w.bias[0][h][j] != -infinity;  // which masks, before the cap too
       key.bias = w.bias[0][h][j];
     };
     check_calls("bits and bias", options, bits_and_bias);
