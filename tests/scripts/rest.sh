@@ -18,6 +18,9 @@
 # installed, each of their sources by itself, and what else check_adapters.sh says; and of targets what targets.sh says.
 # Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
 #
+# PART= is one of five parts that can run on machines beside each other: clang (with sanitizers), linux (its targets), boards (with sizes),
+# vendors (their builds), products (adapters, site, packages).
+#
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -32,6 +35,25 @@ contracted='-march=native -ffp-contract=fast'
 # The slow ones first, so that no worker is left alone with one at the end.
 parts="clang sanitized tiles accuracy ${ALL:+unit dialects} contracted typed_widths site distributed wheel adapters benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
+
+# share_of PART: which checks are PART= of it. What stands in none of them is found when all are run.
+share_of() {
+  for check in $parts; do
+    case $check in
+      clang | sanitized | contracted | typed_widths | dialects) share=clang ;;
+      unit | old_processors | distributed | story) share=linux ;;
+      tiles | stack | accuracy) share=boards ;;
+      benchmarks) share=vendors ;;
+      site | wheel | adapters) share=products ;;
+      *) echo "rest.sh: no part has $check" >&2 && exit 1 ;;
+    esac
+    [ "$share" != "${1:-$share}" ] || printf '%s ' "$check"
+  done
+}
+case ${PART:-clang} in
+  clang | linux | boards | vendors | products) parts=$(share_of "${PART:-}") || exit 1 ;;
+  *) echo 'rest.sh: PART= clang, linux, boards, vendors or products' >&2 && exit 1 ;;
+esac
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems ($rounds: another part), with another library than that of TESTS, but for
 # those of accuracy and of guard pages: sanitizers watch all memory, and contraction changes no address.
@@ -229,9 +251,14 @@ make CXX="$cxx" BUILD="$build" "$build/unit" "$build/emulated" "$build/run" >&2 
 # Parts, targets and boards' sizes follow each other, so that no worker idles: one that finds nothing to begin leaves its place.
 export PLACES="$work/places"
 mkdir -p "$PLACES"
-CXX=$cxx CLANG=$clang MODELS=$models ALL=$ALL JOBS=$jobs sh tests/scripts/targets.sh "$build" >"$work/targets.log" || echo 'part failed: targets' >>"$work/targets.log" &
+: >"$work/targets.log" && : >"$work/size.log"
+case ${PART:-linux} in linux | boards | vendors)
+  CXX=$cxx CLANG=$clang MODELS=$models ALL=$ALL JOBS=$jobs sh tests/scripts/targets.sh "$build" >"$work/targets.log" || echo 'part failed: targets' >>"$work/targets.log" &
+esac
 boards='' && [ -n "${ALL:-}" ] || boards='m0plus m4 m55 rv32imafc'
-TARGETS=$boards JOBS=$jobs sh bench/speed/sizes/size.sh >"$work/size.log" || echo 'part failed: size' >>"$work/size.log" &
+case ${PART:-boards} in boards)
+  TARGETS=$boards JOBS=$jobs sh bench/speed/sizes/size.sh >"$work/size.log" || echo 'part failed: size' >>"$work/size.log" &
+esac
 # shellcheck disable=SC2086
 share_out "$jobs" "$work/log" $parts
 wait

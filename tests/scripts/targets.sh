@@ -26,10 +26,16 @@ application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
 . tests/support/changed.sh
 
 boards=$(sh $board boards)
-targets="aarch64 armv7-a ${ALL:+i686} rv64 rv64v s390x aarch64_be wasm32 $boards"
-targets="$targets vendor/gcc vendor/clang"
+linux="aarch64 armv7-a ${ALL:+i686} rv64 rv64v s390x aarch64_be wasm32" vendors='vendor/gcc vendor/clang'
+case ${PART:-} in
+  linux) targets=$linux ;;
+  boards) targets=$boards ;;
+  vendors) targets=$vendors ;;
+  *) targets="$linux $boards $vendors" ;;
+esac
 # The slow ones first, so that no worker is left alone with one at the end.
-order="vendor/gcc s390x armv7-a aarch64 rv64v vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
+order=$targets
+[ -n "${PART:-}" ] || order="vendor/gcc s390x armv7-a aarch64 rv64v vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
 # Architectures that are tried now and then, by their names alone: TARGETS="powerpc64le hppa" make targets
 others='i686 powerpc64le powerpc sparc64 mips64el mips hppa'
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
@@ -346,7 +352,7 @@ done
 # The backends of this machine, by the list that the library has.
 natives=$(ATTEND_BACKEND=list "$work/digests" | tac | paste -sd' ')
 [ -n "$natives" ] || exit 1
-[ -n "${TARGETS:-}" ] || targets="$natives $targets" order="$order $natives"
+case ${TARGETS:-}/${PART:-linux} in /linux) targets="$natives $targets" order="$order $natives" ;; esac
 # What the first program of README and the application say on this machine.
 $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude bench/boards/example_main.cpp tests/boards/hosted.cpp "$build/libattend.a" \
   -o "$work/example" && "$work/example" >"$work/example.txt" || exit 1
