@@ -51,6 +51,11 @@ $(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | bui
 	@cp $< $(basename $@)
 	@$(CXX) $(FLAGS) -$* $(DOCTEST) -x c++-header $(basename $@) -o $@
 
+#: doctest     unpack Debian's package of doctest below build/, where it is not installed
+.PHONY: doctest
+doctest:
+	@mkdir -p build/doctest && cd build/doctest && apt-get download -qq doctest-dev && dpkg-deb -x doctest-dev_*.deb .
+
 build/doctest.ready:
 	@mkdir -p build
 	@sh tests/support/find_doctest.sh "$(CXX)" build/doctest

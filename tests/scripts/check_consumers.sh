@@ -52,25 +52,4 @@ succeeds "digests: a program with -fshort-enums links with the library as it is"
   tests/boards/digests_main.cpp tests/boards/hosted.cpp "$2/libattend.a" -o "$build/digests" &&
   succeeds "digests: the committed ones" "$build/digests"
 
-# The whole at link time, where functions of several instruction sets meet, and with enumerations that are small everywhere.
-if $cxx -dM -E -x c++ /dev/null | grep -q __clang__; then
-  skip "-flto" "Clang needs a linker of its own version for it"
-elif ! command -v python3 >/dev/null 2>&1; then
-  missing "-flto" "apt-get install python3"
-else
-  whole='-std=c++17 -O1 -flto=2 -fshort-enums -ffp-contract=off'
-  # shellcheck disable=SC2086
-  succeeds "the whole library is one source" env PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/amalgamate.py "$build" &&
-    succeeds "digests: the library and a program link with -flto -fshort-enums" $cxx $whole -Iinclude "$build/attend.cpp" \
-      tests/boards/digests_main.cpp tests/boards/hosted.cpp -o "$build/digests" &&
-    for backend in $(ATTEND_BACKEND=list "$build/digests"); do
-      ATTEND_BACKEND=$backend "$build/digests" >"$build/log" 2>&1
-      case $? in
-        0) ok "digests with -flto: the committed ones on $backend" ;;
-        77) ;; # the processor cannot run it
-        *) fail "digests with -flto on $backend" "$(tail -n 1 "$build/log")" ;;
-      esac
-    done
-fi
-
 finish

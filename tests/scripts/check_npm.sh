@@ -1,5 +1,5 @@
 #!/bin/sh
-# The npm package gives the library's bits in Node, and is as fast as it should be: tests/scripts/check_npm.sh CXX BUILD_DIR
+# The npm package gives the library's bits in Node: tests/scripts/check_npm.sh CXX BUILD_DIR
 cxx=$1
 build=$2/check_npm
 . tests/support/check.sh
@@ -47,36 +47,4 @@ if node --preserve-symlinks "$build/guide.mjs" >"$build/guide.output" 2>&1 && [ 
   ok "the guide's program prints what the guide says"
 else fail "the guide's program" "$(tail -n 3 "$build/guide.output")"; fi
 
-# ---- Speed, beside the library without vectors, and beside the native one without them
-sources=$(ls src/*/*.cpp)
-without_vectors() (
-  cxx=clang++
-  compile_all "$build/plain" "$sources bench/javascript/wasm/memory.cpp" \
-  --target=wasm32 -mbulk-memory -std=c++17 -O2 -ffp-contract=off -ffreestanding -fno-exceptions -fno-rtti -ffunction-sections -Iinclude
-)
-if succeeds "the library without vectors is compiled" without_vectors; then
-  # shellcheck disable=SC2046
-  succeeds "and linked" clang++ --target=wasm32 -nostdlib -Wl,--no-entry -Wl,--gc-sections -Wl,--export=__heap_base \
-    $(python3 bench/packages/c_to_js.py exports) "$build"/plain/*.o -o "$build/plain.wasm" &&
-    node tests/javascript/speed.mjs "$package" "$build/plain.wasm" "$package/attend.wasm" "$package/attend-small.wasm" >"$build/speed"
-  echo 'could you dim the lamp in the bedroom to thirty percent' >"$build/one.txt"
-  native=$(ATTEND_BACKEND=scalar "$folder/playground_native" bench/app/model/household.bin "$build/one.txt" | sed -n 's/.*milliseconds: \([0-9.]*\).*/\1/p')
-  sed "s/^/     /" "$build/speed"
-  echo "     native, scalar: the command $native"
-  nothing_in "$(awk -v native="$native" 'NR == 1 {plain = $2} NR == 2 && $2 * 3 > plain {print "prefill " $2 " ms, " plain " without vectors"}
-    NR == 2 && $3 > 8 * native {print "a command " $3 " ms, natively " native} END {if (NR < 3) print "not measured"}' "$build/speed")" \
-    "with vectors a prefill is at least 3 times as fast, and a command takes at most 8 times as long as natively"
-fi
-
-# ---- Types
-types=build/node/node_modules/typescript/bin/tsc
-[ -f $types ] || (mkdir -p build/node && cd build/node && npm install --no-audit --no-fund --silent typescript@5.7.2) >"$build/log" 2>&1
-if [ -f $types ]; then
-  cp tests/javascript/types.ts "$build/types.mts"
-  if node $types --noEmit --strict --target es2022 --module nodenext --moduleResolution nodenext --lib es2022,dom --skipLibCheck "$build/types.mts" >"$build/log" 2>&1; then
-    ok "types: what is right compiles, what is wrong does not"
-  else fail "types" "$(head -n 3 "$build/log")"; fi
-else
-  missing "types" "npm cannot fetch typescript"
-fi
 finish

@@ -6,8 +6,8 @@
 # at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on
 # RISC-V's vectors with all of their rooms, and compiled for 256 bits, and their operations so; the application's tests on each
 # of these; the typed surface on Armv7-A and s390x; the stack at -O0 and -Os on AArch64, Armv7-A and RISC-V of 64 bits; Clang's
-# big-endian AArch64; WebAssembly without vectors at -Os, in place of the objects that check_npm.sh made; on each board all
-# programs; all kinds of vendors' builds, and each source by itself in these.
+# big-endian AArch64; on each board all programs; all kinds of vendors' builds, and each source by itself in these.
+# PART= linux, boards or vendors: these targets alone.
 build=${1:-build}
 work=$build/targets
 cxx=${CXX:-g++}
@@ -223,9 +223,8 @@ aarch64_be() {
 wasm32() {
   needs "$clang" clang wasm-ld lld node nodejs
   link='-Wl,--no-entry -Wl,--stack-first'
-  # The library without vectors is that of check_npm.sh, and with vectors that of the npm package, if they were made. ALL=1: -Os.
-  objects='' plain=$build/check_npm/plain
-  [ -n "${ALL:-}" ] || [ "$clang" != clang++ ] || [ ! -f "$plain/dispatch.o" ] || sources_changed_since "$plain" || objects=$(ls "$plain"/*.o | grep -v '/memory\.o$')
+  # The library with vectors is that of the npm package, if it was made.
+  objects=''
   freestanding wasm32 "$clang --target=wasm32 -Os" wasm 'node tests/boards/wasm.mjs' || return
   objects=''
   if [ -f build/wasm/attend.wasm ] && make -q wasm CLANG="$clang" >/dev/null 2>&1; then objects=$(echo build/wasm/attend/src/*/*.o); fi
