@@ -23,7 +23,6 @@ kernels="unit conformance ${ALL:+app}" # the rooms of tests without those of the
 # Those with a float unit and a C++ library run the application too.
 application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
 . tests/support/workers.sh
-. tests/support/changed.sh
 
 boards=$(sh $board boards)
 linux="aarch64 armv7-a ${ALL:+i686} rv64 rv64v s390x aarch64_be wasm32" vendors='vendor/gcc vendor/clang'
