@@ -111,10 +111,7 @@ class FormatError {
   float largest_value_ = 0.0f;
 };
 
-// What is promised of int8, for head_dim 32 to 128 and 64 to 4096 keys.
-constexpr double int8_error_bound = 0.01;
-
-// And of int4; with outliers for rotated queries and keys.
-constexpr double int4_error_bound = 0.06;
+// What is promised for head_dim 32 to 128 and 64 to 4096 keys; of int4 with outliers for rotated queries and keys.
+constexpr double float16_error_bound = 0.0002, bfloat16_error_bound = 0.002, int8_error_bound = 0.005, int4_error_bound = 0.06;
 
 }  // namespace attend_test

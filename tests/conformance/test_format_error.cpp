@@ -13,8 +13,8 @@ TEST_CASE("errors of caches in other formats stay within the stated bounds") {
       CAPTURE(keys);
       CHECK(error.largest(Format::int8, Format::int8) <= attend_test::int8_error_bound);
       CHECK(error.largest(Format::int8, Format::float16) <= attend_test::int8_error_bound);
-      CHECK(error.largest(Format::bfloat16, Format::bfloat16) <= attend_test::int8_error_bound);
-      CHECK(error.largest(Format::float16, Format::float16) <= attend_test::int8_error_bound / 8);
+      CHECK(error.largest(Format::bfloat16, Format::bfloat16) <= attend_test::bfloat16_error_bound);
+      CHECK(error.largest(Format::float16, Format::float16) <= attend_test::float16_error_bound);
       CHECK(error.largest(Format::float32, Format::float32) == 0.0);
       CHECK(error.largest(Format::float32, Format::float32, true) < 1e-6);
       for (const bool rotated : {false, true}) {
