@@ -7,10 +7,10 @@ namespace attend::c_surface {
 
 namespace {
 
-// Calls with each batch row, or a part of it.
+// Calls with each batch row, or a part of it. Not inlined: its copies would lie on the stack once for each place of the call.
 template <class Run>
 void each_row_with_options(const Call& call, const CallOptions& call_options, const Parts& cut, Run run) {
-  each_row(call, cut, [&](ptrdiff_t row, int row_part, int row_parts) {
+  each_row(call, cut, [&](ptrdiff_t row, int row_part, int row_parts) ATTEND_NOINLINE {
     core::Problem row_problem = call.option_problem_of_row(row);
     core::RangedOptions options = options_of_row(call_options, row);
     run(row_problem, options, Parts{row_part, row_parts});

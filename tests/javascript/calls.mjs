@@ -24,6 +24,7 @@ function refused(what, work, words) {
 
 const attend = await load();
 const small = await load(readFileSync(`${folder}/attend-small.wasm`));
+check(attend.backend === 'simd128' && small.backend === 'simd128', 'both modules compute with vectors', `${attend.backend}, ${small.backend}`);
 check(C.functions.every((name) => typeof attend.c[name] === 'function'), 'every function of the C surface is exported');
 
 // ---- Household commands
