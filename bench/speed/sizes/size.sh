@@ -4,11 +4,11 @@
 #
 # Prints a table, which build/size.txt keeps, holds it to the limits below and to what the headers promise, and writes the tables
 # of bench/speed/results/sizes.md. TARGETS= chooses boards; then, or where a compiler or an emulator is missing, that page stays as it is.
-# JOBS= is how many builds run at a time. Exit status 77: something is not installed, and the message says what.
+# PAGE= is another copy of that page. JOBS= is how many builds run at a time. Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 board=bench/boards/board.sh
 build=build/size
-page=bench/speed/results/sizes.md
+page=${PAGE:-bench/speed/results/sizes.md}
 at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 levels='-Os -O2'
 all=$(sh "$board" boards)
