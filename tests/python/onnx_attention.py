@@ -1,5 +1,11 @@
 """ONNX's Attention operator (opset 23 to 25) by its definition, in float64, for c_onnx.py and wheel_onnx.py."""
+import pathlib
+import sys
+
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+import float64
 
 RAW, CAPPED, BIASED, WEIGHTS = range(4)  # qk_matmul_output_mode
 random = np.random.default_rng(1)
@@ -60,18 +66,8 @@ def visible(c, lengths, total):
 
 def reference(c, q, k, v, see, bias):
     """Output and the four stages of scores; a query that sees nothing gets zeros."""
-    group = c.heads // c.kv_heads
-    q, k, v = q.astype(np.float64), np.repeat(k, group, 1).astype(np.float64), np.repeat(v, group, 1).astype(np.float64)
-    raw = q @ k.transpose(0, 1, 3, 2) * (1 / np.sqrt(q.shape[3]) if c.scale is None else c.scale)
-    capped = c.softcap * np.tanh(raw / c.softcap) if c.softcap else raw
-    biased = np.where(see, capped + bias, -np.inf)
-    most = biased.max(3, keepdims=True, initial=-np.inf)
-    weights = np.exp(biased - np.where(np.isinf(most), 0, most))
-    total = weights.sum(3, keepdims=True)
-    weights /= np.where(total == 0, 1, total)
-    with np.errstate(divide="ignore"):
-        lse = (np.log(total) + most)[..., 0]
-    return weights @ v, (raw, capped, biased, weights), lse
+    found = float64.attention(q, k, v, see, c.scale, bias, c.softcap)
+    return found.output, (found.raw, found.capped, found.biased, found.weights), found.lse
 
 
 def spoil(c, k, v, see):

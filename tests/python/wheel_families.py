@@ -2,9 +2,13 @@
 the families publish: tests/python/wheel_families.py. Needs numpy."""
 import pathlib
 import re
+import sys
 
 import attend
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+import float64
 from published_rotary import published
 from wheel_checks import check, finish, same
 
@@ -64,17 +68,8 @@ def turned(rows, radians, halves=True, places=None, factor=1.0):
     return found
 
 
-def attention(query, key, value, seen=True, scale=None, bias=0.0, cap=None, sinks=None):
-    group = len(query) // len(key)
-    key, value = np.repeat(key, group, 0), np.repeat(value, group, 0)
-    scores = np.einsum('hqd,hkd->hqk', query, key) * (query.shape[-1] ** -0.5 if scale is None else scale) + bias
-    if cap is not None:
-        scores = cap * np.tanh(scores / cap)
-    scores = np.where(seen, scores, -np.inf)
-    largest = scores.max(-1, keepdims=True)
-    weights = np.exp(scores - largest)
-    total = weights.sum(-1, keepdims=True) + (0 if sinks is None else np.exp(sinks.astype(float)[:, None, None] - largest))
-    return np.einsum('hqk,hkd->hqd', weights / total, value)
+def attention(*arrays, **options):
+    return float64.attention(*arrays, **options).output
 
 
 def causal(window=None, queries=24):

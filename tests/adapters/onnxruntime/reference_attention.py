@@ -1,8 +1,12 @@
 """Attention in float64, from the specifications of ONNX and of com.microsoft's operators: see reference.py."""
 import math
+import os
+import sys
 
 import numpy
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import float64
 from reference import U, Result, chain, wide
 
 HIDDEN = -numpy.inf
@@ -21,40 +25,20 @@ def hidden_unless(visible):
     return numpy.where(visible, 0.0, HIDDEN)
 
 
-def bound_of(n, width, strength, value):
-    """The library's bound for n keys: strength is the largest |scale| * sum of |q k|, value the largest |v|."""
-    k = n + 9 if n <= 64 else 108 + 2 * math.ceil(math.log2(math.ceil(n / 512)))
-    h = min(width, 16) + math.ceil(width / 16) + 1
-    return 6.1e-8 * (k + h * strength) * value
-
-
 def attention(query, key, value, scale=None, bias=None, softcap=0.0, sinks=None, turned=False, scores_mode=None):
     """query [batch, heads, tokens, width], key and value [batch, groups, keys, width], bias what broadcasts to
     [batch, heads, tokens, keys], -inf where a key is not seen; sinks: a logit for each head, or None; turned: query and key went through
     a rotary embedding. Answers the output [batch, heads, tokens, width of values], and the scores that scores_mode asks for."""
-    q, k, v = wide(query), wide(key), wide(value)
-    times = q.shape[1] // k.shape[1]
-    k, v = numpy.repeat(k, times, 1), numpy.repeat(v, times, 1)
-    n, width = k.shape[2], q.shape[3]
+    n, width = key.shape[2], query.shape[3]
     scale = 1 / math.sqrt(width) if not scale else float(numpy.float32(scale))
     bias = numpy.zeros((1, 1, 1, 1)) if bias is None else wide(bias)
-    raw = scale * numpy.matmul(q, k.transpose(0, 1, 3, 2))
-    strength = abs(scale) * numpy.matmul(abs(q), abs(k).transpose(0, 1, 3, 2))
-    capped = softcap * numpy.tanh(raw / softcap) if softcap else raw
-    scores = capped + bias
-    seen = scores != HIDDEN
-    most = numpy.where(seen, scores, -1e300).max(-1, keepdims=True)
-    if sinks is not None:
-        sinks = wide(sinks).reshape(1, -1, 1, 1)
-        most = numpy.maximum(most, sinks)
-    weights = numpy.where(seen, numpy.exp(numpy.where(seen, scores, 0) - numpy.where(seen.any(-1, keepdims=True), most, 0)), 0)
-    total = weights.sum(-1, keepdims=True) + (0 if sinks is None else numpy.exp(sinks - most))
-    weights = weights / numpy.where(total == 0, 1, total)
-    output = numpy.matmul(weights, v)
+    output, raw, capped, scores, weights, _ = float64.attention(query, key, value, bias != HIDDEN, scale, bias, softcap, sinks)
+    many = numpy.repeat(abs(wide(key)), query.shape[1] // key.shape[1], 1)
+    strength, largest = abs(scale) * numpy.matmul(abs(wide(query)), many.transpose(0, 1, 3, 2)), abs(wide(value)).max(initial=0)
     finite = numpy.where(numpy.isfinite(bias), abs(bias), 0).max(initial=0)
     # A rotary embedding moves each of query and key by 3.7 u of its length, the cap adds a tanh, a bias one rounding.
-    ours = bound_of(n, width, strength.max(initial=0) * (2 if turned else 1) + (softcap * 0.5 if softcap else 0) + 0.2 * finite, abs(v).max(initial=0))
-    shipped = U * (2 * n + 30 + (4 * width + 16) * strength.max(initial=0) + 8 * softcap + 4 * finite) * abs(v).max(initial=0)
+    ours = float64.bound(n, width, strength.max(initial=0) * (2 if turned else 1) + (softcap * 0.5 if softcap else 0) + 0.2 * finite, largest)
+    shipped = U * (2 * n + 30 + (4 * width + 16) * strength.max(initial=0) + 8 * softcap + 4 * finite) * largest
     result = Result(output, ours, shipped)
     if scores_mode is None:
         return result
