@@ -8,7 +8,8 @@
 here=$(dirname "$0")
 board=bench/boards/board.sh
 build=build/size
-page=${PAGE:-bench/speed/results/sizes.md}
+page=bench/speed/results/sizes.md
+page=${PAGE:-$page}
 at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 levels='-Os -O2'
 all=$(sh "$board" boards)
