@@ -249,6 +249,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 rm -rf "$work/log"
 mkdir -p "$work/log" || exit 1
 make CXX="$cxx" BUILD="$build" "$build/unit" "$build/emulated" "$build/run" >&2 || exit 1
+# Checks side by side have the npm package in common; what cannot be made they say.
+case ${PART:-products} in products) make CXX="$cxx" BUILD="$build" "$build/playground_native" build/npm >"$work/npm.log" 2>&1 ;; esac
 # Parts, targets and boards' sizes follow each other, so that no worker idles: one that finds nothing to begin leaves its place.
 export PLACES="$work/places"
 mkdir -p "$PLACES"
