@@ -16,13 +16,6 @@ else
   succeeds "the whole library is one source" env PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/amalgamate.py "$build" &&
     succeeds "digests: the library and a program link with -flto -fshort-enums" $cxx $whole -Iinclude "$build/attend.cpp" \
       tests/boards/digests_main.cpp tests/boards/hosted.cpp -o "$build/digests" &&
-    for backend in $(ATTEND_BACKEND=list "$build/digests"); do
-      ATTEND_BACKEND=$backend "$build/digests" >"$build/log" 2>&1
-      case $? in
-        0) ok "digests with -flto: the committed ones on $backend" ;;
-        77) ;; # the processor cannot run it
-        *) fail "digests with -flto on $backend" "$(tail -n 1 "$build/log")" ;;
-      esac
-    done
+    on_each_backend "-flto" digests
 fi
 finish

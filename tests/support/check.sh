@@ -155,14 +155,19 @@ same_bits() {
     # shellcheck disable=SC2086
     succeeds "$1: $program link" $cxx ${2:-} "$build/programs/$program.o" "$build/programs/hosted.o" "$objects"/*.o -o "$build/$program" || continue
     succeeds "$1: $program are the committed ones" "$build/$program"
-    for backend in $(ATTEND_BACKEND=list "$build/$program"); do
-      ATTEND_BACKEND=$backend "$build/$program" >"$build/log" 2>&1
-      case $? in
-        0) ok "$1: $program are the committed ones on $backend" ;;
-        77) ;; # the processor cannot run it
-        *) fail "$1: $program on $backend" "$(tail -n 1 "$build/log")" ;;
-      esac
-    done
+    on_each_backend "$1" $program
+  done
+}
+
+# on_each_backend NAME PROGRAM: what $build/PROGRAM computes is what is committed, on every backend that the processor can run.
+on_each_backend() {
+  for backend in $(ATTEND_BACKEND=list "$build/$2"); do
+    ATTEND_BACKEND=$backend "$build/$2" >"$build/log" 2>&1
+    case $? in
+      0) ok "$1: $2 are the committed ones on $backend" ;;
+      77) ;; # the processor cannot run it
+      *) fail "$1: $2 on $backend" "$(tail -n 1 "$build/log")" ;;
+    esac
   done
 }
 
