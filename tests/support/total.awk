@@ -14,7 +14,7 @@ function left_out(what) {
 /^[^ ]+ +skipped / { left_out($0) }
 /^part failed:/ { ++broken }
 /^== / { part = $2; sub(/:/, "", part) }
-/^FAIL|^part failed|: ERROR: |^make.*\*\*\*/ && ++lines <= 40 { shown = shown "\n" part ": " substr($0, 1, 300) }
+/^FAIL|^part failed|: ERROR: |^ *repeat it: |^make.*\*\*\*/ && ++lines <= 40 { shown = shown "\n" part ": " substr($0, 1, 300) }
 END {
   if (failed == 0) failed = broken + 0
   if (shown != "") print shown
