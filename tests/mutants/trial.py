@@ -27,11 +27,7 @@ class Base:
         sources = sorted(glob.glob("src/*/*.cpp"))
         self.made_of = {source: self.dependencies(source) for source in sources}
         self.sources = sources
-        tests = ["tests/support/main.cpp"]
-        for folder in sorted(os.listdir("tests")):
-            tests += sorted(
-                "tests/%s/%s" % (folder, name) for name in os.listdir("tests/" + folder) if re.match(r"test_\w+\.cpp$", name)
-            )
+        tests = ["tests/support/main.cpp"] + sorted(glob.glob("tests/*/test_*.cpp"))
         self.made_of.update({test: self.dependencies(test) for test in tests})
         # Tests of the application are tests of other code.
         self.tests = [test for test in tests if not any(name.startswith("bench/") for name in self.made_of[test])]
