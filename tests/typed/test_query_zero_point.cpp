@@ -137,9 +137,11 @@ TEST_CASE("query zero points: single tokens, rings, batches and outputs of 16 bi
       REQUIRE(attend::decode(queries, caches, outputs, work, meaning, attend::Part{part, 2}) == Status::ok);
     check(outputs[0]), check(outputs[1]);
     REQUIRE(attend::decode(queries[0], caches[0], wide, work, meaning) == Status::ok);
-    for (int i = 0; i < Talk::query_heads * Talk::value_dim; ++i) {
-      const int number = wide[0][0][i], clamped = number < -128 ? -128 : number > 127 ? 127 : number;
-      REQUIRE(clamped == a->expected[t][0][i]);
+    for (int head = 0; head < Talk::query_heads; ++head) {
+      for (int c = 0; c < Talk::value_dim; ++c) {
+        const int number = wide[0][head][c], clamped = number < -128 ? -128 : number > 127 ? 127 : number;
+        REQUIRE(clamped == a->expected[t][head][c]);
+      }
     }
   }
 }
