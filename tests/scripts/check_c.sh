@@ -66,7 +66,7 @@ nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s
 nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z_]*')" "libattend.so calls no public name"
 
 if command -v python3 >/dev/null 2>&1; then
-  says "ctypes, against float64" python3 tests/python/c_surface.py "$libraries/libattend.so"
+  says "sizes of structs and words of errors, by ctypes" python3 tests/python/c_words.py "$libraries/libattend.so"
   says "right programs without one of their lines" python3 tests/python/leave_out.py "$cxx" "$libraries/libattend.a" "$build"
 else
   missing "ctypes, and programs without a line" "apt-get install python3"
