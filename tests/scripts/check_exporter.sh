@@ -23,7 +23,7 @@ fi
 
 make_packages() { python3 bench/packages/package.py --shared-object "$1" "$build/packages"; }
 succeeds "the package is made" make_packages "$2/libattend.so" || { finish; exit; }
-export PYTHONPATH="$build/packages/python:tests/exporter"
+export PYTHONPATH="$build/packages/python:tests/exporter:tests/support"
 "$python" tests/exporter/check.py "$cxx" "$build/models" "$2/libattend.a" ${TORCH:+--torch} ${ALL:+--damages 1000} >"$build/log" 2>&1
 status=$?
 cat "$build/log"
