@@ -9,19 +9,6 @@ fetched() {
   return 1
 }
 
-# needs_python MODULES PACKAGES: sets $python to an interpreter that has the modules, separated by commas, or says what is missing, and is false
-# then. It imports none, which would take seconds.
-needs_python() {
-  there='import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1].split(","))))'
-  python=${PYTHON:-}
-  for candidate in python3 /usr/bin/python3; do
-    [ -n "$python" ] || { "$candidate" -c "$there" $1 2>/dev/null && python=$candidate; }
-  done
-  [ -n "$python" ] && return
-  missing "python3 with $1" "apt-get install $2"
-  return 1
-}
-
 # one_unit SOURCE…: a translation unit of all of them, for a compiler's -x c++ -, which takes a third of the time that they take one by one.
 # With ALL=1 each_alone reads each of them by itself.
 one_unit() { printf '#include "%s"\n' "$@"; }

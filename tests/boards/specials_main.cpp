@@ -2,6 +2,7 @@
 // of all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as
 // zero.
 #include "../../bench/boards/platform.h"
+#include "../conformance/hash.h"
 #include "../support/random.h"
 #include "attend/core/attention.h"
 
@@ -19,16 +20,6 @@ alignas(attend::config::alignment) float scratch[attend::core::scratch_floats(4,
 void plant(attend_test::Random& random, float* tensor, int count, int kinds) {
   constexpr float specials[] = {__builtin_nanf(""), __builtin_inff(), -__builtin_inff(), 3e38f, -3e38f, 1e20f, 4e6f};
   if (random.between(0, 2) == 0) tensor[random.between(0, count - 1)] = specials[random.between(0, kinds - 1)];
-}
-
-// FNV-1a over the bits, after what is promised of them only.
-uint64_t hash(uint64_t before, float x) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  const uint32_t size = bits & 0x7fffffffu;
-  if (size > 0x7f800000u) bits = 0x7fc00000u;
-  if (size < 0x00800000u) bits = 0;
-  return (before ^ bits) * 0x100000001b3u;
 }
 
 void compute(attend_test::Random& random, bool cached) {
@@ -70,17 +61,15 @@ void compute(attend_test::Random& random, bool cached) {
 }  // namespace
 
 int firmware::run() {
-  uint64_t found = 0xcbf29ce484222325u;
+  uint64_t found = attend_test::hash_begin;
   int special = 0;
   for (int i = 0; i < problems; ++i) {
     for (int cached = 0; cached < 2; ++cached) {
       attend_test::Random random{uint64_t(i)};
       for (float& x : output) x = 0.0f;
       compute(random, cached != 0);
-      for (const float x : output) {
-        found = hash(found, x);
-        special += x != x;
-      }
+      found = attend_test::hash_floats(found, output, sizeof output / sizeof *output);
+      for (const float x : output) special += x != x;
     }
   }
   print_number(uint64_t(problems));

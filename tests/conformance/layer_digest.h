@@ -19,16 +19,8 @@ using attend::Activation;
 constexpr size_t digest_bytes(const LayerCase&) { return 1200 * sizeof(float); }
 inline uint64_t compute_digest(const LayerCase& c, void* memory) { return c.compute(static_cast<float*>(memory)); }
 
-// Of floats, but that numbers below 2^-126 count as 0, because some processors flush them, and NaNs as one NaN.
 inline uint64_t hash_of(const float* floats, size_t count, uint64_t hash = hash_begin) {
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, floats + i, sizeof bits);
-    const uint32_t size = bits & 0x7fffffffu;
-    if (size < 0x800000u) bits = 0;
-    if (size > 0x7f800000u) bits = 0x7fc00000u;
-    hash = hash_number(hash, bits);
-  }
+  for (size_t i = 0; i < count; ++i) hash = hash_number(hash, promised_bits(floats[i]));
   return hash;
 }
 

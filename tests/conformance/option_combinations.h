@@ -109,7 +109,7 @@ class Combination {
 
 // Gives the hash, or 0 when a combination has other bits the other way, or needs more memory; then which is its number.
 inline uint64_t hash_combinations(float* memory, size_t floats, int& number) {
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = hash_begin;
   for (number = 0; number < combination_count; ++number) {
     const Combination combination(number);
     const OptionCase one = combination.drawn(), other = combination.other_way();

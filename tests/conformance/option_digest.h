@@ -200,18 +200,7 @@ inline void run_states(const OptionCase& c, const OptionMemory& m, attend::core:
   attend::core::Floats::finish(p, o);
 }
 
-// FNV-1a over bits, after what is promised of them only: one NaN, one zero, no subnormal floats.
-inline uint64_t hash_floats(uint64_t hash, const float* data, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, data + i, sizeof bits);
-    const uint32_t size = bits & 0x7fffffffu;
-    if (size > 0x7f800000u) bits = 0x7fc00000u;
-    if (size < 0x00800000u) bits = 0;
-    hash = (hash ^ bits) * 0x100000001b3u;
-  }
-  return hash;
-}
+// As hash_floats, of 16 bits.
 inline uint64_t hash_halves(uint64_t hash, const void* data, size_t count, uint32_t infinity) {
   const char* from = static_cast<const char*>(data);
   for (size_t i = 0; i < count; ++i, from += 2) {

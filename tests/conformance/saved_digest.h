@@ -81,9 +81,7 @@ class SavedStates {
                                 saved_case_nodes);
     }
     const attend::core::SavedHead head = save(sum_, next);
-    uint64_t hash = hash_begin;
-    for (size_t i = 0; i < 4 * size_t(head.words); ++i) hash = hash_number(hash, saved_[i], 1);
-    return hash;
+    return hash_bytes(hash_begin, saved_, 4 * size_t(head.words));
   }
 
  private:

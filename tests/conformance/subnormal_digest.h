@@ -101,9 +101,9 @@ inline uint64_t digest_of_rows(float* memory) {
       panels, panels + 4 * row, scales, scales + 16, Format::int8, Format::int8, 1, width, width, 16, {}};
   attend::core::store(cache, 0, 16, {rows, width, width}, {rows, width, width});
   uint64_t hash = hash_bits(scales, 32);
-  for (size_t i = 0; i < 32 * row; ++i) hash = hash_number(hash, reinterpret_cast<const uint8_t*>(panels)[i], 1);
+  hash = hash_bytes(hash, panels, 32 * row);
   attend::core::convert_weights<Format::int8>(rows, 16, width, panels, scales);
-  for (size_t i = 0; i < 16 * row; ++i) hash = hash_number(hash, reinterpret_cast<const uint8_t*>(panels)[i], 1);
+  hash = hash_bytes(hash, panels, 16 * row);
   return hash_number(hash, uint32_t(hash_bits(scales, 16)));
 }
 

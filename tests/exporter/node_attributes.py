@@ -1,11 +1,12 @@
 """Random nodes, each with one attribute that is unknown, or changed: refused by name, or computed right. Nothing is ignored in silence.
 
-Right is what the operator's specification says, in float64, in functions of this file, which share nothing with the exporter. A function
-raises where the specification allows no such node.
+Right is what the operator's specification says, in float64, in functions of this file and, of attention, of
+tests/support/float64.py, which share nothing with the exporter. A function raises where the specification allows no such node.
 """
 import itertools
 import math
 
+import float64
 import numpy
 import onnx
 from onnx import helper, numpy_helper
@@ -107,20 +108,12 @@ def attention(q, k, v, mask=None, is_causal=0, scale=None, softcap=0.0, q_num_he
     q, k, v = split(q, q_num_heads), split(k, kv_num_heads), split(v, kv_num_heads)
     if q_num_heads not in (None, q.shape[1]) or kv_num_heads not in (None, k.shape[1]) or q.shape[1] % k.shape[1]:
         raise ValueError
-    y = numpy.zeros(q.shape[:3] + v.shape[3:])
-    for h, i in itertools.product(range(q.shape[1]), range(q.shape[2])):
-        g, scores = h // (q.shape[1] // k.shape[1]), []
-        for j in range(k.shape[2]):
-            score = q[0, h, i] @ k[0, g, j] * (1 / math.sqrt(q.shape[3]) if scale is None else scale)
-            score = softcap * math.tanh(score / softcap) if softcap else score
-            seen = (not is_causal or j <= i) and (left_window_size < 0 or i - j <= left_window_size) and (right_window_size < 0 or j - i <= right_window_size)
-            if mask is not None:
-                column = j if mask.shape[-1] > 1 else 0
-                of_mask = numpy.broadcast_to(mask, (1, q.shape[1], q.shape[2], mask.shape[-1]))[0, h, i, column] if column < mask.shape[-1] else False
-                seen, score = (seen and bool(of_mask), score) if mask.dtype == bool or of_mask is False else (seen, score + of_mask)
-            scores.append(score if seen else -math.inf)
-        powers = numpy.exp(numpy.array(scores) - max(max(scores), -1e300))
-        y[0, h, i] = powers @ v[0, g] / (powers.sum() or 1)
+    i, j = numpy.ogrid[:q.shape[2], :k.shape[2]]
+    seen = (j <= i if is_causal else True) & (i - j <= left_window_size if left_window_size >= 0 else True) & (
+        j - i <= right_window_size if right_window_size >= 0 else True)
+    if mask is not None:  # of bools; keys after its end are masked
+        seen = seen & numpy.pad(mask, ((0, 0), (0, k.shape[2] - mask.shape[1])))
+    y = float64.attention(q, k, v, seen, scale, cap=softcap).output
     return y if given == 4 else y.transpose(0, 2, 1, 3).reshape(1, q.shape[2], -1)
 
 

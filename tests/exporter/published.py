@@ -4,6 +4,7 @@ import math
 import re
 import struct
 
+import float64
 import numpy
 
 from attend.exporter.gguf import GPT2, LLAMA
@@ -39,10 +40,8 @@ def attention(query, key, value, heads, mask):
     """[tokens, heads * width] each; keys and values may have fewer heads."""
     split = lambda part, count: part.reshape(len(part), count, -1).transpose(1, 0, 2)
     kv_heads = key.shape[1] * heads // query.shape[1]
-    key, value = (numpy.repeat(split(part, kv_heads), heads // kv_heads, 0) for part in (key, value))
-    scores = split(query, heads) @ key.transpose(0, 2, 1) / math.sqrt(query.shape[1] // heads) + mask
-    powers = numpy.exp(scores - scores.max(-1, keepdims=True))
-    return (powers / powers.sum(-1, keepdims=True) @ value).transpose(1, 0, 2).reshape(query.shape)
+    found = float64.attention(split(query, heads), split(key, kv_heads), split(value, kv_heads), bias=mask)
+    return found.output.transpose(1, 0, 2).reshape(query.shape)
 
 
 def turned(x, heads, base, yarn):

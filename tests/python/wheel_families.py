@@ -2,13 +2,10 @@
 the families publish: tests/python/wheel_families.py. Needs numpy."""
 import pathlib
 import re
-import sys
 
 import attend
 import numpy as np
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
-import float64
+from onnx_attention import float64
 from published_rotary import published
 from wheel_checks import check, finish, same
 

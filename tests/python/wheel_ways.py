@@ -8,6 +8,7 @@ import attend._memo as memo
 import attend._sentences as sentences
 import numpy as np
 from attend._arrays import release
+from onnx_attention import float64
 from wheel_checks import check, draw, finish, random, refused, same
 
 
@@ -504,9 +505,8 @@ def ranges_and_documents():
     refused('documents over a cache', 'cannot be had together', lambda: attend.attention(query[0], cache, documents=lengths))
     refused('ranges of a state', 'no option ranges', lambda: attend.State(query, ranges=(first, None)), TypeError)
     bias = draw(70, 70)
-    exact = np.einsum('hqd,hkd->hqk', query[0].astype(float), np.repeat(key[0], 2, 0).astype(float)) / 4 + bias
-    weights = np.exp(2 * np.tanh(exact / 2))
-    wanted = np.einsum('hqk,hkd->hqd', weights / weights.sum(-1, keepdims=True), np.repeat(value[0], 2, 0).astype(float))
+    raw = float64.attention(query[0], key[0], value[0], bias=bias)
+    wanted = float64.attention(0 * query[0], key[0], value[0], bias=2 * np.tanh(raw.biased / 2)).output
     found = attend.attention(query[0], key[0], value[0], bias=bias, soft_cap=2.0, bias_stage='before_cap')
     check(np.abs(found - wanted).max() < 1e-5, 'a bias before the cap')
     refused('a bias before a cap that is not there', 'bias_stage', whole(bias=bias, bias_stage='before_cap'))

@@ -65,20 +65,10 @@ nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s
 # Otherwise a program's own function of such a name would be called in the place of the library's.
 nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z_]*')" "libattend.so calls no public name"
 
-if command -v python3 >/dev/null 2>&1; then
-  says "ctypes, against float64" python3 tests/python/c_surface.py "$libraries/libattend.so"
+if needs python3 python3; then
+  says "sizes of structs and words of errors, by ctypes" python3 tests/python/c_words.py "$libraries/libattend.so"
   says "right programs without one of their lines" python3 tests/python/leave_out.py "$cxx" "$libraries/libattend.a" "$build"
-else
-  missing "ctypes, and programs without a line" "apt-get install python3"
 fi
-numpy=
-for candidate in python3 /usr/bin/python3; do
-  [ -n "$numpy" ] || { "$candidate" -c 'import numpy' 2>/dev/null && numpy=$candidate; }
-done
-if [ -n "$numpy" ]; then
-  says "ONNX's Attention, against float64" "$numpy" tests/python/c_onnx.py "$libraries/libattend.so"
-else
-  missing "ONNX's Attention" "apt-get install python3-numpy"
-fi
+needs_python numpy python3-numpy && says "ONNX's Attention, against float64" "$python" tests/python/c_onnx.py "$libraries/libattend.so"
 
 finish

@@ -10,20 +10,11 @@ build=$2/check_exporter
 rm -rf "$build" && mkdir -p "$build" || exit 1
 export PYTHONDONTWRITEBYTECODE=1
 
-needs=numpy,onnx${TORCH:+,torch} python=${PYTHON:-}
-for candidate in python3 /usr/bin/python3; do
-  [ -n "$python" ] || { "$candidate" -c "import $needs" 2>/dev/null && python=$candidate; }
-done
-if [ -z "$python" ]; then
-  what="apt-get install python3-numpy python3-onnx${TORCH:+ python3-torch}"
-  missing "models are exported" "$what"
-  finish
-  exit
-fi
+needs_python "numpy,onnx${TORCH:+,torch}" "python3-numpy python3-onnx${TORCH:+ python3-torch}" || { finish; exit; }
 
 make_packages() { python3 bench/packages/package.py --shared-object "$1" "$build/packages"; }
 succeeds "the package is made" make_packages "$2/libattend.so" || { finish; exit; }
-export PYTHONPATH="$build/packages/python:tests/exporter"
+export PYTHONPATH="$build/packages/python:tests/exporter:tests/support"
 "$python" tests/exporter/check.py "$cxx" "$build/models" "$2/libattend.a" ${TORCH:+--torch} ${ALL:+--damages 1000} >"$build/log" 2>&1
 status=$?
 cat "$build/log"

@@ -52,12 +52,6 @@ int main() {
 }
 END
 
-needs() { # program package
-  command -v "$1" >/dev/null 2>&1 && return
-  missing "$1" "it was not found: apt-get install $2"
-  false
-}
-
 prints_the_same() { # what program
   "$2" >"$build/output" 2>&1 || { fail "$1 runs" "$(head -n 1 "$build/output")" && return; }
   [ -s "$build/expected" ] || cp "$build/output" "$build/expected"

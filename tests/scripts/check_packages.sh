@@ -10,11 +10,6 @@ rm -rf "$build" && mkdir -p "$build/forward/attend" "$build/system/zephyr/sys" |
 packages=$build/packages
 board=bench/boards/board.sh
 
-needs() { # program package
-  command -v "$1" >/dev/null 2>&1 && return
-  missing "$1" "it was not found: apt-get install $2"
-  false
-}
 needs python3 python3 || { finish && exit; }
 export PYTHONDONTWRITEBYTECODE=1 SECONDS_TO_LIVE=60 # of a program on a board
 
@@ -237,10 +232,7 @@ succeeds "PlatformIO: the example prints what it should" wake "$@"
 # ---- Python
 wheel=$(ls "$packages"/*.whl)
 version=$(basename "$wheel" | cut -d- -f2)
-numpy=''
-for candidate in python3 /usr/bin/python3; do
-  [ -n "$numpy" ] || { $candidate -c 'import numpy' 2>/dev/null && numpy=$candidate; }
-done
+if needs_python numpy python3-numpy; then numpy=$python; else numpy=''; fi
 # numpy comes from the system; the environment has nothing else.
 if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 2>&1; then
   python=$build/venv/bin/python
@@ -262,8 +254,6 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
       env ATTEND_QUICK="${ATTEND_QUICK:-10}" "$python" tests/python/wheel_integers.py
     python3 tests/scripts/pages.py python "$build/pages"
     for page in "$build"/pages/*.py; do succeeds "the wheel runs the page $(basename "$page" .py)" "$python" "$page"; done
-  else
-    missing "the wheel with numpy" "apt-get install python3-numpy"
   fi
 else
   missing "a fresh environment" "$(head -n 1 "$build/log") (Debian: apt-get install python3-venv)"

@@ -7,16 +7,7 @@ library=$2/libattend.so
 rm -rf "$build" && mkdir -p "$build" || exit 1
 export PYTHONDONTWRITEBYTECODE=1
 
-for python in python3 /usr/bin/python3; do
-  "$python" -c 'import clang.cindex, markdown_it, pygments' 2>/dev/null && break
-  python=
-done
-if [ -z "$python" ]; then
-  what="apt-get install python3-clang-19 python3-markdown-it python3-pygments"
-  missing "the site" "$what"
-  finish
-  exit
-fi
+needs_python clang.cindex,markdown_it,pygments "python3-clang-19 python3-markdown-it python3-pygments" || { finish; exit; }
 
 # counted COMMAND…: what prints a line for each check, added to the counts.
 counted() {

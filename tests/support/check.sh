@@ -30,6 +30,22 @@ skip() {
 # missing WHAT WHY: what is not installed, with "apt-get install PACKAGE…" in the reason. It is left out too, and a failure where CI=true.
 missing() { if [ "${CI:-}" = true ]; then fail "$1" "$2"; else skip "$1" "$2"; fi; }
 
+# needs PROGRAM PACKAGES: false where there is no such program, which is said.
+needs() { command -v "$1" >/dev/null 2>&1 || { missing "$1" "it was not found: apt-get install $2"; false; }; }
+
+# needs_python MODULES PACKAGES: sets $python to an interpreter that has the modules, separated by commas, or says what is missing, and is false
+# then. It imports none, which would take seconds.
+needs_python() {
+  there='import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1].split(","))))'
+  python=${PYTHON:-}
+  for candidate in python3 /usr/bin/python3; do
+    [ -n "$python" ] || { "$candidate" -c "$there" "$1" 2>/dev/null && python=$candidate; }
+  done
+  [ -n "$python" ] && return
+  missing "python3 with $1" "apt-get install $2"
+  return 1
+}
+
 # succeeds WHAT COMMAND…: passes when the command does; otherwise the first error that it printed says why. False then.
 succeeds() {
   what=$1

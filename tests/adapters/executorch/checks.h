@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "runtime.h"
+#include "tests/conformance/hash.h"
+#include "tests/support/random.h"
 
 namespace kernels {
 
@@ -25,14 +27,10 @@ inline void check(bool passed, const std::string& what, const std::string& why =
 }
 
 // The same numbers on every machine.
-struct Random {
-  uint64_t state;
-  uint32_t next() {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return uint32_t(state >> 33);
-  }
-  int below(int count) { return int(next() % uint32_t(count)); }
-  float number() { return float(int(next() % 2000001u) - 1000000) / 1000000; }
+struct Random : attend_test::Random {
+  using attend_test::Random::Random;
+  int below(int count) { return between(0, count - 1); }
+  float number() { return uniform(); }
   void fill(std::vector<float>& numbers) {
     for (float& each : numbers) each = number();
   }
@@ -41,13 +39,9 @@ struct Random {
   }
 };
 
-inline uint64_t digest = 1469598103934665603u;
+inline uint64_t digest = attend_test::hash_begin;
 inline void add_to_digest(const std::vector<float>& numbers) {
-  for (const float number : numbers) {
-    uint32_t bits;
-    std::memcpy(&bits, &number, sizeof bits);
-    digest = (digest ^ bits) * 1099511628211u;
-  }
+  digest = attend_test::hash_bytes(digest, numbers.data(), 4 * numbers.size());
 }
 
 // A sequence of `tokens` tokens as a model has it: queries, keys and values of [batch][tokens][heads][dim].

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "../../conformance/hash.h"
 #include "feed.h"
 
 namespace llama {
@@ -34,12 +35,8 @@ inline std::string difference(const Logits& a, const Logits& b) {
   return text;
 }
 
-// FNV-1a, of 64 bits.
 inline std::uint64_t digest(const Logits& logits) {
-  std::uint64_t sum = 14695981039346656037u;
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(logits.numbers.data());
-  for (std::size_t i = 0; i < logits.numbers.size() * sizeof(float); ++i) sum = (sum ^ bytes[i]) * 1099511628211u;
-  return sum;
+  return attend_test::hash_bytes(attend_test::hash_begin, logits.numbers.data(), logits.numbers.size() * sizeof(float));
 }
 
 }  // namespace llama

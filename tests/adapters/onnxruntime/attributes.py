@@ -25,8 +25,7 @@ import nodes_rows  # noqa: F401
 from custom import KINDS, moved
 from form import Numbers
 from hostile import one_of_each
-from reference import Result
-from reference_attention import additive, attention, causal, hidden_unless, join_heads
+from reference_attention import additive, attention, causal, hidden_unless, join_heads, joined
 
 # Attributes that forms never have, with their defaults.
 OTHERS = {"LayerNormalization": {"stash_type": 1}, "Attention": {"softmax_precision": 1}, "com.microsoft.EmbedLayerNormalization": {"mask_index_type": 0},
@@ -190,7 +189,7 @@ def windows(runtime, asked):
                 wrong = None if how == "provider" and "Unrecognized attribute: " in found and "window_size" in found else found
                 refused += 1
             else:
-                wrong = Result(shape(exact.values), shape(exact.bound) if numpy.ndim(exact.bound) else exact.bound).error(found[0], False)
+                wrong = (joined(exact) if three else exact).error(found[0], False)
                 computed += 1
             if wrong:
                 failed += 1

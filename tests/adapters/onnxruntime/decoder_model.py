@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 import model
 from model import DOMAIN
 from reference import sigmoid
-from reference_attention import causal, join_heads, rotated, split_heads
+from reference_attention import attention, causal, join_heads, rotated, split_heads
 
 ROOM = 128  # positions of the rotary tables
 
@@ -103,10 +103,7 @@ class Decoder:
             y = norm(x, "%d.norm1" % i)
             q, k, v = (split_heads((y @ w["%d.%s" % (i, name)])[None], h) for name, h in (("query", self.heads), ("key", self.groups), ("value", self.groups)))
             q, k = (rotated(a, self.cosines[None, :n], self.sines[None, :n]).values for a in (q, k))
-            k, v = numpy.repeat(k, self.heads // self.groups, 1), numpy.repeat(v, self.heads // self.groups, 1)
-            scores = q @ k.transpose(0, 1, 3, 2) / math.sqrt(self.head) + causal(n, n, 0)
-            weights = numpy.exp(scores - scores.max(-1, keepdims=True))
-            x = x + join_heads(weights / weights.sum(-1, keepdims=True) @ v)[0] @ w["%d.output" % i]
+            x = x + join_heads(attention(q, k, v, bias=causal(n, n, 0)).values)[0] @ w["%d.output" % i]
             y = norm(x, "%d.norm2" % i)
             gate = y @ w["%d.gate" % i]
             x = x + (gate * sigmoid(gate) * (y @ w["%d.up" % i])) @ w["%d.down" % i]

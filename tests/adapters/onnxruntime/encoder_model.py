@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 import model
 from reference import gelu
-from reference_attention import join_heads, split_heads
+from reference_attention import attention, join_heads, split_heads
 
 
 class Encoder:
@@ -112,10 +112,7 @@ class Encoder:
         x = norm(w["words"][ids] + w["positions"][:len(ids)], "embeddings")
         for i in range(self.layers):
             q, k, v = (split_heads(project(x, "%d.%s" % (i, n))[None], self.heads) for n in ("query", "key", "value"))
-            scores = q @ k.transpose(0, 1, 3, 2) / math.sqrt(self.width // self.heads)
-            weights = numpy.exp(scores - scores.max(-1, keepdims=True))
-            mixed = join_heads(weights / weights.sum(-1, keepdims=True) @ v)[0]
-            x = norm(x + project(mixed, "%d.output" % i), "%d.attention" % i)
+            x = norm(x + project(join_heads(attention(q, k, v).values)[0], "%d.output" % i), "%d.attention" % i)
             x = norm(x + project(gelu(project(x, "%d.up" % i)), "%d.down" % i), "%d.feed" % i)
         return x
 

@@ -5,7 +5,7 @@ import numpy
 
 from form import Numbers, form
 from reference import Result, wide
-from reference_attention import HIDDEN, additive, attention, causal, hidden_unless, join_heads, rotated, split_heads
+from reference_attention import HIDDEN, additive, attention, causal, hidden_unless, join_heads, joined, rotated, split_heads
 
 BATCH, TOKENS, NEW, PAST = 2, 5, 7, 6
 SCORES = {0: "raw", 1: "capped", 2: "biased", 3: "weights"}
@@ -32,7 +32,7 @@ def add(name, heads=(4, 4), widths=(8, 8), tokens=TOKENS, keys=NEW, past=0, mask
     if three:
         q, k, v = join_heads(q), join_heads(k), join_heads(v)
         attributes.update(q_num_heads=h, kv_num_heads=g)
-        y = Result(join_heads(y.values), y.bound, y.shipped)
+        y = joined(y)
     if scores is not None:
         attributes.update(qk_matmul_output_mode=scores)
     shown = past > 0 if present is None else present
@@ -122,7 +122,7 @@ for three, interleaved, part, positions in itertools.product((False, True), (0, 
         attributes = {**(dict(interleaved=1) if interleaved else {}), **(dict(rotary_embedding_dim=part) if part else {})}
         if three:
             x, attributes["num_heads"] = join_heads(x), heads
-            exact = Result(*(join_heads(a) for a in (exact.values, exact.bound, exact.shipped)))
+            exact = joined(exact)
         elif part:
             attributes["num_heads"] = heads  # the runtime asks for it
         form(name, "RotaryEmbedding", {"x": x, "cosines": cosines, "sines": sines, "positions": place if positions == "table" else None}, exact, attributes=attributes,

@@ -7,7 +7,7 @@ import numpy
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
 import float64
-from reference import U, Result, chain, wide
+from reference import U, Result, wide
 
 HIDDEN = -numpy.inf
 
@@ -21,6 +21,10 @@ def join_heads(x):
     return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
 
 
+def joined(result):
+    return Result(*map(join_heads, (result.values, result.bound, result.shipped)))
+
+
 def hidden_unless(visible):
     return numpy.where(visible, 0.0, HIDDEN)
 
@@ -29,23 +33,17 @@ def attention(query, key, value, scale=None, bias=None, softcap=0.0, sinks=None,
     """query [batch, heads, tokens, width], key and value [batch, groups, keys, width], bias what broadcasts to
     [batch, heads, tokens, keys], -inf where a key is not seen; sinks: a logit for each head, or None; turned: query and key went through
     a rotary embedding. Answers the output [batch, heads, tokens, width of values], and the scores that scores_mode asks for."""
-    n, width = key.shape[2], query.shape[3]
-    scale = 1 / math.sqrt(width) if not scale else float(numpy.float32(scale))
+    scale = 1 / math.sqrt(query.shape[3]) if not scale else float(numpy.float32(scale))
     bias = numpy.zeros((1, 1, 1, 1)) if bias is None else wide(bias)
-    output, raw, capped, scores, weights, _ = float64.attention(query, key, value, bias != HIDDEN, scale, bias, softcap, sinks)
-    many = numpy.repeat(abs(wide(key)), query.shape[1] // key.shape[1], 1)
-    strength, largest = abs(scale) * numpy.matmul(abs(wide(query)), many.transpose(0, 1, 3, 2)), abs(wide(value)).max(initial=0)
-    finite = numpy.where(numpy.isfinite(bias), abs(bias), 0).max(initial=0)
-    # A rotary embedding moves each of query and key by 3.7 u of its length, the cap adds a tanh, a bias one rounding.
-    ours = float64.bound(n, width, strength.max(initial=0) * (2 if turned else 1) + (softcap * 0.5 if softcap else 0) + 0.2 * finite, largest)
-    shipped = U * (2 * n + 30 + (4 * width + 16) * strength.max(initial=0) + 8 * softcap + 4 * finite) * largest
-    result = Result(output, ours, shipped)
+    seen = bias != HIDDEN
+    found = float64.attention(query, key, value, seen, scale, numpy.where(seen, bias, 0), softcap, sinks)
+    # A rotary embedding moves each of query and key by 3.7 u of its length. Plain sums of other kernels round more often.
+    times, plain = 2 if turned else 1, 20
+    result = Result(found.output, found.bound * times, found.bound * times * plain)
     if scores_mode is None:
         return result
-    of_scores = 1.01 * U * (chain(width) + 6) * strength + 4 * U * (abs(capped) + finite)
-    of_weights = U * (2 * chain(width) * strength.max(initial=0) + n / 16 + 40 + 4 * finite) * weights
-    picked = {"raw": (raw, of_scores), "capped": (capped, of_scores), "biased": (scores, of_scores), "weights": (weights, of_weights)}[scores_mode]
-    return result, Result(picked[0], picked[1], picked[1] * 8)
+    bound = (found.weight_bound if scores_mode == "weights" else found.score_bound) * times
+    return result, Result(getattr(found, scores_mode), bound, bound * plain)
 
 
 def causal(tokens, keys, past):

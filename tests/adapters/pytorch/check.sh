@@ -15,7 +15,7 @@ export OMP_WAIT_POLICY=passive # threads that wait for each other sleep: others 
 tests() {
   folder=$1
   shift
-  PYTHONPATH=$folder:tests/adapters/pytorch "$python" -W ignore tests/adapters/pytorch/run.py "$@" >"$folder/tests.log" 2>&1
+  PYTHONPATH=$folder:tests/adapters/pytorch:tests/support "$python" -W ignore tests/adapters/pytorch/run.py "$@" >"$folder/tests.log" 2>&1
 }
 
 needs_python torch,numpy python3-torch || { finish && exit; }

@@ -2,6 +2,8 @@
 import hashlib
 import traceback
 
+import float64
+import numpy
 import torch
 
 
@@ -54,27 +56,14 @@ def refuses(what, sentence, call):
         check(f'{what}: {sentence}', False, 'it is taken')
 
 
-def attention_of_doubles(query, key, value, mask=None, causal=False, scale=None, offset=0, softcap=0.0, left=None, sinks=None):
-    """The definition in float64: what is masked is absent, and a row that sees nothing is 0. Also the weights."""
-    query, key, value = query.double(), key.double(), value.double()
-    heads = query.shape[-3] if query.dim() > 2 else 1
-    if key.dim() > 2 and 1 < key.shape[-3] < heads:
-        key, value = (each.repeat_interleave(heads // each.shape[-3], -3) for each in (key, value))
-    scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if softcap:
-        scores = softcap * torch.tanh(scores / softcap)
-    position = torch.arange(query.shape[-2])[:, None] + offset
-    keys = torch.arange(key.shape[-2])[None]
-    if causal:
-        scores = scores.masked_fill(keys > position, float('-inf'))
+def attention_in_doubles(query, key, value, mask=None, causal=False, scale=None, offset=0, softcap=0.0, left=None, sinks=None):
+    """The definition in float64, and the most that outputs of float32 may be off."""
+    position, keys = numpy.ogrid[offset:offset + query.shape[-2], :key.shape[-2]]
+    seen, bias = keys <= position if causal else True, 0.0
     if left is not None:
-        scores = scores.masked_fill(keys < position - left, float('-inf'))
+        seen = seen & (keys >= position - left)
     if mask is not None:
-        scores = scores.masked_fill(~mask, float('-inf')) if mask.dtype == torch.bool else scores + mask.double()
-    if sinks is not None:
-        sink = sinks.double().view(-1, 1, 1).expand(*scores.shape[:-1], 1)
-        weights = torch.softmax(torch.cat((scores, sink), -1), -1)[..., :-1]
-    else:
-        weights = torch.softmax(scores, -1)
-    weights = weights.nan_to_num(0.0)
-    return weights @ value, weights
+        seen, bias = (seen & mask.numpy(), bias) if mask.dtype == torch.bool else (seen, mask.double().numpy())
+    arrays = [each.double().numpy() for each in (query, key, value)]
+    found, axes = float64.attention(*arrays, seen, scale, bias, softcap, sinks), max(each.ndim for each in arrays)
+    return [torch.from_numpy(each.reshape(each.shape[-axes:])) for each in (found.output, found.bound)]

@@ -8,4 +8,4 @@ build=$2/adapters/pytorch
 python=${PYTHON:-/usr/bin/python3}
 mkdir -p "$build"
 CXX=$cxx sh bench/adapters/pytorch/build.sh "$build" "$python" "$2/libattend.a" >"$build/build.log" 2>&1 || { cat "$build/build.log" >&2; exit 1; }
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$build:tests/adapters/pytorch "$python" tests/adapters/pytorch/invariance.py 2>"$build/invariance.log" || { cat "$build/invariance.log" >&2; exit 1; }
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$build:tests/adapters/pytorch:tests/support "$python" tests/adapters/pytorch/invariance.py 2>"$build/invariance.log" || { cat "$build/invariance.log" >&2; exit 1; }

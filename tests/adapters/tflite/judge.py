@@ -46,7 +46,7 @@ def judge(folder, run):
             wrong.append("%s: no output" % name)
             continue
         exact, bound = case["problem"].exact()
-        off = numpy.abs(output.astype(float) - exact).max() / bound
+        off = (numpy.abs(output.astype(float) - exact) / bound).max()
         worst = max(worst, off)
         if not off <= 1:
             wrong.append("%s: off by %.3g of what is allowed" % (name, off))

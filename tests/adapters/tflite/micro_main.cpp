@@ -7,6 +7,7 @@
 
 #include "../../../bench/adapters/tflite/attend_tflm.h"
 #include "../../../bench/boards/platform.h"
+#include "../../conformance/hash.h"
 #include "micro_interpreter.h"
 
 namespace {
@@ -36,11 +37,9 @@ void fill(void* to, TfLiteType type, int count) {
 }
 
 void print_digest(const char* name, const void* data, std::size_t bytes) {
-  std::uint64_t digest = 14695981039346656037u;
-  for (std::size_t i = 0; i < bytes; ++i) digest = (digest ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
   firmware::print(name);
   firmware::print(" ");
-  firmware::print_number(digest, 16, 16);
+  firmware::print_number(attend_test::hash_bytes(attend_test::hash_begin, data, bytes), 16, 16);
   firmware::print("\n");
 }
 

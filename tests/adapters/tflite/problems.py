@@ -1,6 +1,11 @@
 """Attention problems of the tests: random ones, their float64 results, and the models that compute them."""
+import os
+import sys
+
 import numpy
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import float64
 from flat import Model, flex
 
 
@@ -40,32 +45,18 @@ class Problem:
         arrays = [self.query, self.key, self.value]
         if self.int8:
             arrays = [(a.astype(float) - zero) * float(scale) for a, (scale, zero) in zip(arrays, self.steps)]
-        query, key, value = [a.astype(float).transpose(0, 2, 1, 3) for a in arrays]
-        group = self.heads // self.kv_heads
-        return query, key.repeat(group, 1), value.repeat(group, 1)
+        return [a.astype(float).transpose(0, 2, 1, 3) for a in arrays]
 
     def exact(self):
         """The result in float64, [batch, tokens, heads, value_dim], and how far off it the library may be."""
-        query, key, value = self.real()
-        scale = 1.0 / numpy.sqrt(self.head_dim) if self.scale is None else float(self.scale)
-        scores = query @ key.swapaxes(2, 3) * scale
-        size = numpy.abs(query) @ numpy.abs(key).swapaxes(2, 3) * scale
-        if self.cap:
-            scores = self.cap * numpy.tanh(scores / self.cap)
-        if self.mask is not None:
-            added = numpy.where(self.mask, 0.0, -numpy.inf) if self.mask.dtype == bool else self.mask.astype(float)
-            scores = scores + added
-            size = numpy.where(added > -1e6, size + numpy.abs(numpy.where(added > -1e6, added, 0)), 0)
-        weights = numpy.exp(scores - scores.max(-1, keepdims=True))
-        weights /= weights.sum(-1, keepdims=True)
-        result = (weights @ value).transpose(0, 2, 1, 3)
+        added = numpy.zeros(1) if self.mask is None else numpy.where(self.mask, 0, -numpy.inf) if self.mask.dtype == bool else self.mask.astype(float)
+        seen = added > -1e6
+        found = float64.attention(*self.real(), seen, self.scale, numpy.where(seen, added, 0), self.cap)
+        result = found.output.transpose(0, 2, 1, 3)
         if self.int8:
             scale, zero = self.steps[3]
             return numpy.clip(result / float(scale) + zero, -128, 127), 1.5
-        # include/guide/exactness.md, "For every input"; a cap has nine roundings of its own.
-        k = self.keys + 9 if self.keys <= 64 else 108 + 2 * int(numpy.ceil(numpy.log2(max(1, -(-self.keys // 512)))))
-        h = min(self.head_dim, 16) + -(-self.head_dim // 16) + 1 + (9 if self.cap else 0)
-        return result, 6.1e-8 * (k + h * size.max()) * numpy.abs(value).max()
+        return result, found.bound.transpose(0, 2, 1, 3)
 
     def quantisation(self, which):
         return {} if not self.int8 else {"scale": self.steps[which][0], "zero": self.steps[which][1]}
