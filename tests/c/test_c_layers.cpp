@@ -108,6 +108,7 @@ TEST_CASE("c layers: more tokens than are under way at a time, without a cache, 
   layers->new_cache(Multi::max_tokens, ATTEND_FLOAT32, ATTEND_FLOAT32);
   layers->run(attend_self_attention, (*x)[0], many, (*y)[0]);
   CHECK(same(*y, *expected));
+  CHECK(attend_layer_workspace_size(&layers->problem, &layers->layer) <= sizeof *cache_work);
 }
 
 TEST_CASE("c layers: factors of queries by position and a gate, over a cache that has tokens and across to one") {
