@@ -90,10 +90,10 @@ rooms:
 	@sh tests/support/budget.sh
 
 #: tiles       hot loops of every backend as each compiler makes them: instructions, loads, accesses of the stack, and cycles by models of processors, held to limits
-#:               COMPILERS="gcc clang-19" BACKENDS="avx2 neon64"  some;  LOOPS=all  every loop;  LOOPS=parts  the parts of whole tiles;  LIMITS=write  makes today's figures the limits
+#:               COMPILERS="gcc clang-22" BACKENDS="avx2 neon64"  some;  PROCESSORS=apple-m1  by models of others, without limits;  LOOPS=all  every loop;  LOOPS=parts  the parts of whole tiles;  LIMITS=write  makes today's figures the limits
 .PHONY: tiles
 tiles:
-	@PYTHONDONTWRITEBYTECODE=1 python3 tests/tiles/tiles.py --compilers "$(COMPILERS)" --backends "$(BACKENDS)" \
+	@PYTHONDONTWRITEBYTECODE=1 python3 tests/tiles/tiles.py --compilers "$(COMPILERS)" --backends "$(BACKENDS)" --models "$(PROCESSORS)" \
 	  $(if $(filter all,$(LOOPS)),--all) $(if $(filter parts,$(LOOPS)),--parts) $(if $(filter write,$(LIMITS)),--write) $(if $(JOBS),--jobs $(JOBS))
 
 #: digests     print the table of digests as this build computes it, for tests/conformance/digests.inc

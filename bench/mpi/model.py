@@ -225,6 +225,8 @@ def plot(file):
     terminal = "svg size 760,440 dynamic background rgb 'white' font 'sans-serif,13'"
     subprocess.run(["gnuplot", "-e", "set terminal %s; set output '%s'" % (os.environ.get("TERMINAL", terminal), file),
                     "bench/speed/style.gp", "bench/mpi/model.gp"], check=True)
+    if file.endswith(".svg"):
+        subprocess.run([sys.executable, "bench/speed/compact_svg.py", file], check=True)
 
 
 def main():

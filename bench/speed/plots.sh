@@ -15,6 +15,7 @@ drawn=
 
 draw() {
   gnuplot -e "set terminal $terminal; set output '$folder/$1.$ending'" bench/speed/style.gp "bench/speed/$1.gp"
+  [ "$ending" != svg ] || python3 bench/speed/compact_svg.py "$folder/$1.svg"
   drawn="$drawn $folder/$1.$ending"
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstddef>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -18,6 +17,7 @@
 #include "../../bench/app/tokenizer.h"
 #include "../support/app_checks.h"
 #include "../support/model_files.h"
+#include "../support/needed.h"
 
 using namespace attend_test;
 
@@ -86,16 +86,9 @@ TEST_CASE("app: generation stops where a new text begins, and steps stay within 
   CHECK(app::steps_within(LLONG_MAX, checkpoint.config.seq_len) == 21);
 }
 
-TEST_CASE("app: a real model tells its story, under every backend") {
-  const auto path_in = [](const char* variable) {
-    const char* const text = std::getenv(variable);
-    return std::string(text == nullptr ? "" : text);
-  };
-  const std::string model = path_in("ATTEND_MODEL"), vocabulary = path_in("ATTEND_TOKENIZER"), story = path_in("ATTEND_STORY");
-  if (model.empty() || vocabulary.empty() || story.empty()) {
-    MESSAGE("left out: ATTEND_MODEL, ATTEND_TOKENIZER and ATTEND_STORY name no files");
-    return;
-  }
+TEST_CASE("app: a real model tells its story, under every backend" * needs_model()) {
+  const std::string model = model_file("ATTEND_MODEL"), vocabulary = model_file("ATTEND_TOKENIZER"),
+                    story = model_file("ATTEND_STORY");
   std::ifstream stream(story, std::ios::binary);
   const std::string expected{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   REQUIRE(!expected.empty());

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "../support/gguf_writer.h"
 #include "../support/gpt2_files.h"
 #include "../support/model_files.h"
+#include "../support/needed.h"
 
 using namespace attend_test;
 using app::NumberKind;
@@ -295,16 +295,8 @@ TEST_CASE("app: a GGUF file that is cut or damaged anywhere is refused or comput
   check_damage(good, 8192, good.find("blk.1.ffn_down.weight"), is_refused);
 }
 
-TEST_CASE("app: a real model tells the same story from a GGUF file") {
-  const auto path_in = [](const char* variable) {
-    const char* const text = std::getenv(variable);
-    return std::string(text == nullptr ? "" : text);
-  };
-  const std::string model = path_in("ATTEND_MODEL"), tokenizer_path = path_in("ATTEND_TOKENIZER");
-  if (model.empty() || tokenizer_path.empty()) {
-    MESSAGE("left out: ATTEND_MODEL and ATTEND_TOKENIZER name no files");
-    return;
-  }
+TEST_CASE("app: a real model tells the same story from a GGUF file" * needs_model()) {
+  const std::string model = model_file("ATTEND_MODEL"), tokenizer_path = model_file("ATTEND_TOKENIZER");
   const app::Checkpoint checkpoint = app::load_checkpoint(model);
   const app::Vocabulary vocabulary = app::load_vocabulary(tokenizer_path, checkpoint.config.vocab_size);
   const Folder folder;

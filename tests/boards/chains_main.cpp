@@ -10,7 +10,7 @@
 namespace {
 
 constexpr int most_columns = 20, most_steps = 64, width = 64, a_floats = 4 * 80, b_floats = 80 * 80;
-float a[a_floats], b[b_floats], found[4][width], expected[4][width];
+float a[a_floats], b[b_floats], found[4][width], expected[4][width], *to[4];
 
 template <int count>
 void print_numbers(const char* name, const int (&numbers)[count]) {
@@ -22,9 +22,9 @@ void print_numbers(const char* name, const int (&numbers)[count]) {
 }
 
 template <class Number>
-void define(const attend::ChainsOf<Number>& c, int columns) {
+void define(const attend::ChainsOf<Number>& c) {
   for (int r = 0; r < c.rows; ++r) {
-    for (int column = 0; column < columns; ++column) {
+    for (int column = 0; column < c.columns; ++column) {
       float sum = 0.0f;
       for (int step = 0; step < c.steps; ++step) {
         const float factor = c.a[r * c.a_stride + step];
@@ -35,6 +35,23 @@ void define(const attend::ChainsOf<Number>& c, int columns) {
       to = c.adds ? to + sum : sum;
     }
   }
+}
+
+// Fills the first operand and what was there before, and runs the chains and their definition.
+template <class Number>
+void run(attend::ChainsOf<Number>& c, const Number* second, attend_test::Random& random) {
+  for (float& x : a) x = __builtin_nanf("");
+  for (int r = 0; r < c.rows; ++r) random.fill(a + r * c.a_stride, size_t(c.steps));
+  for (int r = 0; r < 4; ++r) {
+    to[r] = found[r];
+    random.fill(found[r], width);
+    __builtin_memcpy(expected[r], found[r], sizeof found[r]);
+  }
+  c.a = a;
+  c.b = second;
+  c.to = to;
+  define(c);
+  Isa::chains(c);
 }
 
 bool check(attend_test::Random& random) {
@@ -51,26 +68,13 @@ bool check(attend_test::Random& random) {
   c.b_stride = kind == apart ? c.steps + random.between(1, 40) : 1;
   c.column = random.between(0, 20);
   c.adds = random.between(0, 1) != 0;
-  const int columns = c.columns;
 
-  for (float& x : a) x = __builtin_nanf("");
   for (float& x : b) x = __builtin_nanf("");
-  for (int r = 0; r < c.rows; ++r) random.fill(a + r * c.a_stride, size_t(c.steps));
   float* const first = b + random.between(0, 3);
   for (int step = 0; step < c.steps; ++step) {
-    for (int column = 0; column < columns; ++column) first[step * c.b_step + column * c.b_stride] = random.uniform();
+    for (int column = 0; column < c.columns; ++column) first[step * c.b_step + column * c.b_stride] = random.uniform();
   }
-  float* to[4];
-  for (int r = 0; r < 4; ++r) {
-    to[r] = found[r];
-    random.fill(found[r], width);
-    __builtin_memcpy(expected[r], found[r], sizeof found[r]);
-  }
-  c.a = a;
-  c.b = first;
-  c.to = to;
-  define(c, columns);
-  Isa::chains(c);
+  run(c, first, random);
   if (__builtin_memcmp(found, expected, sizeof found) == 0) return true;
   const char* const names[] = {"panel", "columns side by side", "steps side by side"};
   print_numbers(names[kind], {c.rows, c.columns, c.steps, int(c.b_step), int(c.b_stride), int(c.adds)});
@@ -165,22 +169,10 @@ bool check_widened(attend_test::Random& random, const char* name) {
   c.column = random.between(0, 20);
   c.adds = random.between(0, 1) != 0;
 
-  for (float& x : a) x = __builtin_nanf("");
-  for (int r = 0; r < c.rows; ++r) random.fill(a + r * c.a_stride, size_t(c.steps));
   // A step's columns end where memory does, or a few numbers before: their addresses are whole words, or not.
   Number* const first = end_of_memory<Number>() - random.between(0, 8) - c.columns - (c.steps - 1) * c.b_step;
   fill_numbers(random, first, int(end_of_memory<Number>() - first));
-  float* to[4];
-  for (int r = 0; r < 4; ++r) {
-    to[r] = found[r];
-    random.fill(found[r], width);
-    __builtin_memcpy(expected[r], found[r], sizeof found[r]);
-  }
-  c.a = a;
-  c.b = first;
-  c.to = to;
-  define(c, c.columns);
-  Isa::chains(c);
+  run(c, first, random);
   if (same(found[0], expected[0], 4 * width)) return true;
   print_numbers(name, {c.rows, c.columns, c.steps, int(c.b_step), int(c.adds), int(reinterpret_cast<uintptr_t>(first) & 3)});
   firmware::print(" (rows, columns, steps, b_step, adds, b modulo 4): other bits than chains.h defines\n");

@@ -6,6 +6,7 @@
 
 #include "../support/random.h"
 #include "attend/core/integer.h"
+#include "changed.h"
 
 namespace attend_test {
 
@@ -32,80 +33,38 @@ struct IntegerCase {
 
   // How the cases of digests.inc are written.
   constexpr IntegerCase heads(int query, int kv) const {
-    IntegerCase c = *this;
-    c.query_heads = query, c.kv_heads = kv;
-    return c;
+    return changed(*this, &IntegerCase::query_heads, query, &IntegerCase::kv_heads, kv);
   }
   constexpr IntegerCase dims(int head, int value) const {
-    IntegerCase c = *this;
-    c.head_dim = head, c.value_dim = value;
-    return c;
+    return changed(*this, &IntegerCase::head_dim, head, &IntegerCase::value_dim, value);
   }
   constexpr IntegerCase tokens(int count, int of_keys, int at) const {
-    IntegerCase c = *this;
-    c.queries = count, c.keys = of_keys, c.offset = at;
-    return c;
+    return changed(*this, &IntegerCase::queries, count, &IntegerCase::keys, of_keys, &IntegerCase::offset, at);
   }
-  constexpr IntegerCase both_ways() const {
-    IntegerCase c = *this;
-    c.causal = false;
-    return c;
-  }
+  constexpr IntegerCase both_ways() const { return changed(*this, &IntegerCase::causal, false); }
   constexpr IntegerCase steps(double of_scores, double of_output) const {
-    IntegerCase c = *this;
-    c.score_step = of_scores, c.output_steps = of_output;
-    return c;
+    return changed(*this, &IntegerCase::score_step, of_scores, &IntegerCase::output_steps, of_output);
   }
   constexpr IntegerCase zeros(int of_values, int of_output) const {
-    IntegerCase c = *this;
-    c.value_zero = of_values, c.zero = of_output;
-    return c;
+    return changed(*this, &IntegerCase::value_zero, of_values, &IntegerCase::zero, of_output);
   }
-  constexpr IntegerCase by_head() const {
-    IntegerCase c = *this;
-    c.head_scales = true;
-    return c;
-  }
+  constexpr IntegerCase by_head() const { return changed(*this, &IntegerCase::head_scales, true); }
   constexpr IntegerCase window(int to_left, int to_right, int sinks) const {
-    IntegerCase c = *this;
-    c.left = to_left, c.right = to_right, c.sink_tokens = sinks;
-    return c;
+    return changed(*this, &IntegerCase::left, to_left, &IntegerCase::right, to_right, &IntegerCase::sink_tokens, sinks);
   }
   constexpr IntegerCase masked(IntegerMask by, int keys_of_it) const {
-    IntegerCase c = *this;
-    c.mask = by, c.mask_keys = keys_of_it;
-    return c;
+    return changed(*this, &IntegerCase::mask, by, &IntegerCase::mask_keys, keys_of_it);
   }
-  constexpr IntegerCase queries_from(int zero_point) const {
-    IntegerCase c = *this;
-    c.query_zero = zero_point;
-    return c;
-  }
+  constexpr IntegerCase queries_from(int zero_point) const { return changed(*this, &IntegerCase::query_zero, zero_point); }
   constexpr IntegerCase token_scales(bool of_keys, bool of_values) const {
-    IntegerCase c = *this;
-    c.key_scales = of_keys, c.value_scales = of_values;
-    return c;
+    return changed(*this, &IntegerCase::key_scales, of_keys, &IntegerCase::value_scales, of_values);
   }
-  constexpr IntegerCase output(Format its) const {
-    IntegerCase c = *this;
-    c.format = its;
-    return c;
-  }
+  constexpr IntegerCase output(Format its) const { return changed(*this, &IntegerCase::format, its); }
   constexpr IntegerCase ring(int chunks, int sinks) const {
-    IntegerCase c = *this;
-    c.ring_chunks = chunks, c.sink_chunks = sinks;
-    return c;
+    return changed(*this, &IntegerCase::ring_chunks, chunks, &IntegerCase::sink_chunks, sinks);
   }
-  constexpr IntegerCase from(int position) const {
-    IntegerCase c = *this;
-    c.origin = position;
-    return c;
-  }
-  constexpr IntegerCase stopping(int every) const {
-    IntegerCase c = *this;
-    c.state_keys = every;
-    return c;
-  }
+  constexpr IntegerCase from(int position) const { return changed(*this, &IntegerCase::origin, position); }
+  constexpr IntegerCase stopping(int every) const { return changed(*this, &IntegerCase::state_keys, every); }
 
   constexpr bool has_options() const {
     return left >= 0 || right >= 0 || mask != IntegerMask::none || query_zero != 0 || key_scales || value_scales ||

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "attend/core/ranges.h"
+#include "changed.h"
 
 namespace attend_test {
 
@@ -52,140 +53,55 @@ struct OptionCase {
 
   // How the cases of digests.inc are written.
   constexpr OptionCase heads(int query, int kv) const {
-    OptionCase c = *this;
-    c.query_heads = query, c.kv_heads = kv;
-    return c;
+    return changed(*this, &OptionCase::query_heads, query, &OptionCase::kv_heads, kv);
   }
   constexpr OptionCase dims(int head, int value) const {
-    OptionCase c = *this;
-    c.head_dim = head, c.value_dim = value;
-    return c;
+    return changed(*this, &OptionCase::head_dim, head, &OptionCase::value_dim, value);
   }
   constexpr OptionCase tokens(int count, int of_keys, int at) const {
-    OptionCase c = *this;
-    c.queries = count, c.keys = c.mask_keys = of_keys, c.offset = at;
-    return c;
+    return changed(*this, &OptionCase::queries, count, &OptionCase::keys, of_keys, &OptionCase::mask_keys, of_keys,
+                   &OptionCase::offset, at);
   }
-  constexpr OptionCase scaled(float by) const {
-    OptionCase c = *this;
-    c.scale = by;
-    return c;
-  }
+  constexpr OptionCase scaled(float by) const { return changed(*this, &OptionCase::scale, by); }
   constexpr OptionCase factors(float of_scale, float of_queries, float of_keys) const {
-    OptionCase c = *this;
-    c.scale = of_scale, c.spread = of_queries, c.key_spread = of_keys;
-    return c;
+    return changed(*this, &OptionCase::scale, of_scale, &OptionCase::spread, of_queries, &OptionCase::key_spread, of_keys);
   }
-  constexpr OptionCase subnormal(int where) const {
-    OptionCase c = *this;
-    c.subnormals = where;
-    return c;
-  }
-  constexpr OptionCase at(int position) const {
-    OptionCase c = *this;
-    c.offset = position;
-    return c;
-  }
-  constexpr OptionCase both_ways() const {
-    OptionCase c = *this;
-    c.causal = false;
-    return c;
-  }
+  constexpr OptionCase subnormal(int where) const { return changed(*this, &OptionCase::subnormals, where); }
+  constexpr OptionCase at(int position) const { return changed(*this, &OptionCase::offset, position); }
+  constexpr OptionCase both_ways() const { return changed(*this, &OptionCase::causal, false); }
   constexpr OptionCase window(int to_left, int to_right) const {
-    OptionCase c = *this;
-    c.left = to_left, c.right = to_right;
-    return c;
+    return changed(*this, &OptionCase::left, to_left, &OptionCase::right, to_right);
   }
-  constexpr OptionCase pin(int count) const {
-    OptionCase c = *this;
-    c.sink_tokens = count;
-    return c;
-  }
-  constexpr OptionCase with(unsigned more) const {
-    OptionCase c = *this;
-    c.extras |= more;
-    return c;
-  }
+  constexpr OptionCase pin(int count) const { return changed(*this, &OptionCase::sink_tokens, count); }
+  constexpr OptionCase with(unsigned more) const { return changed(*this, &OptionCase::extras, extras | more); }
   constexpr OptionCase mask(int keys_of_it, unsigned rows, int shown) const {
-    OptionCase c = *this;
-    c.mask_keys = keys_of_it, c.mask_rows = rows, c.shown_of_8 = shown;
-    return c;
+    return changed(*this, &OptionCase::mask_keys, keys_of_it, &OptionCase::mask_rows, rows, &OptionCase::shown_of_8, shown);
   }
   constexpr OptionCase relative(int to_left, int to_right) const {
-    OptionCase c = with(relative_table);
-    c.relative_left = to_left, c.relative_right = to_right;
-    return c;
+    return changed(with(relative_table), &OptionCase::relative_left, to_left, &OptionCase::relative_right, to_right);
   }
-  constexpr OptionCase cap(float most) const {
-    OptionCase c = *this;
-    c.soft_cap = most;
-    return c;
-  }
-  constexpr OptionCase before_cap() const {
-    OptionCase c = *this;
-    c.bias_before_cap = true;
-    return c;
-  }
-  constexpr OptionCase scores(attend::core::Scores shown) const {
-    OptionCase c = *this;
-    c.stage = int(shown);
-    return c;
-  }
+  constexpr OptionCase cap(float most) const { return changed(*this, &OptionCase::soft_cap, most); }
+  constexpr OptionCase before_cap() const { return changed(*this, &OptionCase::bias_before_cap, true); }
+  constexpr OptionCase scores(attend::core::Scores shown) const { return changed(*this, &OptionCase::stage, int(shown)); }
   constexpr OptionCase queries_in(attend::core::Format query, attend::core::Format output) const {
-    OptionCase c = *this;
-    c.query_format = query, c.output_format = output;
-    return c;
+    return changed(*this, &OptionCase::query_format, query, &OptionCase::output_format, output);
   }
   constexpr OptionCase keys_in(attend::core::Format key, attend::core::Format value) const {
-    OptionCase c = *this;
-    c.key_format = key, c.value_format = value;
-    return c;
+    return changed(*this, &OptionCase::key_format, key, &OptionCase::value_format, value);
   }
-  constexpr OptionCase cached() const {
-    OptionCase c = *this;
-    c.place = Place::cache;
-    return c;
-  }
+  constexpr OptionCase cached() const { return changed(*this, &OptionCase::place, Place::cache); }
   constexpr OptionCase pages(int groups) const {
-    OptionCase c = *this;
-    c.place = Place::pages, c.page_panels = groups;
-    return c;
+    return changed(*this, &OptionCase::place, Place::pages, &OptionCase::page_panels, groups);
   }
   constexpr OptionCase ring(int panels, int sinks) const {
-    OptionCase c = *this;
-    c.place = Place::ring, c.ring_panels = panels, c.sink_panels = sinks;
-    return c;
+    return changed(*this, &OptionCase::place, Place::ring, &OptionCase::ring_panels, panels, &OptionCase::sink_panels, sinks);
   }
-  constexpr OptionCase from(int position) const {
-    OptionCase c = *this;
-    c.origin = position;
-    return c;
-  }
-  constexpr OptionCase stopping(int every) const {
-    OptionCase c = *this;
-    c.state_keys = every;
-    return c;
-  }
-  constexpr OptionCase merging() const {
-    OptionCase c = *this;
-    c.merged = true;
-    return c;
-  }
-  constexpr OptionCase chunks(int of_keys) const {
-    OptionCase c = *this;
-    c.chunk = of_keys;
-    return c;
-  }
-  constexpr OptionCase documents(int up_to) const {
-    OptionCase c = *this;
-    c.longest = up_to;
-    return c;
-  }
-  constexpr OptionCase rows(int count) const {
-    OptionCase c = *this;
-    c.row_block = count;
-    return c;
-  }
+  constexpr OptionCase from(int position) const { return changed(*this, &OptionCase::origin, position); }
+  constexpr OptionCase stopping(int every) const { return changed(*this, &OptionCase::state_keys, every); }
+  constexpr OptionCase merging() const { return changed(*this, &OptionCase::merged, true); }
+  constexpr OptionCase chunks(int of_keys) const { return changed(*this, &OptionCase::chunk, of_keys); }
+  constexpr OptionCase documents(int up_to) const { return changed(*this, &OptionCase::longest, up_to); }
+  constexpr OptionCase rows(int count) const { return changed(*this, &OptionCase::row_block, count); }
 
   bool has(unsigned extra) const { return (extras & extra) != 0; }
   bool shows(attend::core::Scores shown) const { return stage == int(shown); }

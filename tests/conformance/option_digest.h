@@ -1,6 +1,7 @@
 // The digest of a case with options. Freestanding, as plain_digest.h.
 #pragma once
 
+#include "../support/core_numbers.h"
 #include "cache_call.h"
 #include "hash.h"
 #include "option_memory.h"
@@ -99,11 +100,7 @@ inline attend::core::Paging slots_of(const OptionCase& c, const OptionMemory& m)
 }
 
 inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory& m) {
-  attend::core::Problem p{};
-  p.query = {m.query, ptrdiff_t(c.query_heads) * c.head_dim, c.head_dim};
-  p.output = {m.output, ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
-  p.key = {m.keys, ptrdiff_t(c.kv_heads) * c.head_dim, c.head_dim};
-  p.value = {m.values, ptrdiff_t(c.kv_heads) * c.value_dim, c.value_dim};
+  attend::core::Problem p = problem_over(c, m.query, m.keys, m.values, m.output);
   if (c.place != Place::arrays) {
     const attend::core::Tensor<const float> key = {m.key_floats, p.key.token_stride, p.key.head_stride};
     const attend::core::Tensor<const float> value = {m.value_floats, p.value.token_stride, p.value.head_stride};
@@ -115,15 +112,6 @@ inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory&
     p.value = {m.values, c.value_dim, ptrdiff_t(places(c)) * c.value_dim};
     p.key_panels = true;
   }
-  p.query_heads = c.query_heads;
-  p.kv_heads = c.kv_heads;
-  p.head_dim = c.head_dim;
-  p.value_dim = c.value_dim;
-  p.queries = c.queries;
-  p.keys = c.keys;
-  p.offset = c.offset;
-  p.scale = c.scale;
-  p.causal = c.causal;
   p.row_block = c.row_block;
   p.key_block = c.key_block;
   p.scratch = m.scratch;

@@ -54,11 +54,7 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
   random.fill(key, kv * size_t(c.head_dim), c.key_spread);
   random.fill(value, kv * size_t(c.value_dim));
 
-  attend::core::Problem p{};
-  p.query = {query, ptrdiff_t(c.query_heads) * c.head_dim, c.head_dim};
-  p.output = {output, ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
-  p.key = {key, ptrdiff_t(c.kv_heads) * c.head_dim, c.head_dim};
-  p.value = {value, ptrdiff_t(c.kv_heads) * c.value_dim, c.value_dim};
+  attend::core::Problem p = problem_over(c, query, key, value, output);
   if (c.cache) {
     const size_t key_floats = attend::core::cache_key_floats(c.kv_heads, c.head_dim, c.keys);
     const size_t value_floats = attend::core::cache_value_floats(c.kv_heads, c.value_dim, c.keys);
@@ -68,13 +64,6 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
     p.value = {cache.values, c.value_dim, ptrdiff_t(value_floats) / c.kv_heads};
     p.key_panels = true;
   }
-  p.query_heads = c.query_heads;
-  p.kv_heads = c.kv_heads;
-  p.head_dim = c.head_dim;
-  p.value_dim = c.value_dim;
-  p.keys = c.keys;
-  p.scale = c.scale;
-  p.causal = c.causal;
   p.row_block = c.queries == 1 ? 1 : digest_row_block;
   p.key_block = digest_key_block;
   p.scratch = next;

@@ -46,6 +46,21 @@ std::shared_ptr<float> without_unseen(const void* bytes, std::size_t count, cons
   return std::shared_ptr<float>(guarded, guarded->as<float>());
 }
 
+// All of some ways of a call, of whose keys and values no page is there that no token sees any of.
+template <class Sees>
+void check_unseen(RandomInstance& in, int number, int keys_of_page, Sees sees) {
+  const OptionResults defined = defined_results(in);
+  const std::string problem = in.text();
+  for_each_backend([&](const char* backend) {
+    for (Way way : some_ways(in)) {
+      way.guard = [&](const void* bytes, std::size_t count) { return without_unseen(bytes, count, in, keys_of_page, sees); };
+      const std::string wrong = difference(in, run_options(in, way), defined, true);
+      if (!wrong.empty())
+        FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " rows ", way.rows, " keys ", way.keys, "; ", problem);
+    }
+  });
+}
+
 }  // namespace
 
 TEST_CASE("options: nothing is read outside a mask, table, page, scale, key or value") {
@@ -122,23 +137,11 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask masks for
       }
     }
     in.poison_masked();
-    const OptionResults defined = defined_results(in);
-    const std::string problem = in.text();
-    for_each_backend([&](const char* backend) {
-      for (const Way& chosen : some_ways(in)) {
-        Way way = chosen;
-        way.guard = [&](const void* bytes, std::size_t count) {
-          return without_unseen(bytes, count, in, 64, [&](int t, int j) {
-            const int p = in.s.offset + t;
-            const bool let_through = !in.has(byte_masks) || (j < mask.keys && in.visible[element(t, j)] != 0);
-            return let_through && (j >= p - in.options.left || j < in.options.sink_tokens) && j <= p + in.options.right &&
-                   (!in.s.causal || j <= p);
-          });
-        };
-        const std::string wrong = difference(in, run_options(in, way), defined, true);
-        if (!wrong.empty())
-          FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " rows ", way.rows, " keys ", way.keys, "; ", problem);
-      }
+    check_unseen(in, number, 64, [&](int t, int j) {
+      const int p = in.s.offset + t;
+      const bool let_through = !in.has(byte_masks) || (j < mask.keys && in.visible[element(t, j)] != 0);
+      return let_through && (j >= p - in.options.left || j < in.options.sink_tokens) && j <= p + in.options.right &&
+             (!in.s.causal || j <= p);
     });
   }
 }
@@ -156,21 +159,9 @@ TEST_CASE("options: panels of 16 keys that no window reaches are not read, be th
     in.options.sink_tokens = random.between(0, 40);
     in.places = keys;
     in.poison_masked();
-    const OptionResults defined = defined_results(in);
-    const std::string problem = in.text();
-    for_each_backend([&](const char* backend) {
-      for (const Way& chosen : some_ways(in)) {
-        Way way = chosen;
-        way.guard = [&](const void* bytes, std::size_t count) {
-          return without_unseen(bytes, count, in, 16, [&](int t, int j) {
-            const int p = in.s.offset + t;
-            return j <= p && (j >= p - in.options.left || j < in.options.sink_tokens);
-          });
-        };
-        const std::string wrong = difference(in, run_options(in, way), defined, true);
-        if (!wrong.empty())
-          FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " rows ", way.rows, " keys ", way.keys, "; ", problem);
-      }
+    check_unseen(in, number, 16, [&](int t, int j) {
+      const int p = in.s.offset + t;
+      return j <= p && (j >= p - in.options.left || j < in.options.sink_tokens);
     });
   }
 }

@@ -9,13 +9,6 @@
 
 #include "avx512_intrinsics.h"
 
-// clang-format off
-#include "../../src/isa/x86/integer_vectors.h"
-#include "../../src/isa/x86/integers.h"
-#include "../../src/isa/x86/integer_pairs.h"
-#include "../../src/isa/x86/integer_quads.h"
-// clang-format on
-
 #include "integer_products.h"
 
 #include "../../src/isa/avx512vnni/integers.h"

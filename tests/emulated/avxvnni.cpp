@@ -6,13 +6,6 @@
 #define ATTEND_ISA avxvnni
 #include "../../src/backend/begin.h"
 
-// clang-format off
-#include "../../src/isa/x86/integer_vectors.h"
-#include "../../src/isa/x86/integers.h"
-#include "../../src/isa/x86/integer_pairs.h"
-#include "../../src/isa/x86/integer_quads.h"
-// clang-format on
-
 #include "integer_products.h"
 
 #include "../../src/isa/avxvnni/integers.h"

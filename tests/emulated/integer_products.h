@@ -1,9 +1,16 @@
 // The products of AVX-VNNI and AVX-512 VNNI, lane by lane, in place of the library's assembly: EmulatedQuads is IntegerQuads
-// with them. To be included after begin.h and x86/integer_quads.h.
+// with them. To be included after begin.h.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+
+// clang-format off
+#include "../../src/isa/x86/integer_vectors.h"
+#include "../../src/isa/x86/integers.h"
+#include "../../src/isa/x86/integer_pairs.h"
+#include "../../src/isa/x86/integer_quads.h"
+// clang-format on
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -37,4 +37,24 @@ void move_by(attend::core::Tensor<Data>& tensor, ptrdiff_t numbers) {
   attend::core::move_bytes(tensor.data, numbers * ptrdiff_t(sizeof(Number)));
 }
 
+// A call over arrays without gaps, with the fields that its case has; without blocks and scratch.
+template <class Case>
+attend::core::Problem problem_over(const Case& c, const void* query, const void* key, const void* value, void* output) {
+  attend::core::Problem p{};
+  p.query = {query, ptrdiff_t(c.query_heads) * c.head_dim, c.head_dim};
+  p.output = {output, ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
+  p.key = {key, ptrdiff_t(c.kv_heads) * c.head_dim, c.head_dim};
+  p.value = {value, ptrdiff_t(c.kv_heads) * c.value_dim, c.value_dim};
+  p.query_heads = c.query_heads;
+  p.kv_heads = c.kv_heads;
+  p.head_dim = c.head_dim;
+  p.value_dim = c.value_dim;
+  p.queries = c.queries;
+  p.keys = c.keys;
+  p.offset = c.offset;
+  p.scale = c.scale;
+  p.causal = c.causal;
+  return p;
+}
+
 }  // namespace attend_test

@@ -69,21 +69,7 @@ class Instance {
 
   // The problem of one call over the arrays, without blocks and scratch.
   attend::core::Problem arrays(std::vector<float>& output) const {
-    attend::core::Problem p{};
-    p.query = {query.data(), s.query_heads * s.head_dim, s.head_dim};
-    p.output = {output.data(), s.query_heads * s.value_dim, s.value_dim};
-    p.key = {key.data(), s.kv_heads * s.head_dim, s.head_dim};
-    p.value = {value.data(), s.kv_heads * s.value_dim, s.value_dim};
-    p.query_heads = s.query_heads;
-    p.kv_heads = s.kv_heads;
-    p.head_dim = s.head_dim;
-    p.value_dim = s.value_dim;
-    p.queries = s.queries;
-    p.keys = s.keys;
-    p.offset = s.offset;
-    p.scale = s.scale;
-    p.causal = s.causal;
-    return p;
+    return problem_over(s, query.data(), key.data(), value.data(), output.data());
   }
 
   // One call over the arrays.

@@ -12,6 +12,7 @@
 namespace {
 
 std::string program;
+bool runs_all = false;
 
 // Says how a failure is repeated: its test case alone and, where problems have seeds of their own, its round alone.
 class Repeats : public doctest::IReporter {
@@ -37,7 +38,10 @@ class Repeats : public doctest::IReporter {
   void test_case_end(const doctest::CurrentTestCaseStats&) override {}
   void subcase_start(const doctest::SubcaseSignature&) override {}
   void subcase_end() override {}
-  void test_case_skipped(const doctest::TestCaseData&) override {}
+  // What needed.h leaves out; a filter leaves out what nobody asked for.
+  void test_case_skipped(const doctest::TestCaseData& test) override {
+    if (runs_all && test.m_skip) std::printf("skip %s: %s\n", test.m_name, test.m_description);
+  }
 
  private:
   // Once for each round.
@@ -61,7 +65,7 @@ REGISTER_LISTENER("repeats", 1, Repeats);
 }  // namespace
 
 int main(int argc, char** argv) {
-  program = argv[0];
+  program = argv[0], runs_all = argc == 1;
   const char* wanted = std::getenv("ATTEND_BACKEND");
   if (wanted != nullptr && *wanted != '\0' && !attend::use_backend(wanted)) {
     std::fprintf(stderr, "ATTEND_BACKEND=%s: no such backend here\n", wanted);
@@ -74,7 +78,7 @@ int main(int argc, char** argv) {
   std::printf("; active: %s\n", attend::active_backend());
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (!attend::backend_available(i))
-      std::printf("skip operations and calls of %s: this processor has it not\n", attend::backend_name(i));
+      std::printf("skip calls of %s: this processor lacks the instruction set\n", attend::backend_name(i));
   }
   doctest::Context context(argc, argv);
   return context.run();

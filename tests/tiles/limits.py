@@ -70,8 +70,8 @@ def judge(part, rows, judges_cycles):
                       for model, limit in row.cycles.items() if table.per_unit(loop, model) is not None]
         wrong += [who + "%s has %.4g %s, the limit is %g" % (loop.name, figure, what, limit)
                   for what, figure, limit in found if figure > limit]
-    unknown = {model for row in rows for model in row.cycles} - set(part.backend.models)
-    wrong += [who + "no model is left for the limits of %s" % model for model in sorted(unknown)]
+    unknown = judges_cycles and {model for row in rows for model in row.cycles} - set(part.backend.models)
+    wrong += [who + "no model is left for the limits of %s" % model for model in sorted(unknown or ())]
     judged = [row for row in rows if not (part.absent and row.pattern == whole_tile.NAME)]
     return wrong + [who + "no loop is left for the limit of %s" % row.pattern for row in judged if not row.counts]
 

@@ -1,10 +1,10 @@
 """Shows the hot loops of each backend as each compiler makes them, and holds them to limits.
 
-    tiles.py [--compilers "gcc clang-19"] [--backends "avx2 neon64"] [--all] [--parts] [--write] [--jobs 2]
+    tiles.py [--compilers "gcc clang-22"] [--backends "avx2 neon64"] [--models apple-m1] [--all] [--parts] [--write] [--jobs 2]
 
 From the project's top folder; `make tiles` calls this. A compiler that is missing is skipped, with a line that says what to
-install; where CI=true, that is a failure. So it is with llvm-mca, of the version that the limits of cycles are for. All figures go
-to build/tiles.tsv.
+install; where CI=true, that is a failure. So it is with llvm-mca, of the version that the limits of cycles are for. Other models
+than those of the row, which have no limits, are asked for by --models. All figures go to build/tiles.tsv.
 """
 import argparse
 import concurrent.futures
@@ -89,13 +89,14 @@ def parts_of(given):
     parts, absent = [], []
     for backend in builds.backends():
         if builds.chosen(backend.name, given.backends.split()):
+            backend.models = given.models.split() or backend.models
             found, missing = builds.compilers_of(backend)
             parts += [Part(backend, compiler) for compiler in found if builds.chosen(compiler.name, given.compilers.split())]
             absent += [Part(backend, compiler) for compiler in missing if builds.chosen(compiler.name, given.compilers.split())]
     return parts, absent
 
 
-def judge(parts, absent, tools, judges_all):
+def judge(parts, absent, tools, judges_all, judges_cycles):
     """What passes its limit, and what is not judged."""
     sections = limits.read()
     limited = {compiler for _, compiler in sections}  # a compiler that came after them has none
@@ -116,7 +117,7 @@ def judge(parts, absent, tools, judges_all):
             wrong.append("%s, %s: there are no limits for it: make tiles BACKENDS=%s LIMITS=write"
                          % (*part.names(), part.backend.name))
         else:
-            wrong += limits.judge(part, rows, tools.mca_version == limits.MCA)
+            wrong += limits.judge(part, rows, judges_cycles and tools.mca_version == limits.MCA)
     if tools.mca_version != limits.MCA:
         unjudged.append("cycles: limits are of llvm-mca %s: apt-get install llvm-%s" % (limits.MCA, limits.MCA))
     return wrong, unjudged
@@ -124,8 +125,9 @@ def judge(parts, absent, tools, judges_all):
 
 def arguments():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--compilers", default="", help="some of gcc, clang-14, clang-19, clang-22")
+    options.add_argument("--compilers", default="", help="gcc or clang-%d" % builds.CLANG)
     options.add_argument("--backends", default="", help="some of the backends")
+    options.add_argument("--models", default="", help="processors of llvm-mca instead of those of the rows")
     options.add_argument("--all", action="store_true", help="print every loop")
     options.add_argument("--parts", action="store_true", help="print the parts of whole tiles")
     options.add_argument("--write", action="store_true", help="write today's figures as limits instead of judging them")
@@ -148,8 +150,7 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     parts, absent = parts_of(given)
     if not parts and not absent:
-        clangs = " ".join("clang-%d" % number for number in builds.CLANGS)
-        sys.exit("tiles: these rows have no compiler %s. The compilers are gcc %s" % (given.compilers, clangs))
+        sys.exit("tiles: these rows have no compiler %s. The compilers are gcc clang-%d" % (given.compilers, builds.CLANG))
     newest_source = builds.newest_source()
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         parts = list(pool.map(lambda part: part.work(tools, newest_source, given.parts), parts))
@@ -158,11 +159,13 @@ def main():
         table.show(part, given.all)
     table.write(parts, TABLE)
     if given.write:
+        if given.models:
+            sys.exit("tiles: limits are of the models in tests/tiles/builds.py alone")
         if tools.mca_version != limits.MCA:
             sys.exit("tiles: llvm-mca %s was not found: apt-get install llvm-%s" % (limits.MCA, limits.MCA))
         limits.write([part for part in parts if not part.problem])
         return 0
-    wrong, unjudged = judge(parts, absent, tools, not given.backends and not given.compilers)
+    wrong, unjudged = judge(parts, absent, tools, not given.backends and not given.compilers, not given.models)
     if os.environ.get("CI") == "true":
         wrong, unjudged = unjudged + wrong, []
     print()

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <string>
 
+#include "../support/needed.h"
 #include "attend/attend.h"
 #include "attend/core/options.h"
 
@@ -26,18 +26,13 @@ constexpr auto first_wrong = Operations<attend::Avx512>::first_wrong;
 
 #include "../../src/backend/end.h"
 
-TEST_CASE("formats: vectors of x86, AVX-512, widen to the same floats, in rows of scores and sums too") {
-  for (int i = 0; i < attend::backend_count(); ++i) {
-    if (std::string(attend::backend_name(i)) == "avx512" && attend::backend_available(i))
-      attend_test::check_format_kernels(kernels);
-  }
+TEST_CASE("formats: vectors of x86, AVX-512, widen to the same floats, in rows of scores and sums too" *
+          attend_test::needs_backend("avx512")) {
+  attend_test::check_format_kernels(kernels);
 }
 
-TEST_CASE("operations of x86, AVX-512, do what they must") {
-  for (int i = 0; i < attend::backend_count(); ++i) {
-    if (std::string(attend::backend_name(i)) == "avx512" && attend::backend_available(i))
-      attend_test::check_operations(first_wrong);
-  }
+TEST_CASE("operations of x86, AVX-512, do what they must" * attend_test::needs_backend("avx512")) {
+  attend_test::check_operations(first_wrong);
 }
 
 #endif

@@ -20,14 +20,18 @@ Array read_numbers(Arguments& arguments, std::size_t index, const char* rank, co
   return read;
 }
 
+struct Operands {
+  Array query, key, value;
+};
+Operands read_operands(Arguments& arguments) {
+  return {read_numbers(arguments, 0, "has a query that is not of 4 axes", "has a query that is not Float, Half or BFloat16"),
+          read_numbers(arguments, 1, "has a key that is not of 4 axes", "has a key that is not Float, Half or BFloat16"),
+          read_numbers(arguments, 2, "has a value that is not of 4 axes", "has a value that is not Float, Half or BFloat16")};
+}
+
 void custom_sdpa(KernelRuntimeContext& context, Span<EValue*> stack) {
   Arguments arguments(context, "llama::custom_sdpa", stack, 9);
-  const Array query =
-      read_numbers(arguments, 0, "has a query that is not of 4 axes", "has a query that is not Float, Half or BFloat16");
-  const Array key =
-      read_numbers(arguments, 1, "has a key that is not of 4 axes", "has a key that is not Float, Half or BFloat16");
-  const Array value =
-      read_numbers(arguments, 2, "has a value that is not of 4 axes", "has a value that is not Float, Half or BFloat16");
+  const auto [query, key, value] = read_operands(arguments);
   const Options options = read_options(arguments, 3, 4);
   const std::ptrdiff_t keys = require_shapes(arguments, query, key, value, options);
   const Array output = resized_output(arguments, 8, query, value);
@@ -51,12 +55,7 @@ void custom_quantized_sdpa(KernelRuntimeContext& context, Span<EValue*> stack) {
 
 void sdpa_with_kv_cache(KernelRuntimeContext& context, Span<EValue*> stack) {
   Arguments arguments(context, "llama::sdpa_with_kv_cache", stack, 12);
-  const Array query =
-      read_numbers(arguments, 0, "has a query that is not of 4 axes", "has a query that is not Float, Half or BFloat16");
-  const Array key =
-      read_numbers(arguments, 1, "has a key that is not of 4 axes", "has a key that is not Float, Half or BFloat16");
-  const Array value =
-      read_numbers(arguments, 2, "has a value that is not of 4 axes", "has a value that is not Float, Half or BFloat16");
+  const auto [query, key, value] = read_operands(arguments);
   const Array key_cache = arguments.array(3, 4, "has a key_cache that is not of 4 axes"),
               value_cache = arguments.array(4, 4, "has a value_cache that is not of 4 axes");
   const Options options = read_options(arguments, 5, 7);

@@ -27,12 +27,8 @@ def moved(data):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("runtime")
-    arguments.add_argument("--plugin", required=True)
     arguments.add_argument("--every", type=int, default=1)
-    asked = arguments.parse_args()
-    runtime = host.Runtime(asked.runtime)
-    runtime.register(asked.plugin)
+    asked, runtime = host.opened(arguments)
     count = failed = 0
     for one in [f for f in form.FORMS if f.operator() in KINDS and not f.left][::asked.every]:
         expected = runtime.session(one.model(), provider=True).run(one.fed())

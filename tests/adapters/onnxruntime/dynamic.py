@@ -3,7 +3,6 @@
 DynamicQuantizeLinear, and behind it some MatMulInteger, Cast, Mul, Add and perhaps Gelu spelled out. The plugin makes one node of it, in which
 each row is quantised by itself: every step is one operation of float32, so that the bits are those of NumPy. Gelu has the bits of a Gelu.
 """
-import argparse
 import math
 import sys
 
@@ -99,12 +98,7 @@ def after_wide_rows(runtime):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("runtime")
-    arguments.add_argument("--plugin", required=True)
-    asked = arguments.parse_args()
-    runtime = host.Runtime(asked.runtime)
-    runtime.register(asked.plugin)
+    _, runtime = host.opened()
     gelus = runtime.session(model.one_node("Gelu", {"x": numpy.zeros((1, 1, 1), numpy.float32)}, 1), provider=True)
     failed = count = 0
     for index, (inputs, outputs) in enumerate(EXTENTS):

@@ -8,6 +8,7 @@
 
 What the runtime refuses is raised as an Error with the runtime's own sentence.
 """
+import argparse
 import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 
@@ -220,3 +221,15 @@ class Session:
     def left(self):
         """The operators that the plugin does not compute."""
         return sorted({kind for provider, kind, _ in self.assignment() if provider != PROVIDER})
+
+
+def opened(arguments=None):
+    """A program's arguments, of which the first is the runtime's library and --plugin the adapter's; and the runtime with it."""
+    arguments = arguments or argparse.ArgumentParser()
+    arguments.add_argument("runtime")
+    arguments.add_argument("--plugin")
+    asked = arguments.parse_args()
+    runtime = Runtime(asked.runtime)
+    if asked.plugin:
+        runtime.register(asked.plugin)
+    return asked, runtime

@@ -36,16 +36,11 @@ def check(runtime, one, plugin, level=99):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("runtime")
-    arguments.add_argument("--plugin")
     arguments.add_argument("--only", default="")
     arguments.add_argument("--every", type=int, default=1)
     arguments.add_argument("--level", type=int, default=99)
     arguments.add_argument("--trace", action="store_true", help="names each form first, to find one that crashes")
-    asked = arguments.parse_args()
-    runtime = host.Runtime(asked.runtime)
-    if asked.plugin:
-        runtime.register(asked.plugin)
+    asked, runtime = host.opened(arguments)
     counts = {}
     for i, one in enumerate(f for f in form.FORMS if asked.only in f.operator() + " " + f.name):
         if i % asked.every:

@@ -3,7 +3,6 @@
 The column could be that of every key, as ONNX broadcasts extents of 1, or that of the first one, as opset 24 pads masks that end before the keys do.
 The plugin guesses neither: it refuses the call with a sentence, as the runtime's own kernel does, and goes on.
 """
-import argparse
 import sys
 
 import numpy
@@ -23,12 +22,7 @@ def node(shape, kind, opset, past):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("runtime")
-    arguments.add_argument("--plugin", required=True)
-    asked = arguments.parse_args()
-    runtime = host.Runtime(asked.runtime)
-    runtime.register(asked.plugin)
+    _, runtime = host.opened()
     failed = 0
     for shape in SHAPES:
         for kind, opset, past in ((numpy.bool_, 23, 0), (numpy.float32, 23, 1), (numpy.bool_, 24, 1), (numpy.float32, 24, 0), (numpy.float32, 25, 0)):

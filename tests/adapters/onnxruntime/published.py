@@ -2,7 +2,6 @@
 
 Those of one node of an operator that the plugin takes, in float32; the expected outputs are ONNX's own, within their tolerance (1e-3, 1e-7 absolute).
 """
-import argparse
 import importlib
 import pkgutil
 import sys
@@ -34,13 +33,7 @@ def wrong(session, case):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("runtime")
-    arguments.add_argument("--plugin")
-    asked = arguments.parse_args()
-    runtime = host.Runtime(asked.runtime)
-    if asked.plugin:
-        runtime.register(asked.plugin)
+    asked, runtime = host.opened()
     count = failed = 0
     # Each module makes its cases when it is imported, those of poolings for seconds.
     for found in pkgutil.iter_modules(published.__path__):
