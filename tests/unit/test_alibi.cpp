@@ -4,10 +4,12 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "../conformance/hash.h"
 #include "attend/attend.h"
+#include "attend/attend_c.h"
 
 TEST_CASE("alibi slopes: of 8 heads and of 12") {
   float eight[8], twelve[12];
@@ -18,6 +20,9 @@ TEST_CASE("alibi slopes: of 8 heads and of 12") {
     CHECK(twelve[head] == eight[head]);
   }
   for (int head = 8; head < 12; ++head) CHECK(twelve[head] == float(std::exp2(-0.5 - (head - 8))));
+  float in_c[12] = {};
+  CHECK(attend_alibi_slopes(12, in_c) == ATTEND_OK);
+  CHECK(std::memcmp(in_c, twelve, sizeof in_c) == 0);
 }
 
 TEST_CASE("alibi slopes: of any number of heads, correctly rounded, with the same bits everywhere") {
