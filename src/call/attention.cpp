@@ -6,7 +6,7 @@ namespace attend {
 namespace core {
 namespace {
 
-ATTEND_OPERATION(RunOptions, run_options)
+ATTEND_ENTRY_POINT(RunOptions, run_options)
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
 // from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
