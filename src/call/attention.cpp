@@ -62,7 +62,7 @@ void Floats::finish(const Problem& problem, const Options& options) {
           all = denominator_of(options, head, total.numbers[0], total.numbers[1]);
           epilogue_lse(options, token, head, all);
         }
-        for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.output);
+        for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.factor);
         narrow_row(options.output_format, total.sums, count, moved(problem.output.data, at + c, options.output_format));
       });
     });
