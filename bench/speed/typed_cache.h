@@ -23,7 +23,7 @@ struct FormatMemory {
     };
     unsigned char* const keys = take(attend::core::format_cache_key_bytes(key, heads, dims, tokens));
     unsigned char* const values = take(attend::core::format_cache_value_bytes(value, heads, dims, tokens));
-    const std::size_t scale_bytes = attend::core::format_cache_scale_floats(heads, tokens) * sizeof(float);
+    const std::size_t scale_bytes = attend::core::format_cache_rows(heads, tokens) * sizeof(float);
     const auto scales = [&](Format format) {
       return format == Format::int8 ? static_cast<float*>(static_cast<void*>(take(scale_bytes))) : nullptr;
     };
@@ -35,7 +35,7 @@ struct FormatMemory {
     const std::size_t scaled = std::size_t(key == Format::int8) + std::size_t(value == Format::int8);
     return attend::core::format_cache_key_bytes(key, heads, dims, tokens) +
            attend::core::format_cache_value_bytes(value, heads, dims, tokens) +
-           scaled * attend::core::format_cache_scale_floats(heads, tokens) * sizeof(float);
+           scaled * attend::core::format_cache_rows(heads, tokens) * sizeof(float);
   }
 
   // Points a problem to the cache; the result says how numbers lie in it.

@@ -128,9 +128,9 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
 // attend::bfloat16, attend::int8, attend::int4, or attend::saturated<Format>; one of an integer shape keeps 8-bit numbers as
-// they are. Keys are kept as panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised
-// memory without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape>
-// out{};`). Threads that share one need the caller's lock only while somebody changes it.
+// they are. Keys are kept as panels: floats are read as they lie, other formats too for a few queries, and widened for many. A
+// static cache is zero-initialised memory without any code (in a static struct, only if its other members are initialised too:
+// `attend::Output<Shape> out{};`). Threads that share one need the caller's lock only while somebody changes it.
 //
 // With attend::in_keys as ValueFormat the values are the first value_dim numbers of the keys and in memory once, as in latent
 // attention: a token has one row, and with int8 one scale. append takes the key alone. It is a cache for every call, with the

@@ -207,7 +207,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         width *= 2;
       }
     }
-    online_softmax_row<Isa>(scores, sees.to - from, rows_.max(r), rows_.lane_sums(r), sums, width);
+    row_softmax<Isa>(scores, sees.to - from, rows_.max(r), rows_.lane_sums(r), sums, width);
   }
 
   int open_ = 0;  // the chain whose sums are open

@@ -52,7 +52,7 @@ template <class Isa, class Features>
 class EmbeddedRows : public LostFactors<Isa::flushes> {
  public:
   static constexpr int limit = Features::one_row ? 1 : core::EmbeddedOptionMemory::most_rows;  // of a block
-  static constexpr bool may_fold = Features::arrays || Features::format == core::Format::int8;
+  static constexpr bool may_shrink = Features::arrays || Features::format == core::Format::int8;
   struct Seen {
     int from;
     int to;
@@ -90,7 +90,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   float* scores(int r) const { return scores_ + r * chain_keys; }
   const float* query(int r) const { return is_scaled() ? queries_ + ptrdiff_t(r) * problem_.head_dim : query_; }
   float query_factor() const { return is_scaled() ? 1.0f : query_scale_; }
-  const FoldedRows<may_fold, limit>& folded() const { return folded_; }
+  const ShrunkRows<may_shrink, limit>& shrunk() const { return shrunk_; }
   float* numbers() const { return numbers_; }
 
   float& max(int r) const { return rows_[r].state[core::state_max]; }
@@ -122,11 +122,11 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     } else {
       row.at = {0, 0, visibility_of(problem_, options_, token), token, head};
     }
-    const bool folds =
-        may_fold && options_.key_scales != nullptr && fold_query<Isa>(query_, problem_.head_dim, query_scale_, query);
-    if (folds) folded_.add(r);
-    this->note(scaled && !folds ? scale_query<Isa>(query_, problem_.head_dim, query_scale_, query)
-                                : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
+    const bool shrinks =
+        may_shrink && options_.key_scales != nullptr && shrink_query<Isa>(query_, problem_.head_dim, query_scale_, query);
+    if (shrinks) shrunk_.add(r);
+    this->note(scaled && !shrinks ? scale_query<Isa>(query_, problem_.head_dim, query_scale_, query)
+                                  : loses_factor<Isa>(query_, problem_.head_dim, query_scale_));
     if (has_states()) {
       row.state = element<float>(options_.states, token, head);
       if (options_.begins) state(r).begin();
@@ -179,7 +179,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   void begin_block() {
     tree_ = SegmentTree();
     this->forget();
-    folded_.clear();
+    shrunk_.clear();
   }
 
  private:
@@ -189,7 +189,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   RowState<SumInFloats<Isa>> state(int r) const { return {rows_[r].state, problem_.value_dim}; }
 
   static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
-  bool is_scaled() const { return scaled || folded_.any(); }
+  bool is_scaled() const { return scaled || shrunk_.any(); }
   int row_limit() const { return at_most(problem_.row_block, limit); }
 
   const core::Problem& problem_;
@@ -202,7 +202,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   float** sums_;  // of the open segment, in the states
   float *states_, *chain_, *scores_, *queries_, *numbers_, *nodes_;
   SegmentTree tree_;
-  FoldedRows<may_fold, limit> folded_;
+  ShrunkRows<may_shrink, limit> shrunk_;
 };
 
 // The rows of a plain call: one tile of rows, noted on the stack. Each row sees the first keys. Sums of the first segment grow

@@ -98,8 +98,8 @@ class EmbeddedTiles {
         score_widened(first, begin, end);
       }
       scale_rows(keys_.key_scales(), first, begin, end, rows_.lost());
-      for (int r = 0; rows_.folded().any() && r < count(); ++r) {
-        if (rows_.folded().has(r)) unfold_scores<Isa>(rows_.scores(r) + begin, end - begin);
+      for (int r = 0; rows_.shrunk().any() && r < count(); ++r) {
+        if (rows_.shrunk().has(r)) restore_scores<Isa>(rows_.scores(r) + begin, end - begin);
       }
     }
   }

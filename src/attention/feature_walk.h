@@ -36,9 +36,9 @@ class FeatureWalk {
     // A chain that was begun in another call goes alone. The next stretch is looked for before one is computed, so that memory
     // that hardware cannot foresee is on its way meanwhile.
     const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
-    int last = rows_.has_states() ? options_.first_key & -chain_keys : begin & -chain_keys;  // the open chain, if there is one
+    int last_chain = (rows_.has_states() ? options_.first_key : begin) & -chain_keys;  // by its first key
     const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies, key_block_};
-    Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);
+    Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);  // or no keys
     while (next.count > 0) {
       const Stretch now = next;
       const int after = now.key + now.count;
@@ -46,18 +46,18 @@ class FeatureWalk {
       if (next.key > after && rows_.rows.count <= most_widening_rows) {
         rows_.keys.prefetch(next.key + next.from, next.to - next.from);
       }
-      close_before(last, now.key);
-      last = after - chain_keys;
-      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.seen);
+      close_before(last_chain, now.key);
+      last_chain = after - chain_keys;
+      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.untouched);
     }
-    if (rows_.has_states()) close_before(last, problem_.keys);
+    if (rows_.has_states()) close_before(last_chain, problem_.keys);
     end_rows();
   }
 
  private:
-  using Walked = RowBlock<Isa, AllFeatures>;
+  using Walked = RowBlock<Isa, AllFeatures>;  // which of them a call has is asked while it runs, for a block or tile
   using KeyBlock = typename Walked::KeyBlock;
-  using Steps = Tiles<Isa>;
+  using Kernels = Tiles<Isa>;
 
   void end_rows() {
     rows_.for_each_row([&](int r, int token, int head) {
@@ -68,13 +68,13 @@ class FeatureWalk {
       const Denominator all = denominator_of(options_, head, total.numbers[0], total.numbers[1]);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = score_mod_.shown(token, head);
-        finish_weights<Isa>(shown, options_.score_keys, sums.softmax[r].max, all, rows_.scores);
+        finish_weights<Isa>(shown, options_.score_keys, sums.maxima[r].max, all, rows_.scores);
       }
       epilogue_row<Isa>(problem_, options_, token, head, total.sums, all);
     });
   }
 
-  // Ends the chain and the segment of a key that the next one is not of.
+  // Sums go on from the chain of `key` to the chain of `next`: ends the segment, and the chain of another call, that do not.
   void close_before(int key, int next) {
     const int rows = rows_.rows.count;
     if (has_open_chain_ && next / chain_keys != key / chain_keys) {
@@ -94,8 +94,8 @@ class FeatureWalk {
     rows_.for_each_row([&](int r, int token, int head) { rows_.sums.end_segment(r, rows_.state(token, head), open, next); });
   }
 
-  // seen: whether all rows see all of these keys, and nothing happens to scores.
-  void add_keys(int key, int from, int to, bool seen) {
+  // untouched: whether all rows see all of these keys, and nothing happens to scores.
+  void add_keys(int key, int from, int to, bool untouched) {
     KeyBlock block = rows_.block(key, from, to, visibility_);
     block.begun = true;
     int visible[Isa::tile_rows];
@@ -103,8 +103,8 @@ class FeatureWalk {
     RowTile tile = {0, 0};
     for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
       tile.rows = at_most(rows_.rows.count - tile.r, Isa::tile_rows);
-      if (seen && block.key_scales == nullptr && !rows_.folded.any()) {
-        rows_.template attend_tile<Steps>(tile, block, visible);
+      if (untouched && block.key_scales == nullptr && !rows_.shrunk.any()) {
+        rows_.template attend_tile<Kernels>(tile, block, visible);
       } else {
         add_keys_to_tile(tile, block);
       }
@@ -122,7 +122,7 @@ class FeatureWalk {
     while (from < to && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= to) return;
     if (use_.has_masks && !visibility_.all && !lets_any(options_, row, tile.rows, block.key + from, to - from)) return;
-    rows_.template score<Steps>(tile, block, from, to);
+    rows_.template score<Kernels>(tile, block, from, to);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
     if (visible[tile.rows - 1] > from) add_values(tile, block, from, visible, gaps);
   }
@@ -130,8 +130,8 @@ class FeatureWalk {
   // Returns whether a row may not see a key between others.
   bool modify_scores(const RowTile& tile, const KeySpan& keys, const float* key_scales, const BlockVisibility& visibility) {
     const bool in_range = all_in_range(keys.key + keys.from, visibility);
-    if (rows_.folded.any()) {
-      unfold(tile, keys, key_scales);
+    if (rows_.shrunk.any()) {
+      restore(tile, keys, key_scales);
       key_scales = nullptr;
     }
     if (!use_.modifies && key_scales == nullptr && in_range) return false;
@@ -144,12 +144,12 @@ class FeatureWalk {
     return gaps;
   }
 
-  // The scores of folded queries, after the scales of keys, where these have not multiplied them yet.
-  ATTEND_NOINLINE void unfold(const RowTile& tile, const KeySpan& keys, const float* key_scales) {
+  // The scores of shrunk queries, after the scales of keys, where these have not multiplied them yet.
+  ATTEND_NOINLINE void restore(const RowTile& tile, const KeySpan& keys, const float* key_scales) {
     if (key_scales != nullptr) rows_.scale_weights(tile.rows, keys.from, keys.to, key_scales);
     for (int i = 0; i < tile.rows; ++i) {
       float* const scores = rows_.scores + i * config::score_keys + keys.from;
-      if (rows_.folded.has(tile.r + i)) unfold_scores<Isa>(scores, whole_panels(keys.to) - keys.from);
+      if (rows_.shrunk.has(tile.r + i)) restore_scores<Isa>(scores, whole_panels(keys.to) - keys.from);
     }
   }
 
@@ -157,12 +157,12 @@ class FeatureWalk {
   // these are masked; their score is -inf.
   void add_values(const RowTile& tile, KeyBlock& block, int from, const int* visible, bool gaps) {
     const int r = tile.r, count = tile.rows, to = visible[count - 1];
-    int seen[Isa::tile_rows];
-    for (int i = 0; i < count; ++i) seen[i] = at_least(visible[i] - from, 0);
+    int counts[Isa::tile_rows];  // of the keys that are taken
+    for (int i = 0; i < count; ++i) counts[i] = at_least(visible[i] - from, 0);
     float before[Isa::tile_rows];
-    for (int i = 0; i < count; ++i) before[i] = rows_.sums.softmax[r + i].max;
+    for (int i = 0; i < count; ++i) before[i] = rows_.sums.maxima[r + i].max;
     const Sums sums = rows_.sums.segment_sums(r, true);
-    Steps::softmax(count, rows_.scores + from, seen, rows_.sums.softmax + r, rows_.sums.lane_sums(r), sums);
+    Kernels::softmax(count, rows_.scores + from, counts, rows_.sums.maxima + r, rows_.sums.lane_sums(r), sums);
     if (rows_.has_states()) rows_.sums.scale_chains(r, count, before);
     const bool by_keys = gaps && !rows_.keys.are_finite(block, visibility_);
     if (visible[0] != to) rows_.keys.widen_values(block, visibility_);
@@ -185,11 +185,11 @@ class FeatureWalk {
       while (next < to && is_whole(next)) next += chain_keys;
       next = at_most(next, to);
       if (block.value_scales != nullptr) rows_.scale_weights(count, k & -panel_keys, next, block.value_scales);
-      for (int i = 0; i < count; ++i) seen[i] = at_most(at_least(visible[i] - k, 0), next - k);
+      for (int i = 0; i < count; ++i) counts[i] = at_most(at_least(visible[i] - k, 0), next - k);
       Values values = block.values;
       values.data = moved(values.data, k * values.stride, values.format);
       values.first_chain = chain + chain_keys - k;
-      Steps::value(count, rows_.scores + k, values, seen, sums);
+      Kernels::value(count, rows_.scores + k, values, counts, sums);
     }
   }
 

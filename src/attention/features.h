@@ -4,13 +4,13 @@
 // set has entry points of its own, so that a program holds only what it calls.
 
 struct NoFeatures {
-  static constexpr bool any = false;         // windows, sink tokens, other number formats than float32, scales, rings, pages
-  static constexpr bool score_mods = false;  // soft cap, biases, masks, scores as a result
-  static constexpr bool states = false;      // keys in several calls
+  static constexpr bool any = false;     // windows, sink tokens, other number formats than float32, scales, rings, pages
+  static constexpr bool states = false;  // keys in several calls
 
   // For the embedded form:
-  static constexpr bool arrays = true;    // keys and values lie in arrays too, in any format; else in a cache of `format`
-  static constexpr bool one_row = false;  // blocks are of one row
+  static constexpr bool score_mods = false;  // soft cap, biases, masks, scores as a result
+  static constexpr bool arrays = true;       // keys and values lie in arrays too, in any format; else in a cache of `format`
+  static constexpr bool one_row = false;     // blocks are of one row
   static constexpr core::Format format = core::Format::float32;  // that chains read in place
 };
 

@@ -48,15 +48,15 @@ inline bool is_short_decode(const core::Problem& problem) {
          problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
 }
 
-// The scale of a row of scores, of which `highest` has the highest and that is never NaN.
+// The maximum of a row of scores, of which `highest` has the highest and that is never NaN.
 template <class Isa>
-ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded, bool divides) {
-  SoftmaxState scale = empty_softmax_state();
+ATTEND_ALWAYS_INLINE RowMaximum short_maximum(typename Isa::Vec highest, float* scores, int padded, bool divides) {
+  RowMaximum maximum = no_maximum();
   if (const float highest_score = Isa::highest_lane(highest); highest_score > lowest_max) {
-    raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false, !divides});
-    if (is_far(scale.max)) bring_near<Isa>(scores, padded, scale.max);
+    raise_max<Isa>(highest_score, maximum, nullptr, {nullptr, 0, false, !divides});
+    if (is_far(maximum.max)) bring_near<Isa>(scores, padded, maximum.max);
   }
-  return scale;
+  return maximum;
 }
 
 // The weighted sums of a head's values, where its output will be.
@@ -106,23 +106,23 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
       score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);
     }
   }
-  SoftmaxState scale[heads];
+  RowMaximum maxima[heads];
   for (int i = 0; i < heads; ++i) {
     float* const row = scores + i * panel_keys;
     mask_keys<Isa>(row, keys, panel_keys);
     typename Isa::Vec highest = Isa::broadcast(lowest_max);
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) highest = Isa::max(highest, Isa::load(row + v * Isa::lanes));
-    scale[i] = short_state<Isa>(highest, row, panel_keys, divides);
+    maxima[i] = short_maximum<Isa>(highest, row, panel_keys, divides);
   }
   for (int i = 0; i < heads; i += heads_at_once) {  // a panel's weights are the partial sums of its denominator
     float* const rows = scores + i * panel_keys;
     weights_side_by_side<Isa, heads_at_once, vecs, heads_at_once == 1 ? config::score_keys : panel_keys>(
-        rows, 0, panel_keys, scale + i, false, rows);
+        rows, 0, panel_keys, maxima + i, false, rows);
   }
   for (int i = 0; i < heads; ++i) {
     short_values<Isa>(problem, first_head + i, scores + i * panel_keys, keys);
-    end_short<Isa>(problem, first_head + i, Isa::sum_lanes(scores + i * panel_keys), scale[i].max, divides);
+    end_short<Isa>(problem, first_head + i, Isa::sum_lanes(scores + i * panel_keys), maxima[i].max, divides);
   }
 }
 
@@ -149,11 +149,11 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, int keys, bo
     const int padded = whole_panels(keys);
     mask_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));
-    const SoftmaxState scale = short_state<Isa>(highest, scores, padded, divides);
-    const int done = weights_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums);
-    weights_side_by_side<Isa, 1, panel_keys / Isa::lanes>(scores, done, padded, &scale, false, lane_sums);
+    const RowMaximum maximum = short_maximum<Isa>(highest, scores, padded, divides);
+    const int done = weights_side_by_side<Isa, 1, 4>(scores, 0, padded, &maximum, false, lane_sums);
+    weights_side_by_side<Isa, 1, panel_keys / Isa::lanes>(scores, done, padded, &maximum, false, lane_sums);
     short_values<Isa>(problem, head, scores, keys);
-    end_short<Isa>(problem, head, Isa::sum_lanes(lane_sums), scale.max, divides);
+    end_short<Isa>(problem, head, Isa::sum_lanes(lane_sums), maximum.max, divides);
   }
 }
 

@@ -1,8 +1,8 @@
 // Provides the keys of a block as panels, or as rows where heads are wide and query rows few (key_rows.h), and its values as
 // rows. Keys and values that already lie so are read in place; others are copied to work memory first, as floats.
 
-// Keys per block for a single row. Nothing is read while scores become weights, and prefetches under way cover more of a
-// shorter pause. That pays for halves. Hardware prefetches floats well enough, and int8 is bound by arithmetic.
+// The most keys per block for one row (C plans up to 512, OptionPlan 64). Nothing is read while scores become weights, and
+// prefetches cover more of a shorter pause: that pays for halves. Floats need none, and int8 is bound by arithmetic.
 inline int decode_block(const core::Options& options) {
   const bool halves = options.key_format == core::Format::float16 || options.key_format == core::Format::bfloat16;
   return halves ? 128 : config::decode_keys;
@@ -27,9 +27,9 @@ class KeySource {
     int from;
     int to;
     bool begun;          // whether the rows' sums of the segment have begun
-    bool in_place;       // whether they may be read where they lie
+    bool together;       // whether their panels lie one after another, and each may be read
     signed char finite;  // whether all values are; -1: not known yet
-    ptrdiff_t slot;      // of position `key`, where in_place
+    ptrdiff_t slot;      // of position `key`, where they lie together
     Panels panels;
     Values values;            // like panels, in another format than float32 only where they are read as they lie
     const float* key_scales;  // of keys that are packed as floats; panels of other formats have theirs
@@ -53,19 +53,19 @@ class KeySource {
     }
   }
 
-  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more rows they are widened once.
-  // Values are gathered when several tiles read them and they lie far apart, because they would then share few sets of the
-  // cache.
+  // Keys for so many rows. A few rows read other formats in place, a single one int4; for more they are widened, anew for each
+  // block of rows and head: work memory has room for a block of keys. Values are gathered when several tiles read them and they
+  // lie far apart, because they would then share few sets of the cache.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;
     made.from = from;
     made.to = to;
     made.begun = false;
-    made.in_place = in_place(key, from, to, visibility);
+    made.together = lie_together(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few_rows = Features::any && rows <= most_widening_rows && made.in_place;
+    const bool few_rows = Features::any && rows <= most_widening_rows && made.together;
     const bool reads_keys_in_place = few_rows && problem_.key_panels && widens_in_registers(key_format(), rows);
     const bool reads_values_in_place = few_rows && widens_in_registers(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
@@ -74,7 +74,7 @@ class KeySource {
     made.panels = keeps_rows_ ? Panels() : reads_keys_in_place ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = reads_keys_in_place ? key_scales : nullptr;
     made.key_scales = reads_keys_in_place ? nullptr : key_scales;
-    made.values = reads_values_in_place || (made.in_place && !gathers && value_format() == core::Format::float32)
+    made.values = reads_values_in_place || (made.together && !gathers && value_format() == core::Format::float32)
                       ? values_in_place(made)
                       : gathered_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
@@ -91,7 +91,7 @@ class KeySource {
     const ptrdiff_t stride = problem_.key.token_stride;
     const int dims = problem_.head_dim;
     if (!Features::any ||
-        (block.in_place && key_format() == core::Format::float32 && stride == dims && block.key + from >= origin())) {
+        (block.together && key_format() == core::Format::float32 && stride == dims && block.key + from >= origin())) {
       return static_cast<const float*>(keys_of_head_) + (block.slot + from - origin()) * dims;
     }
     for (int i = 0; i < count; ++i) {
@@ -106,7 +106,7 @@ class KeySource {
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_run(const Block& block, const BlockVisibility& visibility, Call call) const {
     for (int k = block.from, end; k < block.to; k = end + panel_keys) {
-      for (end = k; end < block.to && is_seen(block.key + end, visibility); end += panel_keys) {
+      for (end = k; end < block.to && any_sees(block.key + end, visibility); end += panel_keys) {
       }
       if (end > k) call(k, at_most(end, block.to));
     }
@@ -175,15 +175,15 @@ class KeySource {
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
 
   // Whether the panels of some keys lie one after another, and some row sees each: others may be gone.
-  bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
+  bool lie_together(int key, int from, int to, const BlockVisibility& visibility) const {
     if constexpr (!Features::any) return true;
     const int panel = (key + from) / panel_keys, panels = (whole_panels(to) - from) / panel_keys;
     return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), panel, panels) >= panels &&
            visibility.has_all_panels(key + from, key + to);
   }
 
-  bool is_seen(int panel, const BlockVisibility& visibility) const {
-    return !Features::any || visibility.has_any(panel, panel + panel_keys);
+  bool any_sees(int first_key, const BlockVisibility& visibility) const {  // any of a panel's keys
+    return !Features::any || visibility.has_any(first_key, first_key + panel_keys);
   }
 
   // The panels of a cache where they lie.
@@ -194,17 +194,17 @@ class KeySource {
 
   // Panels of floats: keys from block.from on lie from * head_dim behind what is returned.
   Panels float_panels(const Block& block, const BlockVisibility& visibility) {
-    if (problem_.key_panels && block.in_place && key_format() == core::Format::float32) return panels_in_place(block);
+    if (problem_.key_panels && block.together && key_format() == core::Format::float32) return panels_in_place(block);
     Panels packed = {panels_, core::Format::float32, nullptr, problem_.head_dim};
     for (int k = block.from; k < block.to; k += panel_keys) {
-      if (!is_seen(block.key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
-      pack_one_panel(block.key + k, at_most(block.to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
+      if (!any_sees(block.key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
+      float_panel(block.key + k, at_most(block.to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
     }
     return packed;
   }
 
-  // One panel of floats.
-  void pack_one_panel(int key, int count, float* panel) {
+  // One panel of floats, widened or packed.
+  void float_panel(int key, int count, float* panel) {
     const int dims = problem_.head_dim, slot = slot_of(key);
     if (problem_.key_panels) {
       const void* const from = moved(keys_of_head_, ptrdiff_t(slot - origin()) * dims, key_format());
@@ -239,11 +239,11 @@ class KeySource {
   // A panel of a block's values as floats.
   void gather_values(int key, int from, int to, const BlockVisibility& visibility) {
     const int dims = problem_.value_dim;
-    const bool seen = is_seen(key + from, visibility);
-    const ptrdiff_t slot = seen ? slot_of(key + from) - origin() : 0;
+    const bool any_row_sees = any_sees(key + from, visibility);
+    const ptrdiff_t slot = any_row_sees ? slot_of(key + from) - origin() : 0;
     for (int i = from; i < to; ++i) {
       float* const row = values_ + ptrdiff_t(i) * dims;
-      if (!seen || key + i < origin()) {
+      if (!any_row_sees || key + i < origin()) {
         fill_row<Isa>(0.0f, dims, row);
         continue;
       }
@@ -259,7 +259,7 @@ class KeySource {
   // Scales of a block's keys or values, for whole panels; null if there are none.
   const float* scales(const float* scales, const Block& block, const BlockVisibility& visibility, float* work) const {
     if (!Features::any || scales == nullptr) return nullptr;
-    if (block.to % panel_keys == 0 && block.key + block.from >= origin() && block.in_place) {
+    if (block.to % panel_keys == 0 && block.key + block.from >= origin() && block.together) {
       return scales + (block.slot - origin());
     }
     return copied_scales(scales, block, visibility, work);
@@ -268,7 +268,7 @@ class KeySource {
     const int key = block.key, from = block.from, to = block.to;
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
-      if (!is_seen(key + k, visibility)) continue;
+      if (!any_sees(key + k, visibility)) continue;
       const int first = at_least(origin() - key - k, 0), end = at_most(to - k, panel_keys);
       copy_row<Isa>(scales + (slot_of(key + k) + first - origin()), end - first, work + k + first);
     }

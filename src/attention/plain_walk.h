@@ -98,12 +98,12 @@ class PlainWalk {
     }
   };
 
-  template <class Steps>
+  template <class Kernels>
   ATTEND_NOINLINE void add_keys_to_tile(const Tile& tile, const KeyBlock& block) {
     int visible[Isa::tile_rows];  // of these keys, never falling
     see(tile, block, visible);
     if (visible[tile.rows - 1] > 0) {
-      rows_.template attend_tile<Steps>(tile, block, visible);
+      rows_.template attend_tile<Kernels>(tile, block, visible);
     } else if (block.begun) {
       return;
     } else {

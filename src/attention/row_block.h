@@ -38,13 +38,13 @@ struct RowBlock {
     const int head_dim = problem.head_dim;
     const bool packs = keys.keeps_rows();
     float* query = queries;
-    folded.clear();
+    shrunk.clear();
     ATTEND_ISA::for_each_row(some, group, [&](int r, int token, int head) {
       const int lane = r % panel_keys;
       float* const scaled = packs ? keys.work() + lane * ptrdiff_t(head_dim) : query;
       scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, scaled), head_dim, scale, scaled);
       if constexpr (Features::any) {
-        if (options.key_scales != nullptr && fold_query<Isa>(scaled, head_dim, 1.0f, scaled)) folded.add(r);
+        if (options.key_scales != nullptr && shrink_query<Isa>(scaled, head_dim, 1.0f, scaled)) shrunk.add(r);
       }
       query += head_dim;
       if (packs && lane == panel_keys - 1) {
@@ -52,7 +52,7 @@ struct RowBlock {
       }
       if (has_states() && !options.begins) {
         sums.row(r).take(state(token, head));
-        sums.softmax[r] = softmax_state_of(sums.softmax[r].max);
+        sums.maxima[r] = row_maximum_of(sums.maxima[r].max);
         return;
       }
       sums.begin(r);
@@ -85,22 +85,22 @@ struct RowBlock {
   }
 
   // The scores of a tile and keys from ... to - 1, where `from` is a whole number of panels.
-  template <class Steps>
+  template <class Kernels>
   ATTEND_ALWAYS_INLINE void score(const RowTile& tile, const KeyBlock& block, int from, int to) const {
     if (keys.keeps_rows()) return copy_scores<Isa>(keys.work(), rows.count, tile.r, tile.rows, from, to, scores);
-    Steps::score(tile.rows, queries + ptrdiff_t(tile.r) * problem.head_dim, block.panels, from, to, scores);
+    Kernels::score(tile.rows, queries + ptrdiff_t(tile.r) * problem.head_dim, block.panels, from, to, scores);
   }
 
   // A tile goes over the first keys of a block, of which each row sees the first visible[row] and nothing else happens to
-  // scores. The steps are those of Tiles, or of OneKernel where that takes the tile.
-  template <class Steps>
+  // scores. Kernels are Tiles, or OneKernel where that takes the tile.
+  template <class Kernels>
   ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
-    const int visible_keys = visible[tile.rows - 1];
-    score<Steps>(tile, block, 0, visible_keys);
+    const int end = visible[tile.rows - 1];
+    score<Kernels>(tile, block, 0, end);
     const Sums segment_sums = sums.segment_sums(tile.r, block.begun);
-    Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), segment_sums);
-    if (Features::any && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);
-    Steps::value(tile.rows, scores, block.values, visible, segment_sums);
+    Kernels::softmax(tile.rows, scores, visible, sums.maxima + tile.r, sums.lane_sums(tile.r), segment_sums);
+    if (Features::any && block.value_scales != nullptr) scale_weights(tile.rows, 0, end, block.value_scales);
+    Kernels::value(tile.rows, scores, block.values, visible, segment_sums);
   }
 
   // Weights that multiply values; the denominators have theirs. Masked keys have weight 0 and scales that are numbers, or they
@@ -121,7 +121,7 @@ struct RowBlock {
   RowSums<Isa, Features> sums;
   float* const scores;   // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
   float* const queries;  // [rows][head_dim], scaled; panels of 16 where keys stay in rows
-  FoldedRows<Features::any, config::row_block> folded;
+  ShrunkRows<Features::any, config::row_block> shrunk;
   Rows rows{};  // at most problem.row_block
 
  private:

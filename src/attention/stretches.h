@@ -19,7 +19,7 @@ struct Stretch {
   int count;  // of keys to the next stretch: whole chains, or 0, when there are no more
   int from;
   int to;
-  bool seen;  // whether all rows see all of these keys, and nothing happens to scores
+  bool untouched;  // whether all rows see all of these keys, and nothing happens to scores
 };
 
 // The stretches of some rows.
@@ -90,11 +90,11 @@ struct Stretches {
   // Leaves out panels at both ends that nobody sees.
   Stretch visible_panels(int key, int count, int end) const {
     int to = at_most(count, end - key), from = at_least(visibility.earliest.begin - key, 0) & -panel_keys;
-    const auto is_seen = [&](int first, int last) {
+    const auto any_sees = [&](int first, int last) {
       return visibility.has_any(key + first, key + last) && hidden_from(key + first, key + last) < last - first;
     };
-    while (from < to && !is_seen(from, at_most(from + panel_keys, to))) from += panel_keys;
-    for (int last; from < to && (last = (to - 1) & -panel_keys, !is_seen(last, to));) to = last;
+    while (from < to && !any_sees(from, at_most(from + panel_keys, to))) from += panel_keys;
+    for (int last; from < to && (last = (to - 1) & -panel_keys, !any_sees(last, to));) to = last;
     return {key, count, from, to, false};
   }
 };

@@ -15,10 +15,10 @@ inline int visible_keys(const core::Problem& problem, int token) {
 }
 
 // The keys that a token sees by position: first ... end - 1, and sink tokens 0 ... sink_tokens - 1, where sink_tokens <= first;
-// but only keys from `begin` on, where the call begins. From token to token, each of the four stays or grows.
+// but only keys from `begin` on. From token to token, each of the four stays or grows.
 struct Visibility {
-  int begin;
-  int first;
+  int begin;  // of the call's keys
+  int first;  // of the window
   int end;
   int sink_tokens;
 

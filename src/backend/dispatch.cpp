@@ -38,13 +38,13 @@ uint32_t saved_registers() {
   return low;
 }
 
-template <class Isa>
+template <class Backend>
 bool available() {
-  return core::is_available<Isa>([] { return cpuid(1).c; }, [] { return cpuid(7).b; }, saved_registers);
+  return core::is_available<Backend>([] { return cpuid(1).c; }, [] { return cpuid(7).b; }, saved_registers);
 }
-template <class Isa>
+template <class Backend>
 bool has_integers() {
-  return core::has_integers<Isa>([] { return cpuid(7).c; }, [] { return cpuid(7).a >= 1 ? cpuid(7, 1).a : 0; });
+  return core::has_integers<Backend>([] { return cpuid(7).c; }, [] { return cpuid(7).a >= 1 ? cpuid(7, 1).a : 0; });
 }
 
 #else
@@ -74,10 +74,10 @@ unsigned chosen = 0;
 
 // The first kernels of integer attention that go with a backend: they need no more of the processor, but for what is asked
 // here.
-template <class... Isa>
-unsigned integer_kernels(core::BackendList<Isa...>, const Entry& backend) {
-  bool (*const has[])() = {has_integers<Isa>...};
-  const unsigned leaf_7_b[] = {Isa::leaf_7_b...};
+template <class... Backend>
+unsigned integer_kernels(core::BackendList<Backend...>, const Entry& backend) {
+  bool (*const has[])() = {has_integers<Backend>...};
+  const unsigned leaf_7_b[] = {Backend::leaf_7_b...};
   unsigned index = 0;
   while ((leaf_7_b[index] & ~backend.leaf_7_b) != 0 || !has[index]()) ++index;
   return index;

@@ -1,8 +1,8 @@
 // The instruction sets: which there are, which this target may compute with, and what each defines. The dispatcher, layers,
 // tests and benchmarks expand the list.
 //
-// An instruction set is a namespace, attend::avx2 say, which the source backend/avx2.cpp fills: its operations, then every
-// header of kernels and attention compiled for it. What it defines are the members of that namespace's `Backend`.
+// An instruction set is a namespace, attend::avx2 say, which the source backend/avx2.cpp fills, or target.cpp for the target's
+// own: its operations, then each header of kernels and attention. It defines the members of that namespace's `Backend`.
 #pragma once
 
 #include "../numerics/float_rules.h"  // first: it refuses compilers that cannot keep the bits
@@ -136,28 +136,28 @@ ATTEND_ALWAYS_INLINE void call_function(Function function, const Arguments&... a
   }
 }
 
-// Calls Operation<Backend>::function of the backend whose place in the list is index(): in the known floating-point
+// Calls EntryPoint<Backend>::function of the backend whose place in the list is index(): in the known floating-point
 // environment, unless the list is said to be one of integers. Where there is one backend only, nothing is chosen, and a program
 // does not link the dispatcher.
 template <class List, int (*index)(), bool integers = false>
 struct Active;
 template <class Only, int (*index)(), bool integers>
 struct Active<BackendList<Only>, index, integers> {
-  template <template <class> class Operation, class... Arguments>
+  template <template <class> class EntryPoint, class... Arguments>
   static void call(const Arguments&... arguments) {
-    call_function<integers>(Operation<Only>::function, arguments...);
+    call_function<integers>(EntryPoint<Only>::function, arguments...);
   }
 };
 template <class First, class... Others, int (*index)(), bool integers>
 struct Active<BackendList<First, Others...>, index, integers> {
-  template <template <class> class Operation, class... Arguments>
+  template <template <class> class EntryPoint, class... Arguments>
   static void call(const Arguments&... arguments) {
-    const decltype(Operation<First>::function) functions[] = {Operation<First>::function, Operation<Others>::function...};
+    const decltype(EntryPoint<First>::function) functions[] = {EntryPoint<First>::function, EntryPoint<Others>::function...};
     call_function<integers>(functions[index()], arguments...);
   }
 };
-// Name: the operation that is an entry point of each backend.
-#define ATTEND_OPERATION(Name, entry_point)                 \
+// Name: an entry point of each backend, as a type.
+#define ATTEND_ENTRY_POINT(Name, entry_point)               \
   template <class Backend>                                  \
   struct Name {                                             \
     static constexpr auto function = &Backend::entry_point; \

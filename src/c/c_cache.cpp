@@ -44,7 +44,7 @@ size_t cache_bytes(const attend_cache& cache) {
     return head_bytes + sizeof(float) * (core::cache_key_floats(heads, cache.head_dim, tokens) +
                                          core::cache_value_floats(heads, cache.value_dim, tokens));
   }
-  const size_t scales = sizeof(float) * core::format_cache_scale_floats(heads, tokens);
+  const size_t scales = sizeof(float) * core::format_cache_rows(heads, tokens);
   return head_bytes + core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens) +
          core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
          (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
@@ -217,7 +217,7 @@ core::FormatCache format_memory(const attend_cache& cache) {
   char* values = keys + core::format_cache_key_bytes(key, heads, cache.head_dim, tokens);
   float* scales =
       static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
-  float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_scale_floats(heads, tokens) : 0);
+  float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_rows(heads, tokens) : 0);
   core::FormatCache made;
   made.keys = keys, made.values = values;
   made.key_scales = key == core::Format::int8 ? scales : nullptr;

@@ -6,7 +6,7 @@ namespace attend {
 namespace core {
 namespace {
 
-ATTEND_OPERATION(RunOptions, run_options)
+ATTEND_ENTRY_POINT(RunOptions, run_options)
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
 // from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
@@ -62,7 +62,7 @@ void Floats::finish(const Problem& problem, const Options& options) {
           all = denominator_of(options, head, total.numbers[0], total.numbers[1]);
           epilogue_lse(options, token, head, all);
         }
-        for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.output);
+        for (int i = 0; i < count; ++i) total.sums[i] = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total.sums[i], all.factor);
         narrow_row(options.output_format, total.sums, count, moved(problem.output.data, at + c, options.output_format));
       });
     });

@@ -5,8 +5,8 @@ namespace attend {
 namespace core {
 namespace {
 
-ATTEND_OPERATION(RunIntegers, run_integers)
-ATTEND_OPERATION(RunIntegerOptions, run_integer_options)
+ATTEND_ENTRY_POINT(RunIntegers, run_integers)
+ATTEND_ENTRY_POINT(RunIntegerOptions, run_integer_options)
 
 }  // namespace
 

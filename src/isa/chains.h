@@ -161,8 +161,8 @@ struct BySteps {
   template <class Isa, int rows>
   static void highest_of_rows(const float* scores, ptrdiff_t stride, int count, typename Isa::Vec (&highest)[rows]);
   // Whether there is a loop for the weights of one row, and these rows went through it: weights_of_panels.
-  template <int stride, class State>
-  static constexpr bool weigh_rows(int /*rows*/, float* /*scores*/, int /*count*/, const State* /*states*/, bool /*begun*/,
+  template <int stride, class Maximum>
+  static constexpr bool weigh_rows(int /*rows*/, float* /*scores*/, int /*count*/, const Maximum* /*maxima*/, bool /*begun*/,
                                    float* /*lane_sums*/) {
     return false;
   }
@@ -193,12 +193,13 @@ struct BySteps {
   }
 };
 
-// The same for an instruction set that has a loop for whole chains of one tile of floats: WholeChains in contract.h, or with
-// `ends` StoredChains.
-template <int rows_of_chain, int vecs_of_chain, bool ends = false>
+// The same for an instruction set that has a loop for whole chains of one tile of floats. Their sums are left in registers,
+// WholeChains in contract.h, or stored, StoredChains.
+enum class ChainEnds { in_registers, stored };
+template <int rows_of_chain, int vecs_of_chain, ChainEnds ends = ChainEnds::in_registers>
 struct ByChains : BySteps {
   static constexpr int chain_rows = has_whole_chains ? rows_of_chain : 0, chain_vecs = vecs_of_chain;
-  static constexpr bool stores_chains = has_whole_chains && ends, chains_values = stores_chains;
+  static constexpr bool stores_chains = has_whole_chains && ends == ChainEnds::stored, chains_values = stores_chains;
   template <class Number, int rows, int vecs>
   static constexpr bool is_own = sizeof(Number) == sizeof(float) && rows == chain_rows&& vecs == chain_vecs;
 
@@ -207,7 +208,7 @@ struct ByChains : BySteps {
   template <class Isa, class Number, int rows, int vecs>
   ATTEND_ALWAYS_INLINE static void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible,
                                               Sums sums, int column) {
-    if constexpr (ends && is_own<Number, rows, vecs>) {
+    if constexpr (ends == ChainEnds::stored && is_own<Number, rows, vecs>) {
       whole_value_tile<Isa, rows, vecs>(weights, values, visible, sums, column);
     } else {
       ATTEND_ISA::value_tile<Isa, Number, rows, vecs>(weights, values, visible, sums, column);

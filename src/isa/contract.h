@@ -43,7 +43,7 @@ struct HostOperations : CommonOperations<Isa> {
   static_assert(Isa::tile_rows >= 2, "attend: tile_rows: at least 2 on hosts");
   static_assert(panel_keys % Isa::transposed == 0, "attend: int transposed: a divisor of 16");
 
-  int (*kernel_rows)(int left) = &Isa::kernel_rows;  // rows of the next kernel, of so many that are left of a tile
+  int (*kernel_rows)(int left) = &Isa::kernel_rows;  // rows of the next kernel, of so many that are left of a tile or a block
   int (*tile_vecs)(int rows) = &Isa::tile_vecs;      // vectors of keys or columns in a kernel of so many rows, a power of two
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // the same where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
@@ -150,7 +150,7 @@ struct PanelWeights {
   // Scores, one or more whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power
   // that scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the
   // 16 sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
-  void (*weights_of_panels)(float* scores, int count, const float& lowest, bool begun, float* sums) = &Isa::weights_of_panels;
+  void (*weights_of_panels)(float* scores, int count, float lowest, bool begun, float* sums) = &Isa::weights_of_panels;
   bool is_own = Isa::has_weights;
 };
 

@@ -21,12 +21,12 @@ inline float log_of(float sum, float power, bool base2) {
   return Scalar::fma(twos, 0.6931472f, Scalar::fma(twos, -1.9046542e-09f, ln));
 }
 
-// A row's denominator with its sink in it: the weights are relative to 2^max. `output` is what multiplies sums and weights that
-// are relative to the maximum before, and makes them the output's.
+// A row's denominator with its sink in it: the weights are relative to 2^max. `factor` multiplies sums and weights that are
+// relative to the maximum before, and makes them the output's.
 struct Denominator {
   float sum;
   float max;
-  float output;
+  float factor;
 };
 
 inline Denominator denominator_of(const core::Options& options, int head, float sum, float max) {
@@ -41,10 +41,10 @@ inline Denominator denominator_of(const core::Options& options, int head, float 
     const float whole = has_fraction ? Scalar::sub(Scalar::add(power, shift), shift) : power;
     float weight[1] = {has_fraction ? Scalar::sub(power, whole) : Scalar::mul(0.0f, power)};
     exp2_fraction<Scalar, 1>(weight);
-    all.output = rescale_factor<Scalar>(max, all.max);
-    all.sum = Scalar::fma(sum, all.output, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
+    all.factor = rescale_factor<Scalar>(max, all.max);
+    all.sum = Scalar::fma(sum, all.factor, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
   }
-  all.output = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(all.output, Scalar::reciprocal(all.sum));
+  all.factor = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(all.factor, Scalar::reciprocal(all.sum));
   return all;
 }
 
@@ -89,11 +89,11 @@ ATTEND_NOINLINE void finish_weights(float* weights, int count, float max, const 
   }
   if (magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
   int key = 0;
-  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
+  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.factor, weights + key);
   if (key == count) return;
   fill_row<Isa>(-__builtin_inff(), panel_keys, panel);
   copy_row<Isa>(weights + key, count - key, panel);
-  weights_of<Isa>(panel, max, all.output, panel);
+  weights_of<Isa>(panel, max, all.factor, panel);
   copy_row<Isa>(panel, count - key, weights + key);
 }
 
@@ -107,12 +107,12 @@ void epilogue_row(const core::Problem& problem, const core::Options& options, in
                   const Denominator& all) {
   epilogue_lse(options, token, head, all);
   const ptrdiff_t at = core::distance(problem.output, token, head);
-  const bool plain = options.output_format == core::Format::float32;
-  float* const to = plain ? element<float>(problem.output, token, head) : sums;
+  const bool wide = options.output_format == core::Format::float32;
+  float* const to = wide ? element<float>(problem.output, token, head) : sums;
   if (magnitude(all.sum) == 0) {
     fill_row<Isa>(0.0f, problem.value_dim, to);
   } else {
-    multiply_row<Isa>(sums, problem.value_dim, Isa::broadcast(all.output), to);
+    multiply_row<Isa>(sums, problem.value_dim, Isa::broadcast(all.factor), to);
   }
-  if (!plain) narrow_row(options.output_format, sums, problem.value_dim, moved(problem.output.data, at, options.output_format));
+  if (!wide) narrow_row(options.output_format, sums, problem.value_dim, moved(problem.output.data, at, options.output_format));
 }

@@ -42,8 +42,7 @@ ATTEND_HOT inline void Scalar::weights_of_scores(float* scores, int count, float
 //   lane_sums   [16] partial sums of the denominator, one for each lane of a panel
 //   output      [value_dim] the weighted sum so far; follows the maximum
 template <class Isa>
-ATTEND_ALWAYS_INLINE void online_softmax_row(float* scores, int visible, float& max, float* lane_sums, float* output,
-                                             int value_dim) {
+ATTEND_ALWAYS_INLINE void row_softmax(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(visible);
   int past = visible;

@@ -8,8 +8,8 @@ constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of key
 
 // The multiply-adds of one step, sums[r][v] += factor(r) * vector(v), for rows from `first` on.
 //
-// Registers hold the smaller group, factors or vectors, and the others come one by one. Numbers that are widened always come
-// one by one: if all were widened before the first is used, GCC would spill sums.
+// Registers hold the smaller group, factors or vectors, and the others come one by one, where the set has no steps of its own
+// (AArch64: lanes.h). Numbers that are widened always come one by one: if all were widened first, GCC would spill sums.
 template <class Isa, class Number, bool scores, int rows, int vecs, class Factor, class Vector>
 ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, typename Isa::Vec (&sums)[rows][vecs],
                                               int first = 0) {

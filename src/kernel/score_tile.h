@@ -50,12 +50,12 @@ ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs],
 
 // Whole chains by the loop of an instruction set: StoredChains, which add them to the scores, or WholeChains, whose sums are
 // left in registers.
-template <int rows_of_chain, int vecs_of_chain, bool ends>
+template <int rows_of_chain, int vecs_of_chain, ChainEnds ends>
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void ByChains<rows_of_chain, vecs_of_chain, ends>::score_tile(const ScoreOperands<Number>& of) {
   if constexpr (!is_own<Number, rows, vecs>) {
     BySteps::score_tile<Isa, Number, rows, vecs>(of);
-  } else if constexpr (ends) {
+  } else if constexpr (ends == ChainEnds::stored) {
     const int chains = of.dims / chain_dims, done = chains * chain_dims;
     if (chains > 0) {
       Isa::score_chains(of.query, of.query_stride, of.keys, of.panel_stride, chains, of.scores, of.score_stride, of.adds);

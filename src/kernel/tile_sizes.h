@@ -10,7 +10,7 @@
 template <class Number>
 constexpr bool widens = sizeof(Number) != sizeof(float);
 
-constexpr int most_widening_rows = 4;  // the most rows of a tile that widens numbers in registers
+constexpr int most_widening_rows = 4;  // the most rows of a block, one tile then, that widens numbers in registers
 
 // The number of columns that one call of Isa::chains takes.
 template <class Isa, class Number>
@@ -89,9 +89,9 @@ struct Values {
   float* work;      // of int4: memory for the scales of a chain, as much as for its values as floats
 };
 
-// The state of a row's online softmax.
-struct SoftmaxState {
-  float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
-  float lowest;  // scores below have weight 0: see scale_by_low_bits
-  float bias;    // see scale_by_low_bits
+// What a row's weights are relative to, made by online_softmax.h.
+struct RowMaximum {
+  float max;             // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
+  float lowest_shifted;  // where score + whole_shift is below, the weight is 0: see scale_by_low_bits
+  float bias;            // see scale_by_low_bits
 };

@@ -28,14 +28,14 @@ template <class Isa>
 struct SoftmaxKernels {
   float* scores;
   const int* visible;
-  SoftmaxState* states;
+  RowMaximum* maxima;
   float* lane_sums;
   const Sums& sums;
 
   static constexpr bool exist(int rows) { return Isa::softmax_rows(rows) == rows; }
   template <int rows>
   ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
-    softmax_side_by_side<Isa, rows>(scores + r * config::score_keys, visible + r, states + r, lane_sums + r * panel_keys,
+    softmax_side_by_side<Isa, rows>(scores + r * config::score_keys, visible + r, maxima + r, lane_sums + r * panel_keys,
                                     sums_from(sums, r));
   }
 };
@@ -54,9 +54,9 @@ struct ValueKernels {
   }
 };
 
-// The same for one chain of keys, or for any number where one kernel takes all rows and columns.
+// Tiles::value for one chain of keys, or for any number where one kernel takes all rows and columns.
 template <class Isa, class Number>
-void value_chain(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+void value_kernels(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
   const ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
   const int at_once = widens<Number> || kernel_rows<Isa, float>(rows) == rows ? sums.value_dim : shared_columns;
   for (int column = 0; column < sums.value_dim; column += at_once) {
@@ -66,19 +66,19 @@ void value_chain(int rows, const float* weights, const Values& values, const int
 }
 
 template <class Isa>
-void value_chain_of(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+void value_of_format(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
   switch (values.format) {
     case core::Format::float16:
-      return value_chain<Isa, Half>(rows, weights, values, visible, sums);
+      return value_kernels<Isa, Half>(rows, weights, values, visible, sums);
     case core::Format::bfloat16:
-      return value_chain<Isa, Bfloat>(rows, weights, values, visible, sums);
+      return value_kernels<Isa, Bfloat>(rows, weights, values, visible, sums);
     case core::Format::int8:
-      return value_chain<Isa, int8_t>(rows, weights, values, visible, sums);
+      return value_kernels<Isa, int8_t>(rows, weights, values, visible, sums);
     case core::Format::int4:
       return value_int4_row<Isa>(weights, values, visible[0], sums);
     case core::Format::int16:  // only outputs of integers
     case core::Format::float32:
-      return value_chain<Isa, float>(rows, weights, values, visible, sums);
+      return value_kernels<Isa, float>(rows, weights, values, visible, sums);
   }
 }
 
@@ -91,7 +91,7 @@ ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
          dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
 }
 
-// The steps of a tile, which calls with and without features share.
+// The kernels of a tile, which calls with and without features share.
 template <class Isa>
 struct Tiles {
   // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
@@ -125,12 +125,12 @@ struct Tiles {
   // weights to the denominators' partial sums: online_softmax.h.
   //   scores     [rows][score_keys]
   //   visible    [rows], never falling: how many of the keys a row sees; not all 0
-  //   states     [rows]
+  //   maxima     [rows]
   //   lane_sums  [rows][16]
   //   sums       [rows][value_dim], which follow the maxima; if they have not begun, the lane sums have not either
-  ATTEND_HOT ATTEND_NOINLINE static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states,
+  ATTEND_HOT ATTEND_NOINLINE static void softmax(int rows, float* scores, const int* visible, RowMaximum* maxima,
                                                  float* lane_sums, const Sums& sums) {
-    const SoftmaxKernels<Isa> kernels = {scores, visible, states, lane_sums, sums};
+    const SoftmaxKernels<Isa> kernels = {scores, visible, maxima, lane_sums, sums};
     for (int r = 0, at_once; r < rows; r += at_once) {
       at_once = Isa::softmax_rows(rows - r);
       with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(at_once, kernels, r);
@@ -149,7 +149,7 @@ struct Tiles {
     const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
                          : values.format == core::Format::int4  ? true
                                                                 : takes_all_chains<Isa, Half>(rows, dims);
-    if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
+    if (at_once || keys <= values.first_chain) return value_of_format<Isa>(rows, weights, values, visible, sums);
     if constexpr (has_narrow_tiles<Isa>) {
       if (rows == narrow_rows && dims <= Isa::lanes && values.format == core::Format::float32 && visible[0] == keys &&
           values.first_chain == chain_keys) {
@@ -161,7 +161,7 @@ struct Tiles {
     for (int k = 0, end; k < keys; k = end) {
       end = at_most(k + chain.first_chain, keys);
       for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
-      value_chain_of<Isa>(rows, weights + k, chain, in_chain, sums);
+      value_of_format<Isa>(rows, weights + k, chain, in_chain, sums);
       chain.data = moved(chain.data, (end - k) * chain.stride, chain.format);
       chain.first_chain = chain_keys;
       sums.begun = true;
@@ -169,17 +169,17 @@ struct Tiles {
   }
 };
 
-// The same steps for a tile of floats that one kernel takes, over keys of one chain: nothing is left to choose.
+// The same for a tile of floats that one kernel takes, over keys of one chain: nothing is left to choose.
 template <class Isa, int rows>
 struct OneKernel {
   static void score(int /*rows*/, const float* query, const Panels& panels, int /*from*/, int to, float* scores) {
     score_rows<Isa, float, rows>(query, static_cast<const float*>(panels.data), panels.head_dim, nullptr, to, scores);
   }
-  static void softmax(int /*rows*/, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
+  static void softmax(int /*rows*/, float* scores, const int* visible, RowMaximum* maxima, float* lane_sums, Sums sums) {
     constexpr int at_once = Isa::softmax_rows(rows);
-    softmax_side_by_side<Isa, at_once>(scores, visible, states, lane_sums, sums);
+    softmax_side_by_side<Isa, at_once>(scores, visible, maxima, lane_sums, sums);
     if constexpr (at_once < rows) {
-      OneKernel<Isa, rows - at_once>::softmax(rows, scores + at_once * config::score_keys, visible + at_once, states + at_once,
+      OneKernel<Isa, rows - at_once>::softmax(rows, scores + at_once * config::score_keys, visible + at_once, maxima + at_once,
                                               lane_sums + at_once * panel_keys, sums_from(sums, at_once));
     }
   }

@@ -13,7 +13,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
                                 int column) {
   constexpr bool one_chain = rows > 1 && !widens<Number>;
   const int columns = at_most(sums.value_dim - column, vecs * Isa::lanes), row_bytes = sums.value_dim * int(sizeof(Number));
-  const ptrdiff_t near = near_values / row_bytes * values.stride, far = far_values / row_bytes * values.stride;
+  const ptrdiff_t near = near_values / row_bytes * values.stride, far = far_values / row_bytes * values.stride;  // whole rows
   const ptrdiff_t ahead = rows == 1 && !widens<Number> ? Isa::values_ahead(values.stride) : 0;
   ValueSteps<Isa, Number, rows, vecs> at = {values, weights, values.data + column, columns, near,
                                             far,    ahead,   values.stride,        {}};

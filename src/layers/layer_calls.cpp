@@ -8,29 +8,29 @@ namespace {
 
 template <Format format>
 struct Projection;
-#define ATTEND_PROJECTION(format)                 \
-  template <>                                     \
-  struct Projection<Format::format> {             \
-    ATTEND_OPERATION(Operation, project_##format) \
+#define ATTEND_PROJECTION(format)                    \
+  template <>                                        \
+  struct Projection<Format::format> {                \
+    ATTEND_ENTRY_POINT(EntryPoint, project_##format) \
   };
 ATTEND_EACH_FORMAT(ATTEND_PROJECTION)
 #undef ATTEND_PROJECTION
 
 #if !ATTEND_EMBEDDED
-ATTEND_OPERATION(RunIntegerLinear, run_integer_linear)
-ATTEND_OPERATION(RunIntegerSum, run_integer_sum)
+ATTEND_ENTRY_POINT(RunIntegerLinear, run_integer_linear)
+ATTEND_ENTRY_POINT(RunIntegerSum, run_integer_sum)
 #endif
 
-ATTEND_OPERATION(RmsNorm, rms_norm)
-ATTEND_OPERATION(LayerNorm, layer_norm)
-ATTEND_OPERATION(Add, add)
+ATTEND_ENTRY_POINT(RmsNorm, rms_norm)
+ATTEND_ENTRY_POINT(LayerNorm, layer_norm)
+ATTEND_ENTRY_POINT(Add, add)
 
 template <Activation activation>
 struct Activate;
-#define ATTEND_ACTIVATION(name)       \
-  template <>                         \
-  struct Activate<Activation::name> { \
-    ATTEND_OPERATION(Operation, name) \
+#define ATTEND_ACTIVATION(name)          \
+  template <>                            \
+  struct Activate<Activation::name> {    \
+    ATTEND_ENTRY_POINT(EntryPoint, name) \
   };
 ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
 #undef ATTEND_ACTIVATION
@@ -39,7 +39,7 @@ ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
 
 template <Format format>
 void run_linear(const Linear& linear) {
-  ActiveLayers::call<Projection<format>::template Operation>(linear);
+  ActiveLayers::call<Projection<format>::template EntryPoint>(linear);
 }
 
 // Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.
@@ -221,7 +221,7 @@ void add(const float* x, float factor, int count, float* y) { ActiveLayers::call
 
 template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to) {
-  ActiveLayers::call<Activate<activation>::template Operation>(from, by, count, to);
+  ActiveLayers::call<Activate<activation>::template EntryPoint>(from, by, count, to);
 }
 
 #define ATTEND_ACTIVATION(name) template void activate<Activation::name>(const float*, const float*, int, float*);

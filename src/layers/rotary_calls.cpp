@@ -5,8 +5,8 @@ namespace attend {
 namespace core {
 namespace {
 
-ATTEND_OPERATION(RotaryAngles, rotary_angles)
-ATTEND_OPERATION(Rotate, rotate)
+ATTEND_ENTRY_POINT(RotaryAngles, rotary_angles)
+ATTEND_ENTRY_POINT(Rotate, rotate)
 
 // Turns tokens. Angles are computed for pairs up to angles.end(pair, most) at a time, at position angles.position(token, pair).
 template <class Angles>

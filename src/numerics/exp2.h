@@ -30,7 +30,7 @@ inline float round_up(float a) {
   return FloatArithmetic::less(nearest, a) ? FloatArithmetic::add(nearest, 1.0f) : nearest;
 }
 
-// Scores in base 2 become weights 2^(score - max), for a whole number max >= score with |max| < near_max.
+// Scores in base 2 become weights 2^(score - max), for a whole number |max| < near_max, score <= max (hosts: max + above_max).
 //
 // The polynomial sees only the score's own fraction, never max, and max only moves the exponent. So whatever max was when a
 // key's turn came, the weight's digits are the same: that is what makes blocks of any size give the same bits.

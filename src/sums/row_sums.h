@@ -13,7 +13,7 @@ class RowSums {
   using State = RowState<SumInFloats<Isa>>;
 
   RowSums(float* work, const core::HostWorkMemory& at, int rows, int value_dim, bool has_states)
-      : softmax(static_cast<SoftmaxState*>(static_cast<void*>(work + at.softmax))),
+      : maxima(static_cast<RowMaximum*>(static_cast<void*>(work + at.maxima))),
         follow(Features::states && has_states),
         rows_(rows),
         dims_(value_dim),
@@ -22,8 +22,8 @@ class RowSums {
         chain_(work + at.chain),
         nodes_(work + at.nodes) {}
 
-  SoftmaxState* const softmax;  // [rows]
-  bool follow;                  // whether each higher score raises the maximum: in states, and in segments made for them
+  RowMaximum* const maxima;  // [rows]
+  bool follow;               // whether each higher score raises the maximum: in states, and in segments made for them
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
@@ -31,7 +31,7 @@ class RowSums {
   SumNodes<float> nodes(int r, int n) const { return nodes_of_row(nodes_, r, rows_, dims_, n); }
 
   // The open segment of a row.
-  typename State::Open row(int r) const { return {&softmax[r].max, lane_sums(r), chain(r), sums(r), dims_}; }
+  typename State::Open row(int r) const { return {&maxima[r].max, lane_sums(r), chain(r), sums(r), dims_}; }
 
   // From row r on.
   Sums segment_sums(int r, bool begun) const { return {sums(r), dims_, begun, follow}; }
@@ -39,7 +39,7 @@ class RowSums {
   // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
   // segment together, and their first keys store sums instead of adding to them.
   void begin(int r) const {
-    softmax[r] = empty_softmax_state();
+    maxima[r] = no_maximum();
     if constexpr (Features::any) row(r).clear();
     if (Features::states && follow) fill_row<Isa>(0.0f, dims_, chain(r));
   }
@@ -47,8 +47,8 @@ class RowSums {
   // The open chains of rows follow their maxima, which were `before`.
   void scale_chains(int r, int count, const float* before) const {
     for (int i = 0; i < count; ++i) {
-      if (!Scalar::less(before[i], softmax[r + i].max)) continue;
-      multiply_row<Isa>(chain(r + i), dims_, rescale_factor<Isa>(before[i], softmax[r + i].max), chain(r + i));
+      if (!Scalar::less(before[i], maxima[r + i].max)) continue;
+      multiply_row<Isa>(chain(r + i), dims_, rescale_factor<Isa>(before[i], maxima[r + i].max), chain(r + i));
     }
   }
 
@@ -62,7 +62,7 @@ class RowSums {
   void end_segment(int r, const State& state, int segment, int next) const {
     float numbers[2];
     state.push(segment, row(r).node(numbers), next);
-    softmax[r] = empty_softmax_state();
+    maxima[r] = no_maximum();
     row(r).clear();
   }
 

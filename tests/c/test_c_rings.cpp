@@ -263,7 +263,7 @@ TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's cache
       const auto k = Format(key_format), v = Format(value_format);
       std::vector<float> keys(attend::core::format_cache_key_bytes(k, kv_heads, head_dim, count) / 4);
       std::vector<float> values(attend::core::format_cache_value_bytes(v, kv_heads, value_dim, count) / 4);
-      std::vector<float> key_scales(attend::core::format_cache_scale_floats(kv_heads, count)), value_scales = key_scales;
+      std::vector<float> key_scales(attend::core::format_cache_rows(kv_heads, count)), value_scales = key_scales;
       const attend::core::FormatCache core = {
           keys.data(), values.data(), key_scales.data(), value_scales.data(), k, v, kv_heads, head_dim, value_dim, count, {}};
       attend::core::store(core, 0, count, {tokens.key.data(), kv_heads * head_dim, head_dim},

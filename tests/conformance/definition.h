@@ -98,18 +98,18 @@ inline Score score_of(const OptionRow& row, const OptionKey& key) {
   const float c = capped ? base2(row.scale) * (2.0f * (1.0f / row.soft_cap)) : base2(row.scale);
   float y = 0.0f, largest = 0.0f;
   for (int d = 0; d < row.head_dim; ++d) largest = std::fmax(largest, std::fabs(row.query[d] * c));
-  const bool folded = key.key_scale != 1.0f && largest >= 0x1p105f;  // the scale may take back an overflow of the sum
+  const bool shrunk = key.key_scale != 1.0f && largest >= 0x1p105f;  // the scale may take back an overflow of the sum
   for (int first = 0; first < row.head_dim; first += 16) {
     float chain = 0.0f;
     for (int d = first; d < row.head_dim && d < first + 16; ++d) {
       float q = row.query[d] * c;
-      if (folded) q = std::fabs(q) < 0x1p-70f ? 0.0f : q * 0x1p-32f;
+      if (shrunk) q = std::fabs(q) < 0x1p-70f ? 0.0f : q * 0x1p-32f;
       chain = std::fma(q, key.key[d], chain);
     }
     y = first == 0 ? chain : y + chain;
   }
   y *= key.key_scale;
-  if (folded) y *= 0x1p32f;
+  if (shrunk) y *= 0x1p32f;
   const float dot = y;
   if (row.bias_before_cap && key.bias) {  // -inf masks whatever the score was
     y = *key.bias == minus_infinity ? minus_infinity : std::fma(*key.bias, log2e * (2.0f * (1.0f / row.soft_cap)), y);

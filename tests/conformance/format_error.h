@@ -66,7 +66,7 @@ class FormatError {
     std::vector<float> output(query_.size());
     std::vector<std::uint8_t> keys(core::format_cache_key_bytes(key_format, 1, dims_, keys_)),
         values(core::format_cache_value_bytes(value_format, 1, dims_, keys_));
-    std::vector<float> key_scales(core::format_cache_scale_floats(1, keys_)), value_scales(key_scales.size());
+    std::vector<float> key_scales(core::format_cache_rows(1, keys_)), value_scales(key_scales.size());
     core::store({keys.data(),
                  values.data(),
                  key_scales.data(),

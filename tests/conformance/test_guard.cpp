@@ -133,8 +133,8 @@ TEST_CASE("guards: caches of every format") {
         o.key_format = o.value_format = format;
         o.left = 33;
         if (format == Format::int8) {
-          o.key_scales = cache.key_scales = arrays.zeros(core::format_cache_scale_floats(kv_heads, capacity));
-          o.value_scales = cache.value_scales = arrays.zeros(core::format_cache_scale_floats(kv_heads, capacity));
+          o.key_scales = cache.key_scales = arrays.zeros(core::format_cache_rows(kv_heads, capacity));
+          o.value_scales = cache.value_scales = arrays.zeros(core::format_cache_rows(kv_heads, capacity));
           o.key_scale_stride = o.value_scale_stride = panels * attend::panel_keys;
         }
         core::store(cache, 0, capacity, numbers_of<float>(p.key), numbers_of<float>(p.value));

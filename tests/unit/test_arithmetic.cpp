@@ -26,7 +26,7 @@ bool same(float a, float b) { return bits_of(a) == bits_of(b) || (std::isnan(a) 
 float weight(float score, float max) {
   float scores[16] = {score}, lanes[16] = {}, output[1] = {};
   const float max_before = max;
-  attend::online_softmax_row<attend::Scalar>(scores, 1, max, lanes, output, 1);
+  attend::row_softmax<attend::Scalar>(scores, 1, max, lanes, output, 1);
   CHECK(same(max, max_before));
   CHECK(same(lanes[0], scores[0]));
   return scores[0];
@@ -130,7 +130,7 @@ TEST_CASE("a rising maximum moves the sums by a power of two, exactly") {
     scores[3] = rise;
     float max = 0.0f, lanes[16], output[5] = {1.0f, -3.0f, 0x1.234568p9f, 0.0f, 0x1p-3f};
     for (int i = 0; i < 16; ++i) lanes[i] = float(i) * 1.25f;
-    attend::online_softmax_row<attend::Scalar>(scores, 16, max, lanes, output, 5);
+    attend::row_softmax<attend::Scalar>(scores, 16, max, lanes, output, 5);
     CHECK(max == rise);
     CHECK(scores[3] == 1.0f);
     const auto moved = [&](float a) { return rise > 125.0f ? 0.0f : std::ldexp(a, -int(rise)); };
@@ -146,10 +146,10 @@ TEST_CASE("a row that has seen only the lowest scores has no weight, and starts 
     lowest[i] = i % 2 == 0 ? attend::lowest_max : -infinity;
     higher[i] = i == 5 ? -3.0f : attend::lowest_max;
   }
-  attend::online_softmax_row<attend::Scalar>(lowest, 16, max, lanes, output, 2);
+  attend::row_softmax<attend::Scalar>(lowest, 16, max, lanes, output, 2);
   CHECK(max == attend::lowest_max);
   for (const float w : lowest) CHECK(w == 0.0f);
-  attend::online_softmax_row<attend::Scalar>(higher, 16, max, lanes, output, 2);
+  attend::row_softmax<attend::Scalar>(higher, 16, max, lanes, output, 2);
   CHECK(max == -3.0f);
   for (int i = 0; i < 16; ++i) CHECK(lanes[i] == (i == 5 ? 1.0f : 0.0f));
 }
@@ -167,6 +167,6 @@ TEST_CASE("the denominator has 16 lanes, added in pairs i and i + 8, then + 4, +
   random.fill(scores.data(), 48, 10.0f);
   for (std::size_t j = 0; j < 41; ++j) weights[j % 16] += defined_weight(scores[j], 11.0f);
   float max = 11.0f, sums[16] = {}, output[1] = {};
-  attend::online_softmax_row<attend::Scalar>(scores.data(), 41, max, sums, output, 1);
+  attend::row_softmax<attend::Scalar>(scores.data(), 41, max, sums, output, 1);
   for (std::size_t i = 0; i < 16; ++i) CHECK(sums[i] == weights[i]);
 }

@@ -27,7 +27,7 @@ struct World {
       : tokens(token_count),
         key_bytes(attend::core::format_cache_key_bytes(keys, heads, head_dim, capacity), 0x7f),
         value_bytes(attend::core::format_cache_value_bytes(values, heads, value_dim, capacity), 0x7f),
-        key_scales(attend::core::format_cache_scale_floats(heads, capacity), -1.0f),
+        key_scales(attend::core::format_cache_rows(heads, capacity), -1.0f),
         value_scales(key_scales),
         key(std::size_t(tokens * heads * head_dim)),
         value(std::size_t(tokens * heads * value_dim)),

@@ -182,7 +182,7 @@ void count_call(const Call& call, int queries) {
 
   core::Paging paging{};
   if (call.ring) paging.ring_panels = core::panel_count(window + queries - 2) + 1;
-  const size_t rows = core::format_cache_scale_floats(1, cached);
+  const size_t rows = core::format_cache_rows(1, cached);
   const core::FormatCache cache{memory.take(floats),
                                 memory.take(floats),
                                 memory.take(rows),

@@ -184,8 +184,8 @@ inline void move_keys(Options& options, int kv_heads, int keys, ptrdiff_t scale_
 }
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options: room for the
-// embedded form, which the scalar backend runs on every target, and for the host's. levels: segment_levels or window_levels
-// (segments.h) of the keys that a call goes over, 0 for calls into states; left out, enough for any.
+// embedded form, which hosts run too (their scalar backend; 32-bit NEON where its vectors would flush), and for the host's.
+// levels: segment_levels or window_levels (segments.h) of a call's keys, 0 for calls into states; left out, enough for any.
 constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int levels = most_levels) {
   return larger_of(size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end(row_block, value_dim, levels)),
                    config::embedded ? 0
@@ -242,16 +242,16 @@ struct FormatCache {
 };
 
 // Sizes of its memory for all heads.
-constexpr size_t format_cache_scale_floats(int kv_heads, int capacity) {
+constexpr size_t format_cache_rows(int kv_heads, int capacity) {
   return size_t(kv_heads) * size_t(panel_count(capacity)) * panel_keys;
 }
 
 constexpr size_t format_cache_key_bytes(Format format, int kv_heads, int head_dim, int capacity) {
-  return format_bytes(format, format_cache_scale_floats(kv_heads, capacity) * size_t(head_dim));
+  return format_bytes(format, format_cache_rows(kv_heads, capacity) * size_t(head_dim));
 }
 
 constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value_dim, int capacity) {
-  return format_bytes(format, format_cache_scale_floats(kv_heads, capacity) * size_t(value_dim));
+  return format_bytes(format, format_cache_rows(kv_heads, capacity) * size_t(value_dim));
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. A

@@ -107,7 +107,7 @@ struct HostWorkMemory {
   ptrdiff_t query;         // [rows][head_dim] scaled queries
   ptrdiff_t sums;          // [rows][value_dim] of the current segment
   ptrdiff_t chain;         // [rows][value_dim] of the current chain, where it goes key by key
-  ptrdiff_t softmax;       // [rows] running maxima
+  ptrdiff_t maxima;        // [rows] running maxima, RowMaximum of kernel/tile_sizes.h
   ptrdiff_t nodes;  // [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), their denominator and
                     // maximum
 
@@ -127,8 +127,8 @@ struct HostWorkMemory {
         query(after(lane_sums, panel_keys, e.rows)),
         sums(after(query, e.head_dim, e.rows)),
         chain(after(sums, e.value_dim, e.rows)),
-        softmax(after(chain, e.value_dim, features ? e.rows : 0)),
-        nodes(after(softmax, config::row_state, e.rows)) {}
+        maxima(after(chain, e.value_dim, features ? e.rows : 0)),
+        nodes(after(maxima, config::row_maximum, e.rows)) {}
 
   [[gnu::always_inline]] constexpr ptrdiff_t end(const WorkExtents& e, int levels) const {
     return nodes + ptrdiff_t(levels) * e.rows * (ptrdiff_t(e.value_dim) + 2);

@@ -99,7 +99,7 @@ class ArrayRows {
 
  public:
   using RingType = NoRing;
-  static constexpr bool plain = true, cached = false;
+  static constexpr bool plain = true, cached = false;  // plain: a core::Problem says all of them, without core::Options
 
   constexpr ArrayRows(const Number* first_key, const Number* first_value) : key_(first_key), value_(first_value) {}
 
@@ -153,7 +153,7 @@ class PlainRows {
 
   // As below, over pages of it.
   template <bool one_row>
-  static void run_window(const core::Problem& problem, const core::Options& options) {
+  static void run_cache(const core::Problem& problem, const core::Options& options) {
     core::run_cache<core::Format::float32, one_row>(problem, options);
   }
 
@@ -189,7 +189,7 @@ class FormatCacheRows {
   static_assert(
       has_width<KeyFormat>(Dims::head_dim) && has_width<ValueFormat>(Dims::value_dim),
       "attend: keys or values of attend::int4 have a head_dim or value_dim that is a multiple of 32, which share a scale");
-  static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
+  static constexpr size_t rows = core::format_cache_rows(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;
   static constexpr core::Paging paging = {nullptr, 0, Ring::ring_groups, Ring::sink_groups};
@@ -228,9 +228,9 @@ class FormatCacheRows {
     }
   }
 
-  // A call that asks for a window at most, with blocks of one row or of more.
+  // A call whose options set nothing beyond a window, with blocks of one row or of more.
   template <bool one_row>
-  static void run_window(const core::Problem& problem, const core::Options& options) {
+  static void run_cache(const core::Problem& problem, const core::Options& options) {
     if constexpr (one_format) {
       core::run_cache<key_format, one_row>(problem, options);
     } else {
@@ -248,7 +248,7 @@ template <class Shape, class Pool, int page_tokens, int pages>
 class PagedRows {
  public:
   using RingType = NoRing;
-  static constexpr bool plain = is_integer<Shape>, cached = true;
+  static constexpr bool plain = is_integer<Shape>, cached = true;  // integer_calls.h fills in the pages
 
   bool add(Pool& pool, int pool_pages, int page) {
     bool is_free = count_ < pages && page >= 0 && page < pool_pages && (count_ == 0 || pool_ == &pool);
@@ -287,8 +287,8 @@ class PagedRows {
     call.options.paging = paging();
   }
   template <bool one_row>
-  static void run_window(const core::Problem& problem, const core::Options& options) {
-    Pool::template run_window<one_row>(problem, options);
+  static void run_cache(const core::Problem& problem, const core::Options& options) {
+    Pool::template run_cache<one_row>(problem, options);
   }
 
  private:

@@ -1,5 +1,5 @@
-// The arguments of calls after their arrays, each found by its type; and calls with Options over arrays and plain caches: their
-// checks, and how a problem of the core is filled in.
+// The arguments of calls after their arrays, each found by its type; and plain calls, of floats in arrays or a KvCache: their
+// checks, and how a problem of the core is filled in. All others, over caches of other formats too, are calls "with options".
 #pragma once
 
 #include "../core/rules.h"
@@ -159,8 +159,8 @@ constexpr int origin_of(const VisibilityOptions<Shape>& options) {
 }
 
 // What a call's checks depend on beside its options: whether it is causal by default, over a cache, of queries whose positions
-// matter, one of several into a State, and plain, where the positions of queries may pass the largest int (takes_any_offset);
-// and the position of its first key.
+// matter, one of several into a State, and whether positions of queries may pass the largest int, as in plain calls; and the
+// position of its first key.
 struct CallKind {
   bool causal, cached, positioned, in_several_calls, takes_any_offset;
   int origin;

@@ -17,7 +17,7 @@ class KeyRows {
   static_assert(FormatOf<Format>::value && !in_groups<Format>,
                 "attend: keys of a cache of attend::in_keys are float, attend::float16, attend::bfloat16 or attend::int8");
   static_assert(fits_in_keys<Shape>, "attend: values that are a part of their keys have a value_dim of at most head_dim");
-  static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
+  static constexpr size_t rows = core::format_cache_rows(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr core::Format format = FormatOf<Format>::format;
 
@@ -42,7 +42,7 @@ class KeyRows {
 
   // core::run_cache reads panels.
   template <bool one_row>
-  static void run_window(const core::Problem& problem, const core::Options& options) {
+  static void run_cache(const core::Problem& problem, const core::Options& options) {
     core::Floats::run(problem, options);
   }
 

@@ -1,5 +1,5 @@
-// Calls with ScoreOptions, or over caches that are not plain: their checks, and how a problem of the core and its options are
-// filled in.
+// Calls with ScoreOptions, or over caches that are not plain, whose format is an option of the core: their checks, and how a
+// problem of the core and its options are filled in.
 #pragma once
 
 #include "calls.h"
@@ -85,7 +85,7 @@ constexpr Status status_of(core::Refused refused) {
 }
 
 // The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
-// default. Calls with Options over rings and other formats have the code of the first only.
+// default; key_panels, whether it is over a cache. Calls with Options over rings and other formats have the code of the first.
 template <class Shape, class AnyOptions>
 Status prepare_floats(OptionCall& call, const AnyOptions& options, bool causal, bool positioned) {
   core::Problem& problem = call.problem;
@@ -166,12 +166,12 @@ Status run_ranged(const AnyOptions& options, const AnyTask& task, core::Problem&
   return perform<Arithmetic>(task, problem, ranged);
 }
 
-// Runs a call over a cache of another format than float or over a ring that asks for a window at most, not into a State, which
-// is less code.
+// Runs a call over a cache of another format than float or over a ring that asks for a window at most, not into a State. On
+// boards that is less code; on hosts core::run_cache is core::Floats::run.
 template <class Rows, bool one_row>
-struct WindowRunner : core::Floats {
+struct CacheRunner : core::Floats {
   static void run(const core::Problem& problem, const core::Options& options) {
-    Rows::template run_window<one_row>(problem, options);
+    Rows::template run_cache<one_row>(problem, options);
   }
 };
 
@@ -182,7 +182,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
                                                       const AnyOptions& options, const AnyTask& task) {
   constexpr bool several = is_into_state(null_of<AnyTask>());
   constexpr bool any_options = Rows::plain || several || is_score_options(null_of<AnyOptions>());
-  using Runner = typename Choice<any_options, core::Floats, WindowRunner<Rows, Plan::row_block == 1>>::Type;
+  using Runner = typename Choice<any_options, core::Floats, CacheRunner<Rows, Plan::row_block == 1>>::Type;
   OptionCall call;
   set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, arrays.scratch);
   set_output<Shape>(call.problem, arrays.output);

@@ -3,7 +3,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Avx512 : X86Transposes<ByChains<6, 4, true>> {
+struct Avx512 : X86Transposes<ByChains<6, 4, ChainEnds::stored>> {
   using Vec = __m512;
   using Factor = Vec;
   static constexpr int lanes = 16;

@@ -4,9 +4,10 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct Neon64 : Neon64Rows, ByChains<6, 4, true> {
-  // Tiles: 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
-  // 6, 4, 3, 2, 1
+struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
+  // Tiles by steps (whole chains: chain.h): 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
+  static constexpr int tile_rows = 6;
+  // 6, 4, 3, 2, 1; the 8 rows of a small block go as 4 and 4
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
   // of other formats
@@ -23,14 +24,14 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, true> {
     for (int k = 0; k < panel_keys; k += panel_keys / 2) {
       query = opaque(query),
       to = opaque(to);  // or the pointers of all rows are kept for the second time, in a caller's registers
-      chains_of_scores(query, stride, panels + k, chains, to + k, to_stride, adds);
+      score_chains_of_eight(query, stride, panels + k, chains, to + k, to_stride, adds);
     }
   }
   ATTEND_ALWAYS_INLINE static void value_chain(const float* weights, ptrdiff_t stride, const float* values,
                                                ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
     for (int c = 0; c < panel_keys; c += panel_keys / 2) {
       weights = opaque(weights), values = opaque(values);
-      chain_of_values(weights, stride, values + c, value_stride, keys, to + c, to_stride, adds);
+      value_chain_of_eight(weights, stride, values + c, value_stride, keys, to + c, to_stride, adds);
     }
   }
 #endif

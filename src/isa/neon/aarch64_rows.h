@@ -18,13 +18,11 @@ ATTEND_HOT_DATA constexpr Repeated doubled_coefficients[] = {
 struct Neon64Rows {
   using Vec = float32x4_t;
 
-  static constexpr int tile_rows = 6;
-
   static Vec higher(Vec a, Vec b) { return vmaxnmq_f32(a, b); }
 
   // In assembly, because compilers load two vectors by one instruction, which takes in-order processors several times as long,
   // and use what they load soon after.
-  ATTEND_ALWAYS_INLINE static void highest_of_six(const float* scores, ptrdiff_t stride, int count, Vec (&highest)[tile_rows]) {
+  ATTEND_ALWAYS_INLINE static void highest_of_six(const float* scores, ptrdiff_t stride, int count, Vec (&highest)[6]) {
     const float *row0 = scores, *row1 = row0 + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride;
     const float *row5 = row4 + stride, *const end = scores + count;
     __asm__(
@@ -73,10 +71,9 @@ struct Neon64Rows {
   // be negative: in-order processors take several times as long for four at once, Neoverse N1 takes other offsets for two
   // operations. They lie where in-order processors wait for a multiply-add, or beside other instructions.
   //   count   at least one panel
-  //   lowest  the lowest score with a weight, as row_softmax.h keeps it
+  //   lowest  of score + whole_shift where there is a weight: RowMaximum::lowest_shifted
   //   begun   whether the sums hold anything
-  ATTEND_ALWAYS_INLINE static void weights_of_panels(float* scores, int count, const float& lowest, bool begun,
-                                                     float* lane_sums) {
+  ATTEND_ALWAYS_INLINE static void weights_of_panels(float* scores, int count, float lowest, bool begun, float* lane_sums) {
     const float *from = scores, *const end = scores + count;
     const auto& coefficients = doubled_coefficients;
     __asm__ volatile(

@@ -214,10 +214,9 @@ struct Neon32 : BySteps {
 
   // Replaces `count` scores of a row, whole panels of them, by their weights, and adds these to the 16 sums of its denominator.
   // The scores may lie where the sums will.
-  //   lowest  the lowest score with a weight, as row_softmax.h keeps it
+  //   lowest  of score + whole_shift where there is a weight: RowMaximum::lowest_shifted
   //   begun   whether the sums hold anything
-  ATTEND_ALWAYS_INLINE static void weights_of_panels(float* scores, int count, const float& lowest, bool begun,
-                                                     float* lane_sums) {
+  ATTEND_ALWAYS_INLINE static void weights_of_panels(float* scores, int count, float lowest, bool begun, float* lane_sums) {
     static constexpr float none[panel_keys] = {};
     const Vec shift = vdupq_n_f32(whole_shift), lowest_shifted = vdupq_n_f32(lowest);
     const float bias = bits_to<float>((2u - bits_to<uint32_t>(lowest)) << 23);  // 127 - max, and lowest is max - 125

@@ -63,8 +63,8 @@ namespace {
 
 // to[r][k] += or = sum over d < 16 chains of query[r][d] * panel[d][k], for 8 of the panel's 16 keys: chains of 16, d ascending,
 // each step rounded once, added up in ascending order.
-ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride, const float* panel, int chains, float* to,
-                                           ptrdiff_t to_stride, bool adds) {
+ATTEND_ALWAYS_INLINE void score_chains_of_eight(const float* query, ptrdiff_t stride, const float* panel, int chains,
+                                                float* to, ptrdiff_t to_stride, bool adds) {
   const float *row1 = query + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride, *row5 = row4 + stride;
   float *to1 = to + to_stride, *to2 = to1 + to_stride, *to3 = to2 + to_stride, *to4 = to3 + to_stride, *to5 = to4 + to_stride;
   int add = adds;
@@ -96,8 +96,8 @@ ATTEND_ALWAYS_INLINE void chains_of_scores(const float* query, ptrdiff_t stride,
 
 // to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], for 8 columns: one chain, k ascending; keys: a multiple
 // of 4, not 0.
-ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride, const float* values, ptrdiff_t value_stride,
-                                          int keys, float* to, ptrdiff_t to_stride, bool adds) {
+ATTEND_ALWAYS_INLINE void value_chain_of_eight(const float* weights, ptrdiff_t stride, const float* values,
+                                               ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
   const float *row1 = weights + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride, *row5 = row4 + stride;
   const float *value1 = values + value_stride, *value2 = value1 + value_stride, *value3 = value2 + value_stride;
   int left = keys / 4 - 1;

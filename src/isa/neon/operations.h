@@ -21,17 +21,17 @@ struct Neon : NeonTarget {
   static constexpr int lanes = 4;
 
   // Rows one after another, which lie `stride` floats apart.
-  template <int stride, class State>
-  ATTEND_NOINLINE static void weights_row_by_row(int rows, float* scores, int count, const State* states, bool begun,
+  template <int stride, class Maximum>
+  ATTEND_NOINLINE static void weights_row_by_row(int rows, float* scores, int count, const Maximum* maxima, bool begun,
                                                  float* lane_sums) {
     for (int r = 0; r < rows; ++r, scores += stride, lane_sums += panel_keys) {
-      weights_of_panels(scores, count, states[r].lowest, begun, lane_sums);
+      weights_of_panels(scores, count, maxima[r].lowest_shifted, begun, lane_sums);
     }
   }
-  template <int stride, class State>
-  ATTEND_ALWAYS_INLINE static bool weigh_rows(int rows, float* scores, int count, const State* states, bool begun,
+  template <int stride, class Maximum>
+  ATTEND_ALWAYS_INLINE static bool weigh_rows(int rows, float* scores, int count, const Maximum* maxima, bool begun,
                                               float* lane_sums) {
-    if (has_weights && count > 0) weights_row_by_row<stride>(rows, scores, count, states, begun, lane_sums);
+    if (has_weights && count > 0) weights_row_by_row<stride>(rows, scores, count, maxima, begun, lane_sums);
     return has_weights;
   }
 

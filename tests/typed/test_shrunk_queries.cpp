@@ -51,7 +51,7 @@ void check_powers(const AnyOptions& options) {
 
 }  // namespace
 
-TEST_CASE("folded queries: sums over keys of int8 that overflow before the scale of the key give the scores all the same") {
+TEST_CASE("shrunk queries: sums over keys of int8 that overflow before the scale of the key give the scores all the same") {
   attend::ScoreOptions<Powers> options;
   options.soft_cap = 3.0f;
   options.window_left = 30;
@@ -62,7 +62,7 @@ TEST_CASE("folded queries: sums over keys of int8 that overflow before the scale
   check_powers<float16, 30>(options);
 }
 
-TEST_CASE("folded queries: one key of int8 and a query whose sum overflows, the limit that other formats give") {
+TEST_CASE("shrunk queries: one key of int8 and a query whose sum overflows, the limit that other formats give") {
   for (const float number : {2e36f, -2e36f, 3e38f}) {
     attend::Options options;
     options.scale = 1.0f;
