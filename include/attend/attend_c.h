@@ -111,9 +111,9 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * bits of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it,
  * and columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS
  * are refused. States do not hold the options of earlier runs: what attend_problem says of who sees whom and of scores must be
- * the same in each run. Where positions matter, set offset: its default over a cache is another one for each cache and each length.
- * sink_logits take effect in attend_finish alone. Causal queries see the keys at their own positions: attend_finish refuses
- * states without these, unless key_lengths is set, which says where keys end.
+ * the same in each run. Where positions matter, set offset: its default over a cache is another one for each cache and each
+ * length. sink_logits take effect in attend_finish alone. Causal queries see the keys at their own positions: attend_finish
+ * refuses states without these, unless key_lengths is set, which says where keys end.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
  * have in common. So no field of one array remains set for the other, and a forgotten one is refused.
@@ -227,6 +227,11 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
  * and NaN are taken. Without tokens key and value are not read and may be null. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
+
+/* The same for a cache of float32 that is no ring, as problems of attend_plain_problem_init take: other caches are refused
+ * (ATTEND_UNAVAILABLE). Programs that append by it alone hold no code of other formats. */
+ATTEND_API attend_status attend_plain_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
+                                                   const attend_input* value);
 
 /* Keeps the first tokens, at most those that are held; 0 empties the cache. Tokens that a ring has overwritten are lost: for
  * another sequence, empty it and append again. */

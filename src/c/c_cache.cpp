@@ -127,11 +127,14 @@ core::Tensor<const Number> check_appended(Check& check, const attend_input* inpu
   return core_tensor<const Number>(input->data, extent);
 }
 
-// attend_cache_append, of floats or integers.
+// attend_cache_append, of floats or integers; which append those are, and whether it takes floats that are no ring alone.
 template <class Number>
-attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value) {
+attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value,
+                             bool (*append)(attend_cache&, int, core::Tensor<const Number>, core::Tensor<const Number>),
+                             bool plain = false) {
   Check check;
   check_cache(check, cache);
+  if (!check.failed()) check.require(!plain || is_plain(*cache), ATTEND_UNAVAILABLE, ATTEND_ARG_CACHE);
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   if (check.failed()) return check.status();
   check.require(has_integers(*cache) == (sizeof(Number) == 1), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
@@ -152,12 +155,16 @@ void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
   cache.check = check_of(cache);
 }
 
+// Into a cache that is_plain.
+static bool append_plain(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value) {
+  core::store(cache_memory(cache), cache.tokens, tokens, key, value);
+  set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
+  return true;
+}
+
 bool append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value) {
-  if (is_plain(cache)) {
-    core::store(cache_memory(cache), cache.tokens, tokens, key, value);
-  } else if (!core::store(format_memory(cache), cache.tokens, tokens, key, value)) {
-    return false;
-  }
+  if (is_plain(cache)) return append_plain(cache, tokens, key, value);
+  if (!core::store(format_memory(cache), cache.tokens, tokens, key, value)) return false;
   set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
   return true;
 }
@@ -277,12 +284,17 @@ attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, s
 }
 
 attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value) {
-  return append_checked<float>(cache, tokens, key, value);
+  return append_checked<float>(cache, tokens, key, value, append);
+}
+
+attend_status attend_plain_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
+                                        const attend_input* value) {
+  return append_checked<float>(cache, tokens, key, value, append_plain, true);
 }
 
 attend_status attend_integer_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                           const attend_input* value) {
-  return append_checked<int8_t>(cache, tokens, key, value);
+  return append_checked<int8_t>(cache, tokens, key, value, append);
 }
 
 attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens) {

@@ -128,35 +128,11 @@ void check_position(Call& call, const attend_problem& problem) {
 
 namespace {
 
-// With states `keys` is where a call stops: strides that would be dense of so many keys are not.
-void check_growing(Call& call, const attend_problem& problem) {
-  const bool grows = problem.states != nullptr && problem.pages.table == nullptr && call.stored > 0;
-  const auto known = [&](const attend_input& input) {
-    return (input.batch_stride != ATTEND_DENSE || call.batch <= 1) &&
-           (input.head_stride != ATTEND_DENSE || problem.kv_heads == 1 || axes_of(problem) == Axes::token_head);
-  };
-  call.require(!grows || known(problem.key), ATTEND_AMBIGUOUS, ATTEND_ARG_KEY);
-  call.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
-}
-
-// A cache as tensors.
-void take_cache(const attend_cache& cache, core::Problem& first) {
-  if (has_integers(cache)) {
-    const core::IntegerCache memory = integer_memory(cache);
-    const ptrdiff_t key_dim = integer_key_dim(cache);
-    first.key = {reinterpret_cast<const float*>(memory.keys), key_dim, memory.tokens * key_dim};
-    first.value = {reinterpret_cast<const float*>(memory.values), memory.value_dim,
-                   ptrdiff_t(memory.tokens) * memory.value_dim};
-  } else if (is_plain(cache)) {
-    const core::Cache memory = cache_memory(cache);
-    first.key = {memory.keys, 0, ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys * memory.head_dim};
-    first.value = {memory.values, memory.value_dim, ptrdiff_t(memory.capacity) * memory.value_dim};
-  } else {
-    const core::FormatCache memory = format_memory(cache);
-    const ptrdiff_t slots = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
-    first.key = {static_cast<const float*>(memory.keys), 0, slots * memory.head_dim};
-    first.value = {static_cast<const float*>(memory.values), memory.value_dim, slots * memory.value_dim};
-  }
+// A cache of floats that is no ring as tensors.
+void take_floats(const attend_cache& cache, core::Problem& first) {
+  const core::Cache memory = cache_memory(cache);
+  first.key = {memory.keys, 0, ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys * memory.head_dim};
+  first.value = {memory.values, memory.value_dim, ptrdiff_t(memory.capacity) * memory.value_dim};
 }
 
 void check_inputs(Call& call, const attend_problem& problem) {
@@ -168,9 +144,9 @@ void check_inputs(Call& call, const attend_problem& problem) {
   }
   first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
   if (problem.cache != nullptr) {
-    take_cache(*problem.cache, first);
+    const bool as_floats = call.plain && !call.arithmetic->integers;
+    as_floats ? take_floats(*problem.cache, first) : call.arithmetic->options->take_cache(*problem.cache, first);
   } else if (call.stored > 0 && !call.in_layer) {
-    check_growing(call, problem);
     const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
     call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim}, call.key_bits,
                                  ATTEND_ARG_KEY, first.key);
@@ -188,30 +164,39 @@ bool speaks_of_rows(const attend_problem& problem) {
 
 }  // namespace
 
-// Whatever differs from its default from `pages` on is an option, but for offset and scale; and so are formats. The compiler's
-// own vectors, which every target has, compare these fields.
+void take_cache(const attend_cache& cache, core::Problem& first) {
+  if (is_plain(cache) && !has_integers(cache)) return take_floats(cache, first);
+  if (has_integers(cache)) {
+    const core::IntegerCache memory = integer_memory(cache);
+    const ptrdiff_t key_dim = integer_key_dim(cache);
+    first.key = {memory.keys, key_dim, memory.tokens * key_dim};
+    first.value = {memory.values, memory.value_dim, ptrdiff_t(memory.tokens) * memory.value_dim};
+  } else {
+    const core::FormatCache memory = format_memory(cache);
+    const ptrdiff_t slots = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
+    first.key = {memory.keys, 0, slots * memory.head_dim};
+    first.value = {memory.values, memory.value_dim, slots * memory.value_dim};
+  }
+}
+
+// Whatever differs from its default from `pages` on is an option, but for offset and scale; and so are formats.
 bool is_plain(const attend_problem& problem, int usual_format) {
-  using Bytes = unsigned char __attribute__((vector_size(16)));
-  Bytes differences = {};
-  const auto compare = [&](size_t at) {
-    Bytes given, usual;
-    __builtin_memcpy(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
-    __builtin_memcpy(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
-    differences |= given ^ usual;
-  };
+  uint32_t differences = 0;
   const auto compare_all = [&](size_t begin, size_t end) {
-    for (size_t at = begin; at < end - sizeof(Bytes); at += sizeof(Bytes)) compare(at);
-    compare(end - sizeof(Bytes));  // may overlap the one before
+    for (size_t at = begin; at < end; at += sizeof differences) {
+      uint32_t given, usual;
+      __builtin_memcpy(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
+      __builtin_memcpy(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
+      differences |= given ^ usual;
+    }
   };
   compare_all(offsetof(attend_problem, pages), offsetof(attend_problem, offset));
   compare_all(offsetof(attend_problem, window_left), offsetof(attend_problem, scale));
   compare_all(offsetof(attend_problem, scale) + sizeof problem.scale, sizeof problem);
-  uint64_t halves[2];
-  __builtin_memcpy(halves, &differences, sizeof halves);
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  return (halves[0] | halves[1]) == 0 && !formats && (problem.options & ~ATTEND_CAUSAL) == 0;
+  return differences == 0 && !formats && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
 bool has_usual_scale(const attend_problem& problem) {
@@ -280,21 +265,26 @@ void check_call(Call& call, const attend_problem* given) {
   const attend_problem& problem = *given;
   check_layout_use(call, problem);
   core::Problem& first = call.first;
+  const bool plain = is_plain(problem, call.arithmetic->usual_format);
+  call.require(plain || call.arithmetic->options != nullptr, ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC);
+  if (call.failed()) return;
   call.arithmetic->check_formats(call, problem);
   check_heads(call, problem, call.arithmetic->widest_head, first);
   if (!call.failed()) check_keys(call, problem);
-  if (!call.failed()) check_pages(call, problem);
+  if (call.failed()) return;
+  call.plain = plain && (problem.cache == nullptr || is_plain(*problem.cache));
+  call.require(call.plain || call.arithmetic->options != nullptr, ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC);
+  if (!call.failed() && !call.plain) call.arithmetic->options->check_stored(call, problem);
   if (!call.failed()) check_position(call, problem);
   if (call.failed()) return;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   first.key_panels = problem.cache != nullptr;
-  call.plain = is_plain(problem, call.arithmetic->usual_format) && (problem.cache == nullptr || is_plain(*problem.cache));
   call.arithmetic->check_rest(call, problem);
   if (!call.failed()) check_inputs(call, problem);
   if (!call.failed() && problem.states == nullptr && !call.in_layer) check_output(call, problem);
   if (call.failed()) return;
   const int most_keys = problem.cache != nullptr ? int(origin_of(problem)) + problem.cache->max_tokens : first.keys;
-  call.arithmetic->plan(call, most_keys, problem.states != nullptr ? 0 : levels_over(problem.cache, most_keys));
+  call.arithmetic->plan(call, {most_keys, problem.cache, problem.states != nullptr});
 }
 
 attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic) {

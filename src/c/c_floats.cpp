@@ -8,6 +8,12 @@
 namespace attend::c_surface {
 namespace {
 
+// All that there is to check of problems whose numbers are float32.
+void check_no_constants(Call& call, const attend_problem& problem) {
+  const bool none = problem.constants == nullptr && problem.head_constants == nullptr;
+  call.require(none, ATTEND_NO_EFFECT, ATTEND_ARG_CONSTANTS);
+}
+
 void check_formats(Call& call, const attend_problem& problem) {
   call.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
   call.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
@@ -19,8 +25,7 @@ void check_formats(Call& call, const attend_problem& problem) {
   };
   check(problem.key_format, value_format, ATTEND_ARG_KEY_FORMAT);
   check(problem.value_format, key_format, ATTEND_ARG_VALUE_FORMAT);
-  const bool none = problem.constants == nullptr && problem.head_constants == nullptr;
-  call.require(none, ATTEND_NO_EFFECT, ATTEND_ARG_CONSTANTS);
+  check_no_constants(call, problem);
   if (call.failed()) return;
   call.query_bits = format_bits(problem.query_format);
   call.key_bits = format_bits(problem.key_format);
@@ -51,6 +56,10 @@ void skip_keys(float* state, int value_dim, int from, int to) {
       [&]() ATTEND_NOINLINE { FloatState(state, value_dim).push_zeros(segment_of(from + segment_keys - 1), segment_of(to)); });
 }
 
+size_t option_floats(const core::Problem& problem, int row_block, int key_block, const MostKeys& most) {
+  return core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, levels_over(most));
+}
+
 void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, const core::Options& options, float*) {
   core::Floats::finish(rows, options);
 }
@@ -58,19 +67,18 @@ void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, 
 }  // namespace
 
 // Blocks as the typed surface takes them, by the keys that there can be, so that memory for a cache serves as it fills up.
-void plan(Call& call, int most_keys, int levels) {
+void plan(Call& call, const MostKeys& most) {
   core::Problem& problem = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const int queries = problem.queries <= 0 ? 1
                       : call.in_layer      ? smaller(problem.queries, config::layer_tokens)
                                            : problem.queries;
   const int rows = core::rows_per_kv_head(problem.query_heads, problem.kv_heads, queries);
-  const int chains = core::whole_chains(most_keys > 0 ? most_keys : 1);
+  const int chains = core::whole_chains(most.keys > 0 ? most.keys : 1);
   const int one_row_block = smaller(chains, problem.key_panels ? config::decode_keys : config::key_block);
   const auto floats = [&](int row_block, int key_block) {
-    return call.plain
-               ? core::scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, most_keys, problem.key_panels)
-               : core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, levels);
+    if (!call.plain) return call.arithmetic->options->scratch_floats(problem, row_block, key_block, most);
+    return core::scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, most.keys, problem.key_panels);
   };
   problem.row_block = smaller(rows, call.plain ? config::row_block : config::option_row_block);
   problem.key_block = problem.row_block == 1 ? one_row_block : smaller(chains, config::key_block);
@@ -83,18 +91,29 @@ float scale_of(const attend_problem& problem) {
   return has_usual_scale(problem) ? usual_scale(int(problem.head_dim)) : problem.scale;
 }
 
-const attend_arithmetic float_arithmetic = {
-    false,
-    ATTEND_MAX_WIDTH,
-    ATTEND_FLOAT32,  // usual_format
-    check_formats,
-    check_rest,
-    plan,
-    begin,
-    run_rows<core::Floats>,
+constexpr attend_arithmetic arithmetic_of(decltype(attend_arithmetic::check_formats) check_formats,
+                                          decltype(attend_arithmetic::run) run, const attend_option_arithmetic* options) {
+  return {
+      false,
+      ATTEND_MAX_WIDTH,
+      ATTEND_FLOAT32,  // usual_format
+      check_formats,
+      check_rest,
+      plan,
+      begin,
+      run,
+      core::state_head + panel_keys,  // state_numbers
+      2,
+      options,
+  };
+}
+constexpr attend_option_arithmetic float_options = {
+    check_stored,
+    take_cache,
+    check_options,
+    run_options,
+    option_floats,
     run_options_row<core::Floats>,
-    core::state_head + panel_keys,  // state_numbers
-    2,
     begin_state,
     skip_keys,
     core::Floats::merge,
@@ -102,6 +121,8 @@ const attend_arithmetic float_arithmetic = {
     leave,
     finish_rows,
 };
+const attend_arithmetic float_arithmetic = arithmetic_of(check_formats, run_rows<core::Floats>, &float_options);
+constexpr attend_arithmetic plain_arithmetic = arithmetic_of(check_no_constants, run_whole_rows<core::Floats>, nullptr);
 static_assert(core::state_floats(7, 5) == core::state_head + panel_keys + 2 * 7 + 5 * (7 + node_numbers),
               "the size of a state is the core's");
 
@@ -113,6 +134,10 @@ extern "C" {
 
 attend_status attend_problem_init(attend_problem* problem, size_t size) {
   return init_problem(problem, size, &float_arithmetic);
+}
+
+attend_status attend_plain_problem_init(attend_problem* problem, size_t size) {
+  return init_problem(problem, size, &plain_arithmetic);
 }
 
 attend_status attend_alibi_slopes(ptrdiff_t heads, float* slopes) {

@@ -104,14 +104,15 @@ void check_rest(Call& call, const attend_problem& problem) {
 }
 
 // Blocks, and work memory: what the core needs, then the constants of each head.
-void plan(Call& call, int most_keys, int levels) {
+void plan(Call& call, const MostKeys& most) {
   core::Problem& first = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const int rows = core::rows_per_kv_head(first.query_heads, first.kv_heads, first.queries > 0 ? first.queries : 1);
-  const int chunks = most_keys > 0 ? (most_keys - 1) / integer_chunk + 1 : 1;
+  const int chunks = most.keys > 0 ? (most.keys - 1) / integer_chunk + 1 : 1;
   first.row_block = smaller(rows, config::integer_row_block);
   first.key_block = smaller(chunks, config::integer_key_block / integer_chunk) * integer_chunk;
-  const size_t needed = core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim, levels);
+  const size_t needed =
+      core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim, levels_over(most));
   call.scale_bytes = (needed + 15) / 16 * 16;
   call.workspace_bytes = call.scale_bytes + size_t(first.scale_stride != 0 ? first.query_heads : 1) *
                                                 (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
@@ -166,6 +167,20 @@ void finish_rows(const Call& call, const attend_problem& problem, const core::Pr
   }
 }
 
+constexpr attend_option_arithmetic integer_options = {
+    check_stored,
+    take_cache,
+    check_options,
+    run_options,
+    nullptr,  // plan counts its work memory with and without options
+    run_options_row<core::Integers>,
+    begin_state,
+    skip_keys,
+    core::Integers::merge,
+    core::Integers::seen_keys,
+    leave,
+    finish_rows,
+};
 constexpr attend_arithmetic integer_arithmetic = {
     true,
     ATTEND_INTEGER_MAX_HEAD_DIM,
@@ -175,15 +190,9 @@ constexpr attend_arithmetic integer_arithmetic = {
     plan,
     begin,
     run_rows<core::Integers>,
-    run_options_row<core::Integers>,
     4,  // state_numbers
     1,
-    begin_state,
-    skip_keys,
-    core::Integers::merge,
-    core::Integers::seen_keys,
-    leave,
-    finish_rows,
+    &integer_options,
 };
 static_assert(core::integer_state_numbers(7, 5) == 4 + 7 + 5 * (7 + node_numbers), "the size of a state is the core's");
 

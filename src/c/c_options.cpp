@@ -352,6 +352,8 @@ __attribute__((noinline)) void check_options(Call& call, const attend_problem& p
   check_options(call, problem, options);
 }
 
+namespace {
+
 void check_pages(Call& call, const attend_problem& problem) {
   const attend_pages& pages = problem.pages;
   if (pages.table == nullptr) {
@@ -364,6 +366,24 @@ void check_pages(Call& call, const attend_problem& problem) {
   if (call.failed()) return;
   call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES);
   if (!call.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
+}
+
+// With states `keys` is where a call stops: strides that would be dense of so many keys are not.
+void check_growing(Call& call, const attend_problem& problem) {
+  const bool grows = problem.states != nullptr && problem.pages.table == nullptr && call.stored > 0;
+  const auto known = [&](const attend_input& input) {
+    return (input.batch_stride != ATTEND_DENSE || call.batch <= 1) &&
+           (input.head_stride != ATTEND_DENSE || problem.kv_heads == 1 || axes_of(problem) == Axes::token_head);
+  };
+  call.require(!grows || known(problem.key), ATTEND_AMBIGUOUS, ATTEND_ARG_KEY);
+  call.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
+}
+
+}  // namespace
+
+void check_stored(Call& call, const attend_problem& problem) {
+  check_pages(call, problem);
+  if (!call.failed() && problem.cache == nullptr && !call.in_layer) check_growing(call, problem);
 }
 
 }  // namespace attend::c_surface

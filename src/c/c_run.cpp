@@ -24,11 +24,11 @@ void run_into_states(const Call& call, const core::SeenKeys& seen, core::Problem
   const auto run = [&](int from, int to) {
     options.first_key = from;
     row.keys = at_least(from, at_most(keys, to));  // a row that has ended takes none
-    call.arithmetic->run_row(cut, row, options);
-    each_state(row, options, cut, [&](float* state) { call.arithmetic->skip_keys(state, width, row.keys, to); });
+    call.arithmetic->options->run_row(cut, row, options);
+    each_state(row, options, cut, [&](float* state) { call.arithmetic->options->skip_keys(state, width, row.keys, to); });
   };
   seen.go_over(options.first_key, end, run, [&](int from, int to) {
-    each_state(row, options, cut, [&](float* state) { call.arithmetic->leave(state, width, from, to); });
+    each_state(row, options, cut, [&](float* state) { call.arithmetic->options->leave(state, width, from, to); });
   });
   each_state(row, options, cut, [&](float* state) { set_next_key(state, end); });
 }
@@ -36,13 +36,23 @@ void run_into_states(const Call& call, const core::SeenKeys& seen, core::Problem
 // Options too.
 void check_whole(Call& call, const attend_problem* problem) {
   check_call(call, problem);
-  if (!call.failed() && !call.plain) check_options(call, *problem);
+  if (!call.failed() && !call.plain) call.arithmetic->options->check(call, *problem);
 }
 
-// Checks options and runs a part; refuses it if it does not begin at the states' next key. Not inlined: calls without options
-// need none of its stack.
-__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, void* workspace, size_t size,
-                                                    const Parts& cut) {
+// Runs a part of a call that was checked, once its options and work memory are, too.
+attend_status run_checked(Call& call, const attend_problem& problem, const Parts& cut, void* workspace, size_t size) {
+  if (!call.failed() && call.plain) check_workspace(call, workspace, size, call.workspace_bytes);
+  if (call.failed()) return call.status();
+  if (!call.plain) return call.arithmetic->options->run(problem, call, workspace, size, cut);
+  call.arithmetic->begin(call, problem, workspace);
+  call.arithmetic->run(call, cut);
+  return ATTEND_OK;
+}
+
+}  // namespace
+
+// Refuses a run that does not begin at the states' next key.
+attend_status run_options(const attend_problem& problem, Call& call, void* workspace, size_t size, const Parts& cut) {
   CallOptions call_options;
   check_options(call, problem, call_options);
   check_workspace(call, workspace, size, call.workspace_bytes);
@@ -50,7 +60,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   core::SeenKeys seen = {};
   if (has_states && !call.failed()) {
     check_begun(call, problem.states, ATTEND_ARG_STATES);
-    seen = call.arithmetic->seen_keys(call.first, call_options.first);
+    seen = call.arithmetic->options->seen_keys(call.first, call_options.first);
     StatesOfPart states = {call, seen, nullptr};
     each_row_with_options(
         call, call_options, cut, [&](const core::Problem& row, const core::RangedOptions& options, const Parts& row_cut) {
@@ -61,26 +71,11 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   call.arithmetic->begin(call, problem, workspace);
   each_row_with_options(call, call_options, cut, [&](core::Problem& row, core::RangedOptions& options, const Parts& row_cut) {
     if (has_states) return run_into_states(call, seen, row, options, row_cut);
-    call.arithmetic->run_row(row_cut, row, options);
+    call.arithmetic->options->run_row(row_cut, row, options);
   });
   return ATTEND_OK;
 }
 
-// Public functions share it under this name, since a program may define one that has a public name.
-attend_status run_part(const attend_problem* problem, const Parts& cut, void* workspace, size_t workspace_size) {
-  Call call;
-  check_call(call, problem);
-  if (!call.failed()) check_parts(call, cut, call.first.queries, call.first.keys);
-  // Of a call with options, once these are checked.
-  if (!call.failed() && call.plain) check_workspace(call, workspace, workspace_size, call.workspace_bytes);
-  if (call.failed()) return call.status();
-  if (!call.plain) return run_options(*problem, call, workspace, workspace_size, cut);
-  call.arithmetic->begin(call, *problem, workspace);
-  call.arithmetic->run(call, cut);
-  return ATTEND_OK;
-}
-
-}  // namespace
 }  // namespace attend::c_surface
 
 using namespace attend;
@@ -103,11 +98,18 @@ size_t attend_workspace_size(const attend_problem* problem) {
 
 attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
                               size_t workspace_size) {
-  return run_part(problem, {part, parts}, workspace, workspace_size);
+  Call call;
+  check_call(call, problem);
+  if (call.failed()) return call.status();
+  check_parts(call, {part, parts}, call.first.queries, call.first.keys);
+  call.require(parts == 1 || call.arithmetic->options != nullptr, ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC);
+  return run_checked(call, *problem, {part, parts}, workspace, workspace_size);
 }
 
 attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size) {
-  return run_part(problem, {0, 1}, workspace, workspace_size);
+  Call call;
+  check_call(call, problem);
+  return run_checked(call, *problem, {0, 1}, workspace, workspace_size);
 }
 
 }  // extern "C"

@@ -139,7 +139,7 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
   check_position(call, problem);
   set_states(problem.states, call, options);
   if (call.failed()) return;
-  const core::SeenKeys seen = call.arithmetic->seen_keys(call.first, options.first);
+  const core::SeenKeys seen = call.arithmetic->options->seen_keys(call.first, options.first);
   const bool ends = problem.key_lengths != nullptr || core::has_own_keys(call.first);  // lengths say where keys end
   call.require(ends && segments_of(call, stopped.state).has_all(seen, int(keys)), ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
@@ -163,6 +163,7 @@ void set_states(void* states, const Call& call, CallOptions& options) {
 }
 
 Range check_states(Call& call, const void* states, attend_argument argument) {
+  if (!call.failed()) call.require(call.arithmetic->options != nullptr, ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC);
   return call.array(states, state_memory_numbers(call), float_bits, argument);
 }
 
@@ -216,7 +217,7 @@ attend_status attend_begin(const attend_problem* problem) {
   write_head(call, problem->states);
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
     each_state(row, options, {0, 1}, [&](float* state) {
-      call.arithmetic->begin_state(state, row.value_dim);
+      call.arithmetic->options->begin_state(state, row.value_dim);
       set_next_key(state, int(first_key));
     });
   });
@@ -237,7 +238,7 @@ attend_status attend_finish(const attend_problem* problem) {
   if (call.failed()) return call.status();
   float* const numbers = static_cast<float*>(problem->states) + head_floats + numbers_of_states(call);
   each_row(call, {0, 1}, [&](ptrdiff_t row, int, int) {
-    call.arithmetic->finish_rows(call, *problem, call.problem_of_row(row), options_of_row(options, row), numbers);
+    call.arithmetic->options->finish_rows(call, *problem, call.problem_of_row(row), options_of_row(options, row), numbers);
   });
   return ATTEND_OK;
 }
@@ -262,7 +263,7 @@ attend_status attend_merge(const attend_problem* problem, const void* later) {
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
     each_state(row, options, {0, 1}, [&](float* state) {
       const ptrdiff_t at = state - here.state;
-      call.arithmetic->merge(state, from + at, takes_open, 1, value_dim, call.state_nodes);
+      call.arithmetic->options->merge(state, from + at, takes_open, 1, value_dim, call.state_nodes);
       set_next_key(state, next);
     });
   });

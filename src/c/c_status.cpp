@@ -112,8 +112,12 @@ constexpr Special specials[] = {
      "pass how many bytes there are: it would end behind the last address"},
     {ATTEND_MISSING, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "call attend_problem_init or attend_integer_problem_init first"},
+    {ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
+     "initialise the problem with attend_problem_init: one of attend_plain_problem_init has no options, states or other "
+     "formats"},
+    {ATTEND_UNAVAILABLE, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE, "call attend_cache_append: it is no cache of float32, or a ring"},
     {ATTEND_CONFLICT, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
-     "initialise the problem with attend_problem_init: this call computes in floats only"},
+     "initialise the problem with attend_problem_init: this call computes in floats only, with options"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT,
      "give the layer's weights the outputs and inputs that c/layers.h requires of them"},

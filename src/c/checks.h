@@ -76,6 +76,13 @@ using core::usual_scale;
 struct Parts {
   ptrdiff_t part, parts;
 };
+
+// The most keys that a call can come to have, in a cache or without.
+struct MostKeys {
+  int keys;
+  const attend_cache* cache;
+  bool into_states;
+};
 void check_parts(Check& check, const Parts& parts, ptrdiff_t queries, ptrdiff_t keys);
 
 // Work memory of `size` bytes, of which a call uses `needed`.
@@ -239,6 +246,10 @@ void run_rows(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
     run_row<Arithmetic>({part, parts}, call.problem_of_row(row));
   });
+}
+template <class Arithmetic>
+void run_whole_rows(const Call& call, const Parts&) {
+  each_row(call, {0, 1}, [&](ptrdiff_t row, int, int) { Arithmetic::run(call.problem_of_row(row)); });
 }
 
 }  // namespace attend::c_surface

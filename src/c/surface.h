@@ -36,17 +36,32 @@ struct attend_arithmetic {
   // the rest, once extents, keys and positions are known.
   void (*check_formats)(attend::c_surface::Call& call, const attend_problem& problem);
   void (*check_rest)(attend::c_surface::Call& call, const attend_problem& problem);
-  // Blocks and the size of work memory, for as many keys as there can be, and as many levels as core::option_scratch_floats
-  // takes.
-  void (*plan)(attend::c_surface::Call& call, int most_keys, int levels);
-  // Runs a part of a call without options, and of one row with them. begin() goes before either.
+  // Blocks and the size of work memory, for as many keys as there can be.
+  void (*plan)(attend::c_surface::Call& call, const attend::c_surface::MostKeys& most);
+  // Runs a part of a call without options; where options is null, all of it. begin() goes before all runs.
   void (*begin)(attend::c_surface::Call& call, const attend_problem& problem, void* workspace);
   void (*run)(const attend::c_surface::Call& call, const attend::c_surface::Parts& cut);
-  void (*run_row)(const attend::c_surface::Parts& cut, const attend::core::Problem& row,
-                  const attend::core::RangedOptions& options);
   // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, then those of nodes;
   // behind all states, of integers, value_dim numbers for finish_rows.
   int state_numbers, state_widths;
+  // Null for problems of attend_plain_problem_init, so that a program with no others holds nothing of options.
+  const struct attend_option_arithmetic* options;
+};
+
+// What calls with options, caches of other formats and states need beside it.
+struct attend_option_arithmetic {
+  // Where keys lie in pages; a cache as tensors; all options. Common to both.
+  void (*check_stored)(attend::c_surface::Call& call, const attend_problem& problem);
+  void (*take_cache)(const attend_cache& cache, attend::core::Problem& first);
+  void (*check)(attend::c_surface::Call& call, const attend_problem& problem);
+  attend_status (*run)(const attend_problem& problem, attend::c_surface::Call& call, void* workspace, size_t size,
+                       const attend::c_surface::Parts& cut);
+  // Floats of work memory with such blocks, of calls in floats.
+  size_t (*scratch_floats)(const attend::core::Problem& problem, int row_block, int key_block,
+                           const attend::c_surface::MostKeys& most);
+  // A part of a batch row.
+  void (*run_row)(const attend::c_surface::Parts& cut, const attend::core::Problem& row,
+                  const attend::core::RangedOptions& options);
   void (*begin_state)(float* state, int value_dim);
   // Goes on without keys from one to another: a batch row that has ended.
   void (*skip_keys)(float* state, int value_dim, int from, int to);
@@ -132,10 +147,12 @@ void check_call(Call& call, const attend_problem* problem);
 // Parts of it: whether anything depends on the positions of queries; blocks and the size of work memory, for as
 // many keys as there can be; work memory itself; a cache.
 bool is_positioned(const attend_problem& problem);
-void plan(Call& call, int most_keys, int levels);
-// The most nodes that a call over so many keys keeps, or over a cache with room for them.
-inline int levels_over(const attend_cache* cache, int most_keys) {
-  const int levels = core::segment_levels(most_keys);
+void plan(Call& call, const MostKeys& most);
+// The most nodes that a call keeps.
+inline int levels_over(const MostKeys& most) {
+  if (most.into_states) return 0;
+  const attend_cache* const cache = most.cache;
+  const int levels = core::segment_levels(most.keys);
   if (cache == nullptr || cache->ring_panels == 0) return levels;
   const int panel = panel_keys_of(*cache),
             ring_levels = core::window_levels(cache->ring_panels * panel, cache->sink_panels * panel);
@@ -157,10 +174,12 @@ inline int peak_of(const Call& call, const attend_cache& cache) {
 }
 void check_options(Call& call, const attend_problem& problem, CallOptions& options);
 void check_options(Call& call, const attend_problem& problem);
+// Runs a part of a call with options, and returns what is wrong with these.
+attend_status run_options(const attend_problem& problem, Call& call, void* workspace, size_t size, const Parts& cut);
 
 // Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed; and what attend_finish
 // looks at too, with the position of the queries among the keys, which must be clear, and matter.
-void check_pages(Call& call, const attend_problem& problem);
+void check_stored(Call& call, const attend_problem& problem);
 void check_position(Call& call, const attend_problem& problem);
 void check_output(Call& call, const attend_problem& problem);
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);
@@ -185,6 +204,8 @@ Range cache_range(const attend_cache& cache);
 
 // Whether it is as core::Cache has it; then where it lies, and else that.
 bool is_plain(const attend_cache& cache);
+// A cache as tensors, of any kind.
+void take_cache(const attend_cache& cache, core::Problem& first);
 core::Cache cache_memory(const attend_cache& cache);
 core::FormatCache format_memory(const attend_cache& cache);
 core::IntegerCache integer_memory(const attend_cache& cache);

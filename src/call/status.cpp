@@ -4,6 +4,31 @@
 namespace attend {
 namespace {
 
+#if defined(ATTEND_SHORT_TEXTS)
+
+// The names of Status in its order, each of which ends with a zero: programs for small boards need no more than to tell them
+// apart.
+constexpr char status_names[] =
+    "ok\0bad_query_length\0bad_key_length\0empty_cache\0bad_scale\0bad_offset\0ambiguous_offset\0no_effect\0"
+    "bad_part\0bad_output\0bad_count\0cache_full\0out_of_range\0bad_page\0bad_length\0bad_begin\0bad_up_to\0"
+    "bad_state\0missing_keys\0too_many_nodes\0other_options\0bad_saved\0other_bits\0other_shape\0bad_window\0"
+    "bad_sink_tokens\0bad_soft_cap\0bad_origin\0bad_mask\0bad_bias\0bad_ranges\0bad_documents\0bad_lse\0bad_scores\0"
+    "no_score_stage\0not_in_ring\0bad_epsilon\0bad_rotary\0bad_position\0bad_quantisation\0bad_zero_point\0"
+    "bad_token_scales";
+
+constexpr int zeros_in(const char* text, size_t length) {
+  return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
+}
+static_assert(zeros_in(status_names, sizeof status_names) == status_count, "a status has no name");
+
+const char* text_of(int status) {
+  const char* name = status_names;
+  while (status > 0) status -= *name++ == '\0';
+  return name;
+}
+
+#else
+
 // In the order of Status.
 constexpr const char* status_texts[] = {
     "ok",
@@ -76,10 +101,14 @@ constexpr const char* status_texts[] = {
 };
 static_assert(sizeof status_texts / sizeof *status_texts == size_t(status_count), "a status has no text");
 
+const char* text_of(int status) { return status_texts[status]; }
+
+#endif
+
 }  // namespace
 
 const char* status_text(Status status) {
-  return unsigned(status) < unsigned(status_count) ? status_texts[unsigned(status)] : "unknown status";
+  return unsigned(status) < unsigned(status_count) ? text_of(int(status)) : "unknown status";
 }
 
 }  // namespace attend

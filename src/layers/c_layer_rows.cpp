@@ -74,7 +74,7 @@ AdditiveMemory check_additive(Call& call, const attend_problem* problem, CallOpt
   const uint64_t hidden = uint64_t(call.first.head_dim);
   call.first.head_dim = 1;
   call.plain = false;
-  plan(call, call.first.keys, levels_over(nullptr, call.first.keys));
+  plan(call, {call.first.keys, nullptr, false});
   AdditiveMemory memory;
   memory.scores = call.workspace_bytes / sizeof(float);
   memory.sums = memory.scores + uint64_t(call.first.queries) * uint64_t(call.first.keys);

@@ -120,7 +120,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   use.in_layer = true;
   use.plain = is_plain(*problem) && (cache == nullptr || is_plain(*cache));
   const int most_keys = cache != nullptr ? cache->max_tokens : use.first.queries;
-  plan(use, most_keys, levels_over(cache, most_keys));
+  plan(use, {most_keys, cache, false});
 }
 
 detail::LayerMemory memory_of(LayerUse& use) {

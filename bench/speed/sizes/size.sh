@@ -31,6 +31,7 @@ cortex-m4     -Os  flash_both         4120
 cortex-m4     -Os  flash_options      13856
 cortex-m4     -Os  flash_decode_ring_int8 7296
 cortex-m4     -Os  flash_decode_ring   6656
+cortex-m4     -Os  flash_c_plain     12288
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 150
 cortex-m4     -Os  per_mac_64x32_cache 2.3

@@ -1,5 +1,6 @@
 // What size.sh links and measures. There is no start-up code: the linker is told where the program begins, and drops everything
 // that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
+#include <attend/attend_c.h>
 #include <attend/layers/multi_head.h>
 
 #include "size_program.h"
@@ -56,6 +57,28 @@ __attribute__((noinline)) void call_prefill_window() {
   (void)attend::prefill(prompt.query, cache, prompt.output, prefill_work, window_options);
 }
 __attribute__((noinline)) void call_prefill_int8() { (void)attend::prefill(prompt.query, bytes, prompt.output, prefill_work); }
+
+// The same in C, with a cache and a problem that are made at run time: without options, and with whatever C has.
+alignas(ATTEND_ALIGNMENT) unsigned char c_cache[sizeof cache + 1024], c_work[4096];
+template <decltype(attend_problem_init) init, decltype(attend_cache_append) append>
+int decode_in_c() {
+  attend_cache_shape shape;
+  attend_problem problem;
+  attend_cache* made = nullptr;
+  if (attend_cache_shape_init(&shape, sizeof shape) != ATTEND_OK || init(&problem, sizeof problem) != ATTEND_OK) return 1;
+  shape.kv_heads = problem.kv_heads = problem.query_heads = 1;
+  shape.head_dim = shape.value_dim = problem.head_dim = problem.value_dim = Shape::head_dim;
+  shape.max_tokens = Shape::max_tokens;
+  if (attend_cache_init(&shape, c_cache, sizeof c_cache, &made) != ATTEND_OK) return 1;
+  attend_input key = problem.key, value = problem.value;
+  key.data = &token.key, value.data = &token.value;
+  if (append(made, 1, &key, &value) != ATTEND_OK) return 1;
+  problem.options = ATTEND_CAUSAL, problem.queries = 1, problem.cache = made;
+  problem.query.data = &token.query, problem.output.data = &token.output;
+  return attend_run(&problem, c_work, sizeof c_work);
+}
+__attribute__((noinline)) int call_c_plain() { return decode_in_c<attend_plain_problem_init, attend_plain_cache_append>(); }
+__attribute__((noinline)) int call_c_options() { return decode_in_c<attend_problem_init, attend_cache_append>(); }
 
 // A projection of one token, 128 x 128: packed floats, floats in rows, packed bytes, bytes in rows.
 constexpr int width = 128;
@@ -182,6 +205,8 @@ void begin_integer_ring() {
   (void)integer_ring.append(key, value);
   call_integer_ring();
 }
+void begin_c_plain() { (void)call_c_plain(); }
+void begin_c_options() { (void)call_c_options(); }
 void begin_layer() { call_layer(); }
 void begin_layer_ring() { call_layer_ring(); }
 void begin_project() { call_project(); }

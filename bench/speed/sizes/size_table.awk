@@ -88,6 +88,18 @@ function layers() {
   }
 }
 
+function c_surface() {
+  if (kind == "markdown") {
+    print "\n## The C surface\n\n| target | decode over a cache that is made at run time; flash -Os: plain / with all options | stack -Os of the same |\n| --- | --- | --- |"
+  } else {
+    print "\ndecode in C over a cache that is made at run time; at -Os: flash, plain / with all options; stack of the same"
+  }
+  for (i = 1; i <= count; ++i) {
+    board = boards[i]
+    printf kind == "markdown" ? "| %s | %s | %s |\n" : "%-14s %s; %s\n", board, list("-Os", "flash_c_", "plain options"), list("-Os", "stack_c_", "plain options")
+  }
+}
+
 function projections_head() {
   if (kind == "markdown") {
     print "\n## Projections\n\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows / int4 / int4 rows " \
@@ -153,4 +165,5 @@ END {
   }
   layers()
   integers()
+  c_surface()
 }

@@ -189,7 +189,7 @@ typedef struct attend_integer_constants attend_integer_constants; /* c/integer.h
  * or has bias[j] within the cap, by bias_stage. */
 typedef struct attend_problem {
   size_t size;                         /* sizeof(attend_problem); attend_problem_init sets it */
-  const attend_arithmetic* arithmetic; /* attend_problem_init: floats; attend_integer_problem_init: integers, see c/integer.h */
+  const attend_arithmetic* arithmetic; /* by the init function: floats, or integers (c/integer.h) */
   uint32_t options;                    /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
   int layout; /* attend_layout of query, key, value, output and lse, for strides that are ATTEND_DENSE. The default is tokens
                  before heads: the library cannot notice that an array has heads before tokens */
@@ -268,6 +268,11 @@ typedef char attend_structs_must_not_be_packed[offsetof(struct attend_packing, s
 
 /* Writes defaults to the struct, which computes in floats. size: sizeof(attend_problem), as the caller's header has it. */
 ATTEND_API attend_status attend_problem_init(attend_problem* problem, size_t size);
+
+/* The same for small boards: programs whose problems all come from it hold no code of options, a fifth of the flash. It is
+ * refused (ATTEND_UNAVAILABLE) where anything from pages on is set but offset and scale, with ATTEND_QUERIES_LAST, with a cache
+ * or arrays that are not of float32 throughout, with rings, and in more than one part. */
+ATTEND_API attend_status attend_plain_problem_init(attend_problem* problem, size_t size);
 
 /* alibi_slopes of heads, 1 ... ATTEND_MAX_WIDTH, as ALiBi was published: 2^-1, 2^-2 ... 2^-8 for 8, behind which 12 have
  * 2^-0.5, 2^-1.5, 2^-2.5 and 2^-3.5. The same bits on every target. */

@@ -41,7 +41,8 @@ enum attend_error {
   ATTEND_LOST = 15,            /* a ring no longer holds keys that a query sees, or whose score is shown */
   ATTEND_WRONG_SIZE = 16,      /* a struct that was not initialised, or is not of this version */
   ATTEND_NEWER = 17,           /* a struct sets fields that this version does not know */
-  ATTEND_UNAVAILABLE = 18,     /* a backend that this processor cannot run */
+  ATTEND_UNAVAILABLE = 18,     /* a backend that this processor cannot run; options, formats or parts
+                                   of a problem or cache that is plain */
   ATTEND_OTHER_BITS = 19       /* saved with another ATTEND_BITS_VERSION */
 };
 
