@@ -147,6 +147,7 @@ void check_inputs(Call& call, const attend_problem& problem) {
     const bool as_floats = call.plain && !call.arithmetic->integers;
     as_floats ? take_floats(*problem.cache, first) : call.arithmetic->options->take_cache(*problem.cache, first);
   } else if (call.stored > 0 && !call.in_layer) {
+    if (!call.plain) call.arithmetic->options->check_growing(call, problem);
     const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
     call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim}, call.key_bits,
                                  ATTEND_ARG_KEY, first.key);
@@ -274,7 +275,7 @@ void check_call(Call& call, const attend_problem* given) {
   if (call.failed()) return;
   call.plain = plain && (problem.cache == nullptr || is_plain(*problem.cache));
   call.require(call.plain || call.arithmetic->options != nullptr, ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC);
-  if (!call.failed() && !call.plain) call.arithmetic->options->check_stored(call, problem);
+  if (!call.failed() && !call.plain) call.arithmetic->options->check_pages(call, problem);
   if (!call.failed()) check_position(call, problem);
   if (call.failed()) return;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;

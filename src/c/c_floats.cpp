@@ -108,7 +108,8 @@ constexpr attend_arithmetic arithmetic_of(decltype(attend_arithmetic::check_form
   };
 }
 constexpr attend_option_arithmetic float_options = {
-    check_stored,
+    check_pages,
+    check_growing,
     take_cache,
     check_options,
     run_options,

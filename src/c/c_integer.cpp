@@ -168,7 +168,8 @@ void finish_rows(const Call& call, const attend_problem& problem, const core::Pr
 }
 
 constexpr attend_option_arithmetic integer_options = {
-    check_stored,
+    check_pages,
+    check_growing,
     take_cache,
     check_options,
     run_options,

@@ -352,8 +352,6 @@ __attribute__((noinline)) void check_options(Call& call, const attend_problem& p
   check_options(call, problem, options);
 }
 
-namespace {
-
 void check_pages(Call& call, const attend_problem& problem) {
   const attend_pages& pages = problem.pages;
   if (pages.table == nullptr) {
@@ -377,13 +375,6 @@ void check_growing(Call& call, const attend_problem& problem) {
   };
   call.require(!grows || known(problem.key), ATTEND_AMBIGUOUS, ATTEND_ARG_KEY);
   call.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
-}
-
-}  // namespace
-
-void check_stored(Call& call, const attend_problem& problem) {
-  check_pages(call, problem);
-  if (!call.failed() && problem.cache == nullptr && !call.in_layer) check_growing(call, problem);
 }
 
 }  // namespace attend::c_surface

@@ -50,8 +50,9 @@ struct attend_arithmetic {
 
 // What calls with options, caches of other formats and states need beside it.
 struct attend_option_arithmetic {
-  // Where keys lie in pages; a cache as tensors; all options. Common to both.
-  void (*check_stored)(attend::c_surface::Call& call, const attend_problem& problem);
+  // Where keys lie in pages; strides of arrays that grow from call to call; a cache as tensors; all options. Common to both.
+  void (*check_pages)(attend::c_surface::Call& call, const attend_problem& problem);
+  void (*check_growing)(attend::c_surface::Call& call, const attend_problem& problem);
   void (*take_cache)(const attend_cache& cache, attend::core::Problem& first);
   void (*check)(attend::c_surface::Call& call, const attend_problem& problem);
   attend_status (*run)(const attend_problem& problem, attend::c_surface::Call& call, void* workspace, size_t size,
@@ -179,7 +180,8 @@ attend_status run_options(const attend_problem& problem, Call& call, void* works
 
 // Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed; and what attend_finish
 // looks at too, with the position of the queries among the keys, which must be clear, and matter.
-void check_stored(Call& call, const attend_problem& problem);
+void check_pages(Call& call, const attend_problem& problem);
+void check_growing(Call& call, const attend_problem& problem);
 void check_position(Call& call, const attend_problem& problem);
 void check_output(Call& call, const attend_problem& problem);
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);

@@ -62,7 +62,7 @@ TEST_CASE("c surface, plain problems: each option, format and state is refused, 
       [](attend_problem& p) { p.options = ATTEND_CAUSAL | ATTEND_QUERIES_LAST; },
       [](attend_problem& p) { p.query_format = p.output_format = ATTEND_FLOAT16; },
       [](attend_problem& p) { p.key_format = p.value_format = ATTEND_BFLOAT16; },
-      [](attend_problem& p) { p.pages.table = reinterpret_cast<const int32_t*>(numbers), p.pages.page_keys = 16; },
+      [](attend_problem& p) { p.batch = 1, p.pages.table = reinterpret_cast<const int32_t*>(numbers), p.pages.page_keys = 16; },
       [](attend_problem& p) { p.states = states; },
   };
   for (const Set set : options) {
@@ -105,7 +105,7 @@ TEST_CASE("c surface, plain caches: the bits of attend_cache_append, and other c
     key.data = numbers, value.data = numbers;
     const attend_status status = attend_plain_cache_append(caches[0], 17, &key, &value);
     if (kind != 0) {
-      CHECK(status == (ATTEND_UNAVAILABLE | ATTEND_ARG_CACHE << 8));
+      CHECK(status == ((kind == 3 ? ATTEND_MISMATCH : ATTEND_UNAVAILABLE) | ATTEND_ARG_CACHE << 8));
     } else {
       CHECK(status == ATTEND_OK);
       CHECK(attend_cache_append(caches[1], 17, &key, &value) == ATTEND_OK);
