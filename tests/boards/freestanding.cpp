@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../conformance/digest.h"
+#include "../conformance/digest_text.h"
 #include "../conformance/option_combinations.h"
 
 // The three functions that compilers may call for loops and structs. String instructions, because a loop could itself be

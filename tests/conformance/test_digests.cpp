@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../support/instance.h"
-#include "digest.h"
+#include "digest_text.h"
 #include "option_combinations.h"
 
 using namespace attend_test;
