@@ -40,10 +40,10 @@ has "64 KB of flash: specials run" small_flash "board-tests: 4 passed, 0 failed,
 said small_stack sh -c "$of_m4 PROGRAMS=specials PLATFORM='bench/boards/uart.cpp bench/boards/start.cpp' LINK='-nostartfiles -T bench/boards/link.ld $memory,--defsym=stack_size=2K' $run" &&
   fail "a stack of 2 KB" "it passes"
 has "a stack of 2 KB is too small" small_stack "of which the tests need 4096"
-said images sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS=specials" && has "without RUN= the image is named" images "$build/images/specials.elf"
+said built sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS=specials" && has "without RUN= the image is named" built "$build/images/specials.elf"
 said silent sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS=specials RUN='true {}'" && fail "a board that says nothing" "it passes"
 has "a board that says nothing" silent "board-tests: 0 passed, 1 failed"
-arm-none-eabi-nm "$build/images/specials.elf" >"$build/symbols"
+arm-none-eabi-nm "$build/images"/*.elf >"$build/symbols"
 nothing_in "$(grep -wE 'strlen|memcmp|malloc|printf|strcmp' "$build/symbols")" "programs take nothing of a C library but what the page names"
 
 library cortex-m0plus || { fail "the library for cortex-m0plus" "it does not compile"; finish; exit; }
