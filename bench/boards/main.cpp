@@ -1,4 +1,4 @@
-// main(), for programs on a board whose own start calls it; start.cpp does without.
+// main(), for programs on a board whose own start calls it, unless the board has one; start.cpp does without.
 #include "platform.h"
 
 namespace firmware {
@@ -11,4 +11,4 @@ __attribute__((weak)) void finish(int) {
 
 }  // namespace firmware
 
-int main() { firmware::finish(firmware::run()); }
+__attribute__((weak)) int main() { firmware::finish(firmware::run()); }

@@ -31,7 +31,7 @@ mkdir -p "$folder" || exit 1
 objects=''
 # compile SOURCE: C++, C or assembly; what is compiled already is taken as it is.
 compile() {
-  object=$folder/$(basename "${1%.*}").o language='c++ -std=c++17 -fno-rtti -fno-threadsafe-statics'
+  object=$folder/$(echo "${1%.*}" | tr / _).o language='c++ -std=c++17 -fno-rtti -fno-threadsafe-statics'
   case $1 in
     *.o | *.a) objects="$objects $1" && return ;;
     *.c) language=c ;;
