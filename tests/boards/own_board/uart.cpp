@@ -1,5 +1,5 @@
 // A board as its owner has it: memory ends at the top of the stack, which nothing was kept free for.
-#include "platform.h"
+#include "../../../bench/boards/platform.h"
 
 extern "C" unsigned char _end[], _estack[];
 
