@@ -35,7 +35,7 @@ needs() {  # program package
 describe() {  # board; cortex- may be left out
   emulator=qemu-system-arm package=qemu-system-arm cxx=${ARM_CXX:-arm-none-eabi-g++} cxx_package=gcc-arm-none-eabi
   platform="$here/start.cpp $here/semihosting.cpp" libraries='' memory=''
-  vectors=0x00000000 code=0x00000400 code_size=0x3ffc00 ram=0x20000000 ram_size=0x400000
+  vectors='' flash=0x00000000 flash_size=4M ram=0x20000000 ram_size=4M
   case ${1#cortex-} in
     m0plus) machine=mps2-an385 flags='-mcpu=cortex-m0plus' ;;
     m3) machine=mps2-an385 flags='-mcpu=cortex-m3' ;;
@@ -43,11 +43,11 @@ describe() {  # board; cortex- may be left out
     m7) machine=mps2-an500 flags='-mcpu=cortex-m7 -mfloat-abi=hard' ;;
     m33)
       machine=mps2-an505 flags='-mcpu=cortex-m33 -mfloat-abi=hard'
-      vectors=0x10000000 code=0x10000400 ram=0x38000000
+      flash=0x10000000 ram=0x38000000
       ;;
     m55)
       machine=mps3-an547 flags='-mcpu=cortex-m55 -mfloat-abi=hard'
-      vectors=0x10000000 code=0x11000000 code_size=0x200000 ram=0x31000000
+      vectors=0x10000000 flash=0x11000000 flash_size=2M ram=0x31000000
       ;;
     rv32imac) machine='virt -m 8M -cpu rv32,f=false,d=false,h=false' flags='-march=rv32imac -mabi=ilp32' ;;
     rv32imafc) machine='virt -m 8M -cpu rv32,f=true,d=false,h=false' flags='-march=rv32imafc -mabi=ilp32f' ;;
@@ -58,7 +58,7 @@ describe() {  # board; cortex- may be left out
       emulator=qemu-system-riscv32 package=qemu-system-misc cxx=${RISCV_CXX:-riscv64-unknown-elf-g++} cxx_package=gcc-riscv64-unknown-elf
       flags="$flags -ffreestanding" machine="$machine -bios none"
       platform="$here/start_riscv.cpp $here/semihosting.cpp" libraries='-nostdlib -lgcc' memory=$here/memory.cpp
-      vectors=0x80000000 code=0x80000400 code_size=0x3ffc00 ram=0x80400000
+      flash=0x80000000 ram=0x80400000
       ;;
   esac
   flags=${FLAGS:-$flags}
@@ -115,7 +115,7 @@ link() {  # image options
   shift
   # shellcheck disable=SC2086
   $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
-    -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
+    ${vectors:+-Wl,--defsym=vectors_origin=$vectors} -Wl,--defsym=flash_origin=$flash,--defsym=flash_size=$flash_size \
     -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
     $objects "$@" $libraries -o "$image" || exit 1
 }

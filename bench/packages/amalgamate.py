@@ -122,6 +122,17 @@ def amalgamate(root, banner):
             'attend.cpp': f'{banner}#ifndef ATTEND_ISA\n#include "attend_c.h"\n{sources}#else\n{library.second_half()}\n#endif\n'}
 
 
+def self_test(root, banner, header=''):
+    """tests/boards/self_tests.h as one header. Where `header` is the library's, it stands in the place of those that the tests name."""
+    files = Amalgamation(pathlib.Path(root).resolve())
+    included = files.included
+    files.included = lambda line, path: None if line.startswith('#include "attend/') else included(line, path)
+    text = re.sub(r'\bfirmware\b', 'attend_self_test', ''.join(files.put_file('tests/boards/self_tests.h')))
+    if header:
+        text = f'#include {header}\n' + re.sub(r'^#include "attend/.*\n', '', text, flags=re.M)
+    return f'{banner}#pragma once\n\n#if __cplusplus < 201703L\n#error "the self-test needs C++17: set -std=gnu++17"\n#endif\n\n{text}'
+
+
 if __name__ == '__main__':
     for file_name, content in amalgamate('.', '').items():
         pathlib.Path(sys.argv[1], file_name).write_text(content)

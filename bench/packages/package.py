@@ -18,7 +18,7 @@ import archives
 import c_to_ctypes
 import c_to_js
 import description
-from amalgamate import amalgamate
+from amalgamate import amalgamate, self_test
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / 'bench'
@@ -51,6 +51,10 @@ class Packages:
     def example(self, place, include='attend/attend.h'):
         return {f'{place}/wake.h': self.templates('packages/example', HEADER=include)['wake.h']}
 
+    def self_test(self, place, header=''):
+        """The tests of boards as one header, beside the program of `place` that runs them."""
+        return {f'{place}/self_test.h': self_test(ROOT, self.banner('// ', '\n', 'tests'), header).encode()}
+
     def single_below(self, headers, **others):
         """The amalgamation, each file in a folder: attend_cpp='src/' …, and all other headers."""
         return {others.get(name.replace('.', '_'), headers) + name: content for name, content in self.single.items()}
@@ -60,13 +64,15 @@ class Packages:
 
     def arduino(self):
         # attend.h lies in a folder, because where upper and lower case are the same it could not lie beside Attend.h.
-        return {**self.templates('packages/arduino', **description.household(ROOT)), 'keywords.txt': description.arduino_keywords(ROOT).encode(),
+        return {**self.templates('packages/arduino', **description.household(ROOT)), **self.self_test('examples/SelfTest', '<Attend.h>'),
+                'keywords.txt': description.arduino_keywords(ROOT).encode(),
                 **self.single_below('src/attend/', attend_c_h='src/', attend_cpp='src/'),
                 'src/attend/attend_c.h': b'#include "../attend_c.h"\n', **description.documents(ROOT)}
 
-    def folders(self, name, example):
+    def folders(self, name, example, test=''):
         """A package of the folders as they are."""
-        return {**self.templates(f'packages/{name}'), **self.example(example), **description.project_files(ROOT), **description.documents(ROOT)}
+        return {**self.templates(f'packages/{name}'), **self.example(example), **(self.self_test(test) if test else {}),
+                **description.project_files(ROOT), **description.documents(ROOT)}
 
     def cmsis_pack(self):
         return {**self.templates('packages/cmsis-pack'), **self.example('template', 'attend.h'),
@@ -106,8 +112,8 @@ class Packages:
         yield 'amalgamation', f'attend-{version}-amalgamation.zip', f'attend-{version}/', self.amalgamation()
         yield 'arduino/Attend', f'attend-{version}-arduino.zip', 'Attend/', self.arduino()
         yield 'platformio', f'attend-{version}-platformio.tar.gz', '', self.folders('platformio', 'examples/wake/src')
-        yield 'esp-idf/attend', f'attend-{version}-esp-idf.tar.gz', 'attend/', self.folders('esp-idf', 'examples/wake/main')
-        yield 'zephyr/attend', f'attend-{version}-zephyr.tar.gz', 'attend/', self.folders('zephyr', 'samples/wake/src')
+        yield 'esp-idf/attend', f'attend-{version}-esp-idf.tar.gz', 'attend/', self.folders('esp-idf', 'examples/wake/main', 'examples/self_test/main')
+        yield 'zephyr/attend', f'attend-{version}-zephyr.tar.gz', 'attend/', self.folders('zephyr', 'samples/wake/src', 'samples/self_test/src')
         yield 'cmsis-pack', f'Attend.Attend.{version}.pack', '', self.cmsis_pack()
         if self.shared_object:
             yield 'python', f'attend-{version}-{self.wheel_tag}.whl', '', self.wheel()

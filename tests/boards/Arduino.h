@@ -11,6 +11,7 @@ struct ArduinoSerial {
   void begin(long baud);
   int available();
   int read();
+  void write(char character);
   void print(const char* text);
   void print(long number);
   void print(int number) { print(long(number)); }

@@ -15,6 +15,7 @@ ArduinoSerial Serial;
 void ArduinoSerial::begin(long) {}
 int ArduinoSerial::available() { return *typed == '\0' ? 0 : 1; }
 int ArduinoSerial::read() { return *typed == '\0' ? -1 : *typed++; }
+void ArduinoSerial::write(char character) { firmware::write(&character, 1); }
 void ArduinoSerial::print(const char* text) { firmware::print(text); }
 void ArduinoSerial::print(long number) {
   if (number < 0) firmware::print("-");

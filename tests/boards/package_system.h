@@ -22,3 +22,7 @@ inline void printf(const char* format, int first, int second) {
   }
 }
 inline void printk(const char* format, int first, int second) { printf(format, first, second); }
+
+// Of a text and its length, by %.*s.
+inline void printf(const char*, int length, const char* text) { firmware::write(text, size_t(length)); }
+inline void printk(const char*, int length, const char* text) { firmware::write(text, size_t(length)); }

@@ -58,13 +58,4 @@ constexpr Rows<Case> rows{};
 template <class Case>
 constexpr const auto& digests = digest_table::rows<Case>.of_case;
 
-// The case as it stands in a line of digests.inc: a program that does not print it does not hold it.
-inline const char* digest_text(int of_line) {
-#define DIGEST(c, value) \
-  if (of_line == __LINE__) return #c;
-#include "digests.inc"
-#undef DIGEST
-  return "";
-}
-
 }  // namespace attend_test

@@ -1,6 +1,6 @@
-// Random combinations of all options, small enough for every board: one hash over them, the same on every target. Each is
-// computed in two ways that must agree anyway: one of them has poison in the keys and values that no query sees, stops, or has
-// other blocks. Freestanding, as plain_digest.h.
+// Random combinations of all options, in eight sizes, of which a board runs those that its memory holds: a hash over each size,
+// the same on every target. Each is computed in two ways that must agree anyway: one of them has poison in the keys and values
+// that no query sees, stops, or has other blocks. Freestanding, as plain_digest.h.
 #pragma once
 
 #include "option_digest.h"
@@ -8,7 +8,12 @@
 namespace attend_test {
 
 constexpr int combination_count = 200;
-constexpr uint64_t combinations_hash = 0x3d2d3707d269a45c;
+constexpr int combination_sizes = 8;
+constexpr size_t largest_of_size[combination_sizes] = {6700,  10200, 13400, 17200,
+                                                       19700, 24100, 33900, 122000};  // by usual_bytes
+constexpr uint64_t combination_hashes[combination_sizes] = {0xd885ed839d387c47, 0x774c074e1314a69d, 0x3b925349edfce208,
+                                                            0x2195ef458e752c76, 0x20faf31f73bdd225, 0xb40326969d0a74c9,
+                                                            0x8f39be17532b8c55, 0xb16274f7ccd3d820};
 
 class Combination {
  public:
@@ -107,13 +112,40 @@ class Combination {
   Random random_;
 };
 
-// Gives the hash, or 0 when a combination has other bits the other way, or needs more memory; then which is its number.
-inline uint64_t hash_combinations(float* memory, size_t floats, int& number) {
+// About the bytes of a case on embedded processors: its arrays, and an estimate of the work memory, of which targets take more
+// or less. A size has the same combinations on every target.
+inline size_t usual_bytes(const OptionCase& c) {
+  Supply all(nullptr), work(nullptr);
+  memory_of(c, all);
+  work.take(attend::core::option_scratch_floats(c.row_block, c.key_block, c.head_dim, c.value_dim));
+  return (all.used() - work.used()) * sizeof(float) + sizeof(float) * size_t(c.row_block) * size_t(96 + 24 * c.value_dim);
+}
+
+inline bool is_of_size(int size, const OptionCase& one, const OptionCase& other) {
+  const size_t a = usual_bytes(one), b = usual_bytes(other), bytes = a > b ? a : b;
+  return bytes <= largest_of_size[size] && (size == 0 || bytes > largest_of_size[size - 1]);
+}
+
+// The memory that the combinations of a size take, in bytes.
+inline size_t combination_bytes(int size) {
+  size_t most = 0;
+  for (int number = 0; number < combination_count; ++number) {
+    const Combination combination(number);
+    const OptionCase one = combination.drawn(), other = combination.other_way();
+    if (!is_of_size(size, one, other)) continue;
+    const size_t a = digest_bytes(one), b = digest_bytes(other), bytes = a > b ? a : b;
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+// Gives the hash of a size, or 0 when a combination has other bits the other way; then which is its number.
+inline uint64_t hash_combinations(int size, float* memory, int& number) {
   uint64_t hash = hash_begin;
   for (number = 0; number < combination_count; ++number) {
     const Combination combination(number);
     const OptionCase one = combination.drawn(), other = combination.other_way();
-    if (digest_bytes(one) > floats * sizeof(float) || digest_bytes(other) > floats * sizeof(float)) return 0;
+    if (!is_of_size(size, one, other)) continue;
     const uint64_t digest = compute_digest(one, memory);
     if (compute_digest(other, memory) != digest) return 0;
     hash = (hash ^ digest) * 0x100000001b3u;

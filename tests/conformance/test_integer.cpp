@@ -3,7 +3,7 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "digest.h"
+#include "digest_text.h"
 #include "integer_random.h"
 
 using namespace attend_test;

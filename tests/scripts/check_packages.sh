@@ -74,7 +74,9 @@ echo '#include "package_system.h"' | tee "$build/system/stdio.h" >"$build/system
 printf '#include "package_system.h"\nnamespace std {\nusing ::printf;\n}\n' >"$build/system/cstdio"
 printf 'token %d: head 0 puts out %d thousandths\n' 0 0 1 5441 2 12309 >"$build/expected"
 
-# example BOARD WHOSE FILE CALL INCLUDE FLAGS…: runs on the board, with the objects in $objects.
+# example BOARD WHOSE FILE CALL INCLUDE FLAGS…: runs on the board, with the objects in $objects; the last $lines of its output are what is $expected.
+expected=$build/expected lines=+1
+self_test() { expected=tests/boards/SelfTest.expected lines=1 && example "$@"; expected=$build/expected lines=+1; }
 example() {
   target=$1 whose=$2 file=$3 call=$4 include=$5
   shift 5
@@ -86,8 +88,8 @@ example() {
       sh $board link "$target" "$build/example.elf" "$build/example.o" "$objects"/*.o
   }
   succeeds "$whose: the example links for $target" on_board "$@" || return
-  sh $board run "$target" "$build/example.elf" 2>&1 | tr -d '\r' >"$build/output"
-  nothing_in "$(diff "$build/expected" "$build/output")" "$whose: the example prints what it should on $target"
+  sh $board run "$target" "$build/example.elf" 2>&1 | tr -d '\r' | tail -n $lines >"$build/output"
+  nothing_in "$(diff "$expected" "$build/output")" "$whose: the example prints what it should on $target"
 }
 
 # one_source BOARD FLAGS…: attend.cpp for the board, to $objects.
@@ -104,9 +106,10 @@ printf '#include <Attend.h>\nstatic attend::KvCache<int> cache;\n' >"$build/type
 stops "namespace attend needs C++17: set -std=gnu++17" "$build/typed.cpp" -std=gnu++11 "-I$packages/arduino/Attend/src"
 # As Arduino's cores compile: what they switch off, and every level that one of them asks for.
 arduino='-Os -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti -fno-threadsafe-statics -nostdlib'
-# sketch BOARD NAME STANDARD: from the unpacked archive alone, with the objects in $objects.
+# sketch BOARD NAME STANDARD: from the unpacked archive alone, with the objects in $objects. Of the self-test, the last line counts.
 sketch() {
   result=$build/$2.$1.$3
+  lines=+1 && [ "$2" != SelfTest ] || lines=1
   on_board() {
     # shellcheck disable=SC2046,SC2086
     arm-none-eabi-g++ $(sh $board flags "$1") -std="$3" $arduino -Wall -Wextra -Werror -I"$build/unzipped/Attend/src" -x c++ \
@@ -115,7 +118,7 @@ sketch() {
       sh $board link "$1" "$result.elf" "$build/arduino.o" "$build/example.o" "$objects"/*.o
   }
   succeeds "Arduino: $2 links for $1 in $3" on_board "$@" || return
-  sh $board run "$1" "$result.elf" 2>&1 | tr -d '\r' >"$result.output"
+  sh $board run "$1" "$result.elf" 2>&1 | tr -d '\r' | tail -n $lines >"$result.output"
   nothing_in "$(diff "tests/boards/$2.expected" "$result.output")" "Arduino: $2 prints what it should on $1 in $3"
 }
 if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then
@@ -127,6 +130,7 @@ if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" &&
     succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra -Werror || continue
     sketch $target SensorStream $standard
     sketch $target Household $standard
+    case $standard in *11) ;; *) sketch $target SelfTest $standard ;; esac
   done
   # A stream that passes its last position goes on: it prints every reading, and no refusal.
   mkdir -p "$build/unzipped/Attend/examples/Short"
@@ -207,6 +211,7 @@ built() {
     -fno-rtti -I"$include" $(sed -n 's/^option //p' "$build/$1/record") || return
   [ -n "${ALL:-}" ] || succeeds "$1: the board's objects" objects_of_board "$3" || return
   example "$3" "$1" "$5" "$6" "$include" "$4" -Os
+  self_test "$3" "$1's self-test" "$(echo "$5" | sed 's/wake/self_test/')" "$6" "$include" "$4" -Os
 }
 objects_of_board() { # board
   rm -rf "$objects" && mkdir -p "$objects" && made=$(sh $board library "$1" "$build/of_board") && cp $made "$objects"

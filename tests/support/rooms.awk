@@ -56,6 +56,7 @@ BEGIN {
   shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
   for (n = split("unit conformance app typed c boards fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
   may["tests/boards"] = may["tests/boards"] " bench/boards"
+  may["tests/boards/own_board"] = "bench/boards"
   may["bench/boards"] = api " bench/boards bench/app tests/conformance/layer_digest.h bench/exporter/examples/keywords model.h"  # what boards hear and say
   # Programs that measure what the tests hold: errors, and sizes on boards.
   may["bench/speed/errors"] = shared " bench/speed/errors"
