@@ -32,3 +32,13 @@ $(eval $(call wasm_objects,attend-small,-Oz,grep -v integer))
 $(NPM_BUILD): wasm
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/packages/package.py --url "$(URL)" --wasm $(WASM_BUILD) --only npm $(NPM_BUILD)
 .PHONY: $(NPM_BUILD)
+
+#: vendor      the part of include/ and src/ that a program needs, with a manifest: CPU=cortex-m4 (a board, or host; or CXX= and CXXFLAGS= of yours), USES="decode ring project" or PROGRAM="main.cpp ...", TO=folder
+USES ?= attention decode prefill
+.PHONY: vendor vendor-table
+vendor:
+	@MAKEFLAGS= sh bench/packages/vendor_for.sh "$(CPU)" "$(CXX)" "$(CXXFLAGS)" "$(TO)" $(or $(PROGRAM),$(USES))
+
+#: vendor-table  how much that is for some targets, into include/guide/targets.md
+vendor-table:
+	@PAGE=include/guide/targets.md sh tests/scripts/check_vendor.sh "$(CXX)" $(BUILD)
