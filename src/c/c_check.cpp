@@ -188,15 +188,15 @@ bool speaks_of_rows(const attend_problem& problem) {
 
 }  // namespace
 
-// Whatever differs from its default from `pages` on is an option, but for offset and scale; and so are formats. The compiler's
-// own vectors, which every target has, compare these fields.
+// Whatever differs from its default from `pages` on is an option, but for offset and scale; and so are formats. These
+// fields are compared many bytes at a time.
 bool is_plain(const attend_problem& problem, int usual_format) {
-  using Bytes = unsigned char __attribute__((vector_size(16)));
+  using Bytes = detail::ComparedBytes;
   Bytes differences = {};
   const auto compare = [&](size_t at) {
     Bytes given, usual;
-    __builtin_memcpy(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
-    __builtin_memcpy(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
+    ATTEND_MEMCPY(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
+    ATTEND_MEMCPY(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
     differences |= given ^ usual;
   };
   const auto compare_all = [&](size_t begin, size_t end) {
@@ -206,12 +206,12 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   compare_all(offsetof(attend_problem, pages), offsetof(attend_problem, offset));
   compare_all(offsetof(attend_problem, window_left), offsetof(attend_problem, scale));
   compare_all(offsetof(attend_problem, scale) + sizeof problem.scale, sizeof problem);
-  uint64_t halves[2];
-  __builtin_memcpy(halves, &differences, sizeof halves);
+  uint64_t halves[sizeof(Bytes) / 8];
+  ATTEND_MEMCPY(halves, &differences, sizeof halves);
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  return (halves[0] | halves[1]) == 0 && !formats && (problem.options & ~ATTEND_CAUSAL) == 0;
+  return (halves[0] | halves[sizeof(Bytes) / 8 - 1]) == 0 && !formats && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
 bool has_usual_scale(const attend_problem& problem) {

@@ -41,8 +41,8 @@ void check_whole(Call& call, const attend_problem* problem) {
 
 // Checks options and runs a part; refuses it if it does not begin at the states' next key. Not inlined: calls without options
 // need none of its stack.
-__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, void* workspace, size_t size,
-                                                    const Parts& cut) {
+[[gnu::noinline]] attend_status run_options(const attend_problem& problem, Call& call, void* workspace, size_t size,
+                                            const Parts& cut) {
   CallOptions call_options;
   check_options(call, problem, call_options);
   check_workspace(call, workspace, size, call.workspace_bytes);
