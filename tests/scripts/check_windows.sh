@@ -4,6 +4,7 @@
 # Without a Windows SDK: the compiler's own headers are all that the library needs. There is nothing to run it on.
 cxx=$1
 build=$2/check_windows
+compiler=$cxx
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
 
