@@ -15,21 +15,6 @@ inline bool is_finite(float a) { return magnitude(a) < 0x7f800000u; }
 
 constexpr uint32_t minus_infinity = 0xff800000u;
 
-// The number of zero bits before the first one of a number above 0.
-inline int32_t leading_zeros(uint32_t a) {
-#if defined(ATTEND_LEADING_ZEROS) && (ATTEND_X86 || defined(__aarch64__) || defined(__ARM_FEATURE_CLZ))
-  return ATTEND_LEADING_ZEROS(a);
-#else
-  int32_t zeros = 0;
-  for (int32_t bits = 16; bits > 0; bits >>= 1) {
-    const int32_t none = int32_t(((a >> (32 - bits)) - 1) >> 31) * bits;  // a's first bits are all zero
-    zeros += none;
-    a <<= none;
-  }
-  return zeros;
-#endif
-}
-
 // The same pointer or number, hidden from the compiler: what is read through it is read where it is used, what was added to it
 // is not computed in advance, and a loop that runs so often is not unrolled. Otherwise GCC fills the stack with constants and
 // addresses of unrolled loops.

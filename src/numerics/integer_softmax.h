@@ -99,6 +99,21 @@ void merge(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, M
 
 constexpr Merge adds_nothing = {0, 30, 1 << 29};
 
+// The number of zero bits before the first one of a number above 0.
+inline int32_t leading_zeros(uint32_t a) {
+#if defined(ATTEND_LEADING_ZEROS) && (ATTEND_X86 || defined(__aarch64__) || defined(__ARM_FEATURE_CLZ))
+  return ATTEND_LEADING_ZEROS(a);
+#else
+  int32_t zeros = 0;
+  for (int32_t bits = 16; bits > 0; bits >>= 1) {
+    const int32_t none = int32_t(((a >> (32 - bits)) - 1) >> 31) * bits;  // a's first bits are all zero
+    zeros += none;
+    a <<= none;
+  }
+  return zeros;
+#endif
+}
+
 // floor(a / b), b in 2^15 … 2^16, a < 2^32, and the quotient below 2^17.
 ATTEND_ALWAYS_INLINE uint32_t quotient(uint32_t a, uint32_t b) {
 #if ATTEND_X86 || defined(__aarch64__) || defined(__ARM_FEATURE_IDIV) || defined(__riscv_div)

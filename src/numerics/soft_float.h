@@ -30,6 +30,8 @@ inline Words difference_of(Words a, Words b) {
   return {uint32_t(difference >> 32), uint32_t(difference)};
 }
 
+inline int32_t leading_zeros(uint32_t a);  // integer_softmax.h
+
 // Shifts a, whose upper word has a bit below its last but one or there, until that is set.
 inline int zeros_shifted_out(Words& a) {
 #if defined(ATTEND_LEADING_ZEROS)
