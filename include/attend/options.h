@@ -61,7 +61,7 @@ namespace detail {
 
 inline uint32_t bits_of(float number) {
   uint32_t bits;
-  __builtin_memcpy(&bits, &number, sizeof bits);
+  ATTEND_MEMCPY(&bits, &number, sizeof bits);
   return bits;
 }
 

@@ -18,7 +18,7 @@
 
 #include "core/attention.h"
 
-#if __cplusplus < 201703L
+#if ATTEND_CPLUSPLUS < 201703L
 #error "attend needs C++17 for its C++ surface: compile with -std=c++17 or newer, or use the C surface, attend_c.h"
 #include <the flag -std=c++17>  // here the compiler stops: after #error alone it would go on, and complain of every line
 #endif

@@ -160,7 +160,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     for (int k = seen_.from & -panel_keys; k < seen_.to;) {
       const int keys = by_panels ? at_most(seen_.to - k, panel_keys) : seen_.to - k;
       if (by_panels && !is_needed(key + k, keys)) {
-        for (int r = 0; r < count(); ++r) fill_row<Isa>(-__builtin_inff(), panel_keys, rows_.scores(r) + k);
+        for (int r = 0; r < count(); ++r) fill_row<Isa>(-ATTEND_INFINITY, panel_keys, rows_.scores(r) + k);
         k += panel_keys;
         continue;
       }
@@ -196,10 +196,10 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     int width = problem().value_dim;
     if constexpr (Features::any) {
       if (!rows_.modifies()) {
-        for (int k = 0; k < sees.from - from; ++k) scores[k] = -__builtin_inff();
+        for (int k = 0; k < sees.from - from; ++k) scores[k] = -ATTEND_INFINITY;
         if (sees.gap) {
           const Visibility& visibility = rows_.row(r).at.visibility;
-          for (int k = visibility.sink_tokens - key; k < visibility.first - key; ++k) scores[k - from] = -__builtin_inff();
+          for (int k = visibility.sink_tokens - key; k < visibility.first - key; ++k) scores[k - from] = -ATTEND_INFINITY;
         }
       }
       if (cut) {

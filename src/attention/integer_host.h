@@ -11,11 +11,11 @@ template <class Isa>
 ATTEND_NOINLINE void scale_chunk(int32_t (*tile)[integer_chunk], int row, const uint16_t* scales, int count) {
   if (scales == nullptr) return;
   for (int k = 0; k < count; ++k) {
-    int16_t* const at = Isa::weight(tile, row, k);
+    auto* const at = Isa::weight(tile, row, k);
     int16_t weight;
-    __builtin_memcpy(&weight, at, sizeof weight);
+    ATTEND_MEMCPY(&weight, at, sizeof weight);
     weight = int16_t((uint32_t(weight) * scales[k] + 0x4000u) >> 15);
-    __builtin_memcpy(at, &weight, sizeof weight);
+    ATTEND_MEMCPY(at, &weight, sizeof weight);
   }
 }
 

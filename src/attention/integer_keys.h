@@ -9,7 +9,7 @@ inline void rows_of_key_quads(const int8_t* quads, int count, int head_dim, int8
   for (int k = 0; k < count; ++k, rows += head_dim) {
     const int8_t* from = quads + key_in_quads(k, 0);
     int d = 0;
-    for (; d + 4 <= head_dim; d += 4, from += 4 * integer_chunk) __builtin_memcpy(rows + d, from, 4);
+    for (; d + 4 <= head_dim; d += 4, from += 4 * integer_chunk) ATTEND_MEMCPY(rows + d, from, 4);
     for (int i = 0; d + i < head_dim; ++i) rows[d + i] = from[i];
   }
 }

@@ -146,7 +146,7 @@ class KeySource {
   static void prefetch_first(const void* data) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) {
-      __builtin_prefetch(static_cast<const char*>(data) + i * cache_line);
+      ATTEND_PREFETCH(static_cast<const char*>(data) + i * cache_line);
       keep_loads_in_order();  // or GCC takes a function of nothing but prefetches for one that does nothing
     }
   }

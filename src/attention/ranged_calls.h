@@ -49,7 +49,7 @@ inline RangeRun run_from(const core::Problem& problem, const core::Options& opti
 // Shows the first columns of the scores as masked keys.
 inline void mask_scores(const core::Problem& problem, const core::Options& options, int columns) {
   if (options.scores.data == nullptr) return;
-  const float masked = options.score_stage == core::Scores::weights ? 0.0f : -__builtin_inff();
+  const float masked = options.score_stage == core::Scores::weights ? 0.0f : -ATTEND_INFINITY;
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
       float* const row = element(options.scores, token, head);

@@ -50,7 +50,7 @@ ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
 // -inf, whatever the score was.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias, typename Isa::Vec unit) {
-  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+  const typename Isa::Vec lowest = Isa::broadcast(-ATTEND_INFINITY);
   return Isa::where_equal(bias, lowest, lowest, Isa::fma(bias, unit, score));
 }
 
@@ -72,7 +72,7 @@ ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count
 
 template <class Isa>
 void mask_by_bias(float* scores, const float* bias, int count) {
-  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+  const typename Isa::Vec lowest = Isa::broadcast(-ATTEND_INFINITY);
   map_row<Isa>(scores, count, scores, [&](typename Isa::Vec score, int k, int lanes) {
     return Isa::where_equal(load_some<Isa>(bias + k, lanes), lowest, lowest, score);
   });
@@ -118,13 +118,13 @@ template <class Isa>
 void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
-    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    const typename Isa::Vec lowest = Isa::broadcast(-ATTEND_INFINITY);
     for (; count - k >= Isa::lanes; k += Isa::lanes) {
       Isa::store(scores + k, Isa::where_bytes(visible + k, Isa::load(scores + k), lowest));
     }
   }
   for (; k < count; ++k) {
-    if (visible[k] == 0) scores[k] = -__builtin_inff();
+    if (visible[k] == 0) scores[k] = -ATTEND_INFINITY;
   }
 }
 
@@ -141,7 +141,7 @@ template <class Isa>
 void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
-    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    const typename Isa::Vec lowest = Isa::broadcast(-ATTEND_INFINITY);
     for (; count - k >= panel_keys; k += panel_keys) {
       const unsigned bits = bits_of_panel(visible, first + k);
       ATTEND_UNROLL
@@ -151,7 +151,7 @@ void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int co
     }
   }
   for (; k < count; ++k) {
-    if (!bit_of(visible, first + k)) scores[k] = -__builtin_inff();
+    if (!bit_of(visible, first + k)) scores[k] = -ATTEND_INFINITY;
   }
 }
 
@@ -271,7 +271,7 @@ class ScoreMod {
     // A call that takes some keys fills only its own columns; other calls may be writing theirs.
     const bool takes_some = has_states(options_);
     const int first = takes_some ? options_.first_key : 0, end = takes_some ? problem_.keys : options_.score_keys;
-    fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);
+    fill_row<Isa>(-ATTEND_INFINITY, at_least(end - first, 0), shown(token, head) + first);
   }
 
   // Where the caller wants to see the scores.
@@ -339,7 +339,7 @@ class ScoreMod {
   }
 
   static void mask_between(float* row, int from, int to) {
-    if (from < to) fill_row<Isa>(-__builtin_inff(), to - from, row + from);
+    if (from < to) fill_row<Isa>(-ATTEND_INFINITY, to - from, row + from);
   }
 
   // Copies to the scores that the caller wants to see, of keys that this call goes over.

@@ -88,7 +88,7 @@ inline bool is_shown(const core::Options& options, ptrdiff_t n) {
 
 // How many bits are 0 before the first 1, in four bytes of a mask that are not all 0.
 inline int zeros_before(uint32_t bytes) {
-  if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) bytes = __builtin_bswap32(bytes);
+  bytes = detail::little_endian(bytes);
   int zeros = 0;
   for (int half = 16; half > 0; half /= 2) {
     const int none = (bytes & ((1u << half) - 1)) == 0 ? half : 0;
@@ -108,11 +108,11 @@ inline int hidden_elements(const core::Options& options, ptrdiff_t n, int count)
     const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data) + (n + i) / in_byte;
     uint32_t word[8];
     for (const int step = int(sizeof word) * in_byte; count - i >= step; i += step, bytes += sizeof word) {
-      __builtin_memcpy(word, bytes, sizeof word);
+      ATTEND_MEMCPY(word, bytes, sizeof word);
       if ((word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7]) != 0) break;
     }
     for (const int step = int(sizeof *word) * in_byte; count - i >= step; i += step, bytes += sizeof *word) {
-      __builtin_memcpy(word, bytes, sizeof *word);
+      ATTEND_MEMCPY(word, bytes, sizeof *word);
       if (word[0] != 0) return i + zeros_before(word[0]) * in_byte / 8;
     }
     for (; count - i >= in_byte && *bytes == 0; ++bytes) i += in_byte;

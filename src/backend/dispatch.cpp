@@ -5,8 +5,12 @@
 #include "../../include/attend/core/attention.h"
 
 #if ATTEND_X86
-#include <cpuid.h>
 #include <stdint.h>
+#if ATTEND_GNU
+#include <cpuid.h>
+#else
+#include <intrin.h>
+#endif
 #endif
 
 namespace attend {
@@ -26,16 +30,28 @@ struct Registers {
 };
 
 Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
+#if ATTEND_GNU
   Registers r{};
   if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, subleaf, r.a, r.b, r.c, r.d);
   return r;
+#else
+  int r[4];
+  __cpuidex(r, 0, 0);
+  if (leaf > uint32_t(r[0])) return {};
+  __cpuidex(r, int(leaf), int(subleaf));
+  return {uint32_t(r[0]), uint32_t(r[1]), uint32_t(r[2]), uint32_t(r[3])};
+#endif
 }
 
 // Which registers the operating system saves. Only to be called where CPUID reports OSXSAVE.
 uint32_t saved_registers() {
+#if ATTEND_GNU
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
+#else
+  return uint32_t(_xgetbv(0));
+#endif
 }
 
 template <class Backend>
@@ -84,19 +100,19 @@ unsigned integer_kernels(core::BackendList<Backend...>, const Entry& backend) {
 }
 
 unsigned choice() {
-  unsigned number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  unsigned number = detail::read_shared(&chosen);
   if (number == 0) {
-    unsigned backend = 0, before = number;
+    unsigned backend = 0;
     while (!backends[backend].available()) ++backend;
     number = 1 + backend;
-    __atomic_compare_exchange_n(&chosen, &before, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    detail::replace_shared(&chosen, 0, number);
   }
   return number;
 }
 
 const Entry& active() { return backends[choice() % 16 - 1]; }
 
-void choose(const Entry& backend) { __atomic_store_n(&chosen, 1 + unsigned(&backend - backends), __ATOMIC_RELAXED); }
+void choose(const Entry& backend) { detail::write_shared(&chosen, 1 + unsigned(&backend - backends)); }
 
 #else
 
@@ -132,7 +148,7 @@ int core::active_integer_index() {
   if (number >= 16) return int(number / 16) - 1;
   const unsigned kernels = integer_kernels(core::IntegerBackends(), backends[number - 1]);
   // Unless another backend is taken meanwhile.
-  __atomic_compare_exchange_n(&chosen, &number, number + 16 * (1 + kernels), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  detail::replace_shared(&chosen, number, number + 16 * (1 + kernels));
   return int(kernels);
 }
 #endif

@@ -1,8 +1,9 @@
 // Ends what begin.h began, and turns off the instructions that x86/on.h turned on.
 #ifdef ATTEND_FMA
-#if defined(__clang__)
+#if !ATTEND_GNU
+#elif defined(__clang__)
 #pragma clang attribute pop
-#elif defined(__GNUC__)
+#else
 #pragma GCC pop_options
 #pragma GCC diagnostic pop
 #endif

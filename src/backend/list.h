@@ -21,7 +21,9 @@
 // The set of each target. Outside x86 the compiler's flags name the processor's instructions, and that decides; on x86 it is
 // plain C++, and sets that are chosen at run time stand beside it. A host's form of attention has vectors and memory for copies
 // of keys.
-#if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
+#if !ATTEND_ASSEMBLY
+#define ATTEND_SET scalar
+#elif defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
 #define ATTEND_NEON 1
 #define ATTEND_SET neon
 #elif defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19  // has what rvv/operations.h is made of
@@ -51,8 +53,13 @@
 #if ATTEND_X86
 #define ATTEND_EACH_SET(floats, integers, both)                                                                  \
   floats(avx512, ATTEND_LEAF_7_AVX512, 0, 0, 0xe6) integers(avx512vnni, ATTEND_LEAF_7_AVX512, 1u << 11, 0, 0xe6) \
-      integers(avxvnni, 1u << 5, 0, 1u << 4, 0x06) both(avx2, 1u << 5, 0, 0, 0x06) floats(sse2, 0, 0, 0, 0)      \
+      integers(avxvnni, 1u << 5, 0, 1u << 4, 0x06) both(avx2, 1u << 5, 0, 0, 0x06) ATTEND_SSE2(floats)           \
           floats(scalar, 0, 0, 0, 0) integers(embedded_integers, 0, 0, 0, 0)
+#if ATTEND_GNU  // its operations are arithmetic of vectors as GCC and Clang know it
+#define ATTEND_SSE2(floats) floats(sse2, 0, 0, 0, 0)
+#else
+#define ATTEND_SSE2(floats)
+#endif
 #define ATTEND_LEAF_7_AVX512 (1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31)  // AVX2, F, DQ, BW, VL
 #elif ATTEND_NEON
 #define ATTEND_EACH_SET(floats, integers, both) both(ATTEND_SET, 0, 0, 0, 0)

@@ -186,8 +186,8 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   const auto compare_all = [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end; at += sizeof differences) {
       uint32_t given, usual;
-      __builtin_memcpy(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
-      __builtin_memcpy(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
+      ATTEND_MEMCPY(&given, reinterpret_cast<const unsigned char*>(&problem) + at, sizeof given);
+      ATTEND_MEMCPY(&usual, reinterpret_cast<const unsigned char*>(&defaults) + at, sizeof usual);
       differences |= given ^ usual;
     }
   };

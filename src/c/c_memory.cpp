@@ -9,9 +9,9 @@ namespace {
 // Moves one end of a range of numbers by what an axis spans: false when that cannot be counted.
 bool reach(ptrdiff_t count, ptrdiff_t stride, ptrdiff_t& low, ptrdiff_t& high) {
   ptrdiff_t distance;
-  if (__builtin_mul_overflow(count - 1, stride, &distance)) return false;
+  if (ATTEND_MUL_OVERFLOW(count - 1, stride, &distance)) return false;
   ptrdiff_t& end = distance < 0 ? low : high;
-  return !__builtin_add_overflow(end, distance, &end);
+  return !ATTEND_ADD_OVERFLOW(end, distance, &end);
 }
 
 // The range of numbers of an extent with elements, in numbers from its data on: false when they cannot be counted.
@@ -25,7 +25,7 @@ bool reach_all(const Extent& extent, ptrdiff_t& low, ptrdiff_t& high) {
 // Of a dense array: what cannot be counted is as long as can be, which no tensor with more than one of it fits.
 ptrdiff_t product(ptrdiff_t a, ptrdiff_t b) {
   ptrdiff_t both;
-  return __builtin_mul_overflow(a, b, &both) ? PTRDIFF_MAX : both;
+  return ATTEND_MUL_OVERFLOW(a, b, &both) ? PTRDIFF_MAX : both;
 }
 
 // The distance from one element of an axis to the next, in either direction.
@@ -116,16 +116,16 @@ Range Check::place(const void* data, const Extent& extent, int bits, attend_argu
   if (extent.dense != 0 && bits >= 8) {  // the same as below, but faster: no axis needs to be looked at
     ptrdiff_t all;
     uintptr_t end = 0;
-    const bool counted = !__builtin_mul_overflow(extent.dense, size, &all) && all != PTRDIFF_MAX &&
-                         !__builtin_add_overflow(at, uintptr_t(all), &end);
+    const bool counted =
+        !ATTEND_MUL_OVERFLOW(extent.dense, size, &all) && all != PTRDIFF_MAX && !ATTEND_ADD_OVERFLOW(at, uintptr_t(all), &end);
     require(counted, ATTEND_TOO_LARGE, argument);
     return failed() ? Range{} : Range{at, end};
   }
   ptrdiff_t low, high, all;  // in numbers, then in bytes
   bool counted = reach_all(extent, low, high);
   if (counted && bits < 8) high = high / 8 + (high % 8 != 0);
-  counted = counted && !__builtin_mul_overflow(low, size, &low) && !__builtin_mul_overflow(high, size, &high) &&
-            !__builtin_sub_overflow(high, low, &all);
+  counted = counted && !ATTEND_MUL_OVERFLOW(low, size, &low) && !ATTEND_MUL_OVERFLOW(high, size, &high) &&
+            !ATTEND_SUB_OVERFLOW(high, low, &all);
   require(counted, ATTEND_TOO_LARGE, argument);
   if (failed()) return {};
   const size_t before = size_t(0) - size_t(low), after = size_t(high);
@@ -178,7 +178,7 @@ attend_status new_struct(void* given, size_t alignment, size_t known, size_t siz
   check.address(given, alignment, argument);
   check.require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
   if (check.failed()) return check.status();
-  __builtin_memset(given, 0, size);
+  ATTEND_MEMSET(given, 0, size);
   *static_cast<size_t*>(given) = size;
   return ATTEND_OK;
 }

@@ -347,7 +347,7 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
 }
 
 // Not inlined, as run_options: calls without options need none of its stack.
-__attribute__((noinline)) void check_options(Call& call, const attend_problem& problem) {
+[[gnu::noinline]] void check_options(Call& call, const attend_problem& problem) {
   CallOptions options;
   check_options(call, problem, options);
 }

@@ -37,21 +37,21 @@ ptrdiff_t open_numbers(const Call& call) {
 }
 ptrdiff_t state_numbers(const Call& call) {
   ptrdiff_t numbers;
-  const bool counted = !__builtin_mul_overflow(call.state_nodes, node_numbers_of(call), &numbers) &&
-                       !__builtin_add_overflow(numbers, open_numbers(call), &numbers);
+  const bool counted = !ATTEND_MUL_OVERFLOW(call.state_nodes, node_numbers_of(call), &numbers) &&
+                       !ATTEND_ADD_OVERFLOW(numbers, open_numbers(call), &numbers);
   return counted ? numbers : PTRDIFF_MAX;
 }
 ptrdiff_t numbers_of_states(const Call& call) {
   ptrdiff_t numbers;
-  const bool counted = !__builtin_mul_overflow(call.batch, call.first.queries, &numbers) &&
-                       !__builtin_mul_overflow(numbers, call.first.query_heads, &numbers) &&
-                       !__builtin_mul_overflow(numbers, state_numbers(call), &numbers);
+  const bool counted = !ATTEND_MUL_OVERFLOW(call.batch, call.first.queries, &numbers) &&
+                       !ATTEND_MUL_OVERFLOW(numbers, call.first.query_heads, &numbers) &&
+                       !ATTEND_MUL_OVERFLOW(numbers, state_numbers(call), &numbers);
   return counted ? numbers : PTRDIFF_MAX;
 }
 ptrdiff_t state_memory_numbers(const Call& call) {
   ptrdiff_t numbers = numbers_of_states(call);
   const ptrdiff_t others = head_floats + (call.arithmetic->integers ? call.first.value_dim : 0);
-  return __builtin_add_overflow(numbers, others, &numbers) ? PTRDIFF_MAX : numbers;
+  return ATTEND_ADD_OVERFLOW(numbers, others, &numbers) ? PTRDIFF_MAX : numbers;
 }
 
 // Calls with the states of each batch row, as a problem of the core.
@@ -170,14 +170,14 @@ Range check_states(Call& call, const void* states, attend_argument argument) {
 void check_begun(Call& call, const void* states, attend_argument argument) {
   if (call.failed()) return;
   StateHead head;
-  __builtin_memcpy(&head, states, sizeof head);
+  ATTEND_MEMCPY(&head, states, sizeof head);
   call.require(head.check == sum_of(call, head), ATTEND_CORRUPT, argument);
   call.require(head.check == head_of(call).check, ATTEND_MISMATCH, argument);
 }
 
 void write_head(const Call& call, void* states) {
   const StateHead head = head_of(call);
-  __builtin_memcpy(states, &head, sizeof head);
+  ATTEND_MEMCPY(states, &head, sizeof head);
 }
 
 void StatesOfPart::check(const float* state, int first_key) {

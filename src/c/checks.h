@@ -38,7 +38,7 @@ struct Call : Memory {
   bool appends = false;       // and appends to the cache before it attends, so many tokens
   int appended = 0;
 
-  __attribute__((always_inline)) Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
+  [[gnu::always_inline]] Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
 
   // Keys that a batch row has.
   ptrdiff_t keys_of_row(ptrdiff_t row) const {

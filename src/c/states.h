@@ -47,7 +47,7 @@ void each_state(const core::Problem& problem, const core::Options& options, cons
     }
   });
 }
-inline void set_next_key(float* state, int key) { __builtin_memcpy(state + core::state_owner, &key, sizeof key); }
+inline void set_next_key(float* state, int key) { ATTEND_MEMCPY(state + core::state_owner, &key, sizeof key); }
 
 }  // namespace
 }  // namespace attend::c_surface

@@ -167,7 +167,7 @@ namespace {
 
 void store_key(const int8_t* key, int head_dim, int8_t* to) {
   int d = 0;
-  for (; d + 4 <= head_dim; d += 4) __builtin_memcpy(to + key_in_quads(0, d), key + d, 4);
+  for (; d + 4 <= head_dim; d += 4) ATTEND_MEMCPY(to + key_in_quads(0, d), key + d, 4);
   if (d == head_dim) return;
   for (int i = 0; i < 4; ++i) to[key_in_quads(0, d) + i] = d + i < head_dim ? key[d + i] : int8_t(0);
 }

@@ -99,7 +99,7 @@ void save_states(SavedHead& head, Number* states, int room, uint8_t* bytes) {
     RowState<Sum>(states + size_t(r) * apart, head.value_dim).save(head.nodes, is_open(head), to);
   uint32_t words[head_words];
   for (int pass = 0; pass < 2; ++pass) {
-    __builtin_memcpy(words, &head, sizeof head);
+    ATTEND_MEMCPY(words, &head, sizeof head);
     for (int i = 0; i < head_words; ++i) put_word(bytes + 4 * i, words[i]);
     head.check = check_of(bytes, head.words);
   }
@@ -180,7 +180,7 @@ Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
   if (size < sizeof head) return Loaded::damaged;
   uint32_t words[head_words];
   for (int i = 0; i < head_words; ++i) words[i] = word_at(bytes + 4 * i);
-  __builtin_memcpy(&head, words, sizeof head);
+  ATTEND_MEMCPY(&head, words, sizeof head);
   if (head.magic != saved_magic) return Loaded::damaged;
   if (head.bits_version != ATTEND_BITS_VERSION) return Loaded::other_bits;
   if (head.words < uint32_t(head_words) || head.words > size / 4 || head.check != check_of(bytes, head.words))

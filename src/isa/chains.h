@@ -88,7 +88,7 @@ struct Sums {
 
 // The compiler moves no load over this. GCC would otherwise load all vectors of several steps first, and spill sums to the
 // stack to make room for them.
-ATTEND_ALWAYS_INLINE void keep_loads_in_order() { __asm__ volatile("" ::: "memory"); }
+ATTEND_ALWAYS_INLINE void keep_loads_in_order() { ATTEND_HIDE_MEMORY(); }
 
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
@@ -101,7 +101,7 @@ ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
 
 // Whether loops of whole chains are assembly: not where loads are to be checked or intrinsics are emulated, nor where there are
 // eight registers, nor on AArch64 where the first byte is the high one.
-#if (defined(__x86_64__) || (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) && \
+#if ATTEND_ASSEMBLY && (defined(__x86_64__) || (defined(__aarch64__) && !ATTEND_BIG_ENDIAN)) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(ATTEND_EMULATED)
 #define ATTEND_WHOLE_CHAINS 1
 #if defined(__has_feature)

@@ -1,6 +1,10 @@
 // The kernels of integers of an embedded processor, by the compiler's flags; plain C++ where it has no instructions for them.
 // clang-format off
-#if defined(__ARM_FEATURE_MVE)
+#if !ATTEND_ASSEMBLY
+namespace attend::ATTEND_ISA {
+using IntegerIsa = IntegerScalar;
+}
+#elif defined(__ARM_FEATURE_MVE)
 #include "helium/integer_softmax.h"
 #include "helium/integers.h"
 namespace attend::ATTEND_ISA {

@@ -10,6 +10,9 @@
 
 #include "../../include/attend/core/config.h"
 #include "../numerics/float_rules.h"
+#if !ATTEND_ASSEMBLY && ATTEND_X86
+#include <immintrin.h>
+#endif
 
 namespace attend {
 namespace core {
@@ -22,13 +25,19 @@ namespace {  // each source has its own: none of them may lend another one its i
 struct FloatControl {
   using Word = uint32_t;
   static constexpr Word control = 0xffc0, usual = 0x1f80;  // masks of exceptions, rounding, flush to zero, denormals are zero
+#if ATTEND_ASSEMBLY
   static Word read() {
     Word word;
     __asm__ volatile("stmxcsr %0" : "=m"(word));
     return word;
   }
   static void write(const Word& word) { __asm__ volatile("ldmxcsr %0" : : "m"(word) : "memory"); }
+#else
+  static Word read() { return _mm_getcsr(); }
+  static void write(Word word) { _mm_setcsr(word); }
+#endif
 };
+#elif !ATTEND_ASSEMBLY  // what other compilers are told, or the caller has set, stays
 #elif defined(__aarch64__)
 #define ATTEND_FLOAT_CONTROL 1
 struct FloatControl {

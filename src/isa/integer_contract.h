@@ -11,7 +11,7 @@ struct IntegerOperations {
       "attend: tile_rows: rows of the largest tile, at most config::integer_tile_rows, which work memory has room for");
 
   // Where a row's weight of a key lies in a tile whose scores have become weights.
-  int16_t* (*weight)(Tile tile, int row, int key) = &Isa::weight;
+  detail::AliasedInt16* (*weight)(Tile tile, int row, int key) = &Isa::weight;
   // to[c] = output_of(sums[c], end), clamped to 8 bits, for c < count.
   void (*outputs)(const int32_t* sums, const RowEnd& end, int count, int8_t* to) = &Isa::outputs;
 };

@@ -81,7 +81,7 @@ struct ProjectionEnd {
 
   int32_t sum(int token, int k) const {
     uint32_t weights;
-    __builtin_memcpy(&weights, static_cast<const char*>(weight_sums) + sizeof weights * unsigned(k), sizeof weights);
+    ATTEND_MEMCPY(&weights, static_cast<const char*>(weight_sums) + sizeof weights * unsigned(k), sizeof weights);
     return int32_t(uint32_t(sums[token][k]) - weights * uint32_t(input_zero) + uint32_t(bias == nullptr ? 0 : bias[k]));
   }
 };

@@ -12,7 +12,7 @@
 #include "neon/armv7.h"
 #endif
 #include "neon/operations.h"
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if !ATTEND_BIG_ENDIAN
 #include "neon/integer_vectors.h"
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
 #include "neon/integer_dot.h"
@@ -48,7 +48,7 @@ namespace attend::ATTEND_ISA {
 #if ATTEND_NEON
 using Isa = Neon;
 using RowIsa = Neon;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if !ATTEND_BIG_ENDIAN
 using IntegerIsa = IntegerNeon;
 #else
 using IntegerIsa = IntegerScalar;

@@ -91,7 +91,7 @@ ATTEND_NOINLINE void finish_weights(float* weights, int count, float max, const 
   int key = 0;
   for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.factor, weights + key);
   if (key == count) return;
-  fill_row<Isa>(-__builtin_inff(), panel_keys, panel);
+  fill_row<Isa>(-ATTEND_INFINITY, panel_keys, panel);
   copy_row<Isa>(weights + key, count - key, panel);
   weights_of<Isa>(panel, max, all.factor, panel);
   copy_row<Isa>(panel, count - key, weights + key);

@@ -134,7 +134,7 @@ ATTEND_ALWAYS_INLINE void BySteps::highest_of_rows(const float* scores, ptrdiff_
 // after two stores to its parts, its next load would wait for both to reach the cache.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void mask_keys(float* scores, int visible, int padded) {
-  const typename Isa::Vec masked_score = Isa::broadcast(-__builtin_inff());
+  const typename Isa::Vec masked_score = Isa::broadcast(-ATTEND_INFINITY);
   int k = visible & -Isa::lanes;
   if (k < visible) {
     Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), masked_score, visible - k));

@@ -9,8 +9,8 @@ template <int bytes>
 ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {
   ATTEND_UNROLL
   for (int i = 0; i < bytes; i += cache_line) {
-    __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);
-    __builtin_prefetch(static_cast<const char*>(near) + i, 0, 3);
+    ATTEND_PREFETCH(static_cast<const char*>(far) + i, 0, 2);
+    ATTEND_PREFETCH(static_cast<const char*>(near) + i, 0, 3);
   }
 }
 

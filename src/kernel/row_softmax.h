@@ -46,8 +46,8 @@ ATTEND_ALWAYS_INLINE void row_softmax(float* scores, int visible, float& max, fl
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(visible);
   int past = visible;
-  for (; past % Isa::lanes != 0; ++past) scores[past] = -__builtin_inff();
-  for (; past < padded; past += Isa::lanes) Isa::store(scores + past, Isa::broadcast(-__builtin_inff()));
+  for (; past % Isa::lanes != 0; ++past) scores[past] = -ATTEND_INFINITY;
+  for (; past < padded; past += Isa::lanes) Isa::store(scores + past, Isa::broadcast(-ATTEND_INFINITY));
 
   Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not cover higher scores here
   constexpr int step = Isa::lanes == 1 ? 4 : Isa::lanes;

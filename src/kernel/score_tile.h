@@ -22,7 +22,7 @@ ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& of) {
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void end_chain(const typename Isa::Vec (&sums)[rows][vecs], float* to, ptrdiff_t stride, bool adds) {
   constexpr int group_rows = vecs >= 4 ? 1 : at_most(4 / vecs, rows);
-  __asm__ volatile("" : "+r"(to));  // or compilers keep the address of each row on the stack
+  ATTEND_HIDE_IN_ORDER(to);  // or compilers keep the address of each row on the stack
   ATTEND_UNROLL
   for (int first = 0; first < rows; first += group_rows) {
     typename Isa::Vec before[group_rows][vecs];

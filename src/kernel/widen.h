@@ -28,7 +28,7 @@ ATTEND_ALWAYS_INLINE const float* int4_words(const core::Int4Panel& panel, int o
 }
 
 // Bit 0 of byte i of a word.
-constexpr int bit_of_byte(int i) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 8 * i : 24 - 8 * i; }
+constexpr int bit_of_byte(int i) { return ATTEND_BIG_ENDIAN ? 24 - 8 * i : 8 * i; }
 
 // The weight in four bits of each word from bit `at` on.
 template <class Isa, int at>

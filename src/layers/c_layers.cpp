@@ -90,7 +90,7 @@ void check_left_out(Check& check, const attend_problem& problem) {
 
 // A call of a layer, as it is being checked.
 struct LayerUse : Call {
-  explicit __attribute__((always_inline)) LayerUse(const attend_layer& of) : layer(of) {}
+  [[gnu::always_inline]] explicit LayerUse(const attend_layer& of) : layer(of) {}
   const attend_layer& layer;
   attend_problem problem;  // the caller's, with the layer's cache and number of keys
   size_t bytes = 0;        // of work memory

@@ -165,7 +165,7 @@ ATTEND_NOINLINE void add_integers(const core::IntegerSum& sum) {
   const int32_t start = (1 << (sum.by.shift - 1)) - sum.a_zero * by_a - sum.b_zero * by_b;
   const int shift = sum.by.shift - 8;
   constexpr int32_t largest = (1 << (8 * sizeof(Output) - 1)) - 1;
-  const auto output = [=](A x, B y) __attribute__((always_inline)) {
+  const auto output = [=](A x, B y) ATTEND_INLINE_AT_ALL_LEVELS {
     const int32_t low = lower_product(x, by_a) + lower_product(y, by_b) + start;
     const int32_t number = ((upper_product(x, by_a) + upper_product(y, by_b) + (low >> 8)) >> shift) + zero;
     const int32_t above = number < lowest ? lowest : number;
@@ -178,7 +178,7 @@ ATTEND_NOINLINE void add_integers(const core::IntegerSum& sum) {
     for (; i + columns <= sum.count; i += columns) {
       Output outputs[columns];
       for (int c = 0; c < columns; ++c) outputs[c] = Output(output(a[i + c], b[i + c]));
-      __builtin_memcpy(to + i, outputs, sizeof outputs);
+      ATTEND_MEMCPY(to + i, outputs, sizeof outputs);
     }
   }
   for (; i < sum.count; ++i) to[i] = Output(output(a[i], b[i]));

@@ -197,7 +197,7 @@ ATTEND_NOINLINE void transform_rows(const float* from, int rows, int width, floa
   float scale = 1.0f;
   for (int n = block; n > 1; n >>= 2) scale = F::mul(scale, n == 2 ? 0.70710678f : 0.5f);
   for (ptrdiff_t at = 0, end = ptrdiff_t(rows) * width; at < end; at += block, from += block, to += block) {
-    if (to != from) __builtin_memcpy(to, from, size_t(block) * sizeof *to);
+    if (to != from) ATTEND_MEMCPY(to, from, size_t(block) * sizeof *to);
     for (int apart = 1; apart < block; apart *= 2) {
       for (int first = 0; first < block; first += 2 * apart) {
         for (int i = first; i < first + apart; ++i) {

@@ -16,7 +16,7 @@ ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
     const float* outputs = operands.scores;
     for (int r = 0; operands.adds && r < rows; ++r, outputs = opaque(outputs + operands.score_stride)) {
       ATTEND_UNROLL
-      for (int i = 0; i < vecs * Isa::lanes; i += 16) __builtin_prefetch(outputs + i, 1);
+      for (int i = 0; i < vecs * Isa::lanes; i += 16) ATTEND_PREFETCH(outputs + i, 1);
     }
   }
   Isa::template score_tile<Isa, Number, rows, vecs>(operands);

@@ -30,7 +30,7 @@ template <int count, class Number>
 ATTEND_ALWAYS_INLINE void prefetch_rows(const Number* rows, ptrdiff_t stride) {
   for (int i = 0; i < count; i += 4) {
     ATTEND_UNROLL
-    for (int j = 0; j < 4; ++j, rows = opaque(rows + stride)) __builtin_prefetch(rows);
+    for (int j = 0; j < 4; ++j, rows = opaque(rows + stride)) ATTEND_PREFETCH(rows);
   }
 }
 

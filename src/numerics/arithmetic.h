@@ -19,7 +19,11 @@ ATTEND_NOINLINE inline float software_fma(float a, float b, float c) {
 }
 
 inline float fused_multiply_add(float a, float b, float c) {
-#if defined(__clang__) && defined(__ARM_FEATURE_FMA) && defined(__arm__)
+#if defined(ATTEND_FMA_OF)
+  return ATTEND_FMA_OF(a, b, c);
+#elif !ATTEND_ASSEMBLY && ATTEND_X86 && defined(ATTEND_FMA)
+  return _mm_cvtss_f32(_mm_fmadd_ss(_mm_set_ss(a), _mm_set_ss(b), _mm_set_ss(c)));
+#elif defined(__clang__) && defined(__ARM_FEATURE_FMA) && defined(__arm__)
   // Clang's builtin would call the C library on targets whose library sets errno: bare metal.
   __asm__("vfma.f32 %0, %1, %2" : "+t"(c) : "t"(a), "t"(b));
   return c;
@@ -34,8 +38,8 @@ inline float fused_multiply_add(float a, float b, float c) {
 #elif defined(__clang__) && ATTEND_X86 && (defined(ATTEND_FMA) || defined(__FMA__))
   __asm__("vfmadd231ss {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
   return c;
-#elif defined(ATTEND_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || \
-    defined(__riscv_flen) || defined(__FP_FAST_FMAF)
+#elif ATTEND_GNU && (defined(ATTEND_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || \
+                     defined(__riscv_flen) || defined(__FP_FAST_FMAF))
   return __builtin_fmaf(a, b, c);
 #elif ATTEND_SOFT_DOUBLE
   return soft_fma(a, b, c);

@@ -4,7 +4,7 @@ template <class To, class From>
 To bits_to(From from) {
   static_assert(sizeof(To) == sizeof(From), "same size");
   To to;
-  __builtin_memcpy(&to, &from, sizeof to);
+  ATTEND_MEMCPY(&to, &from, sizeof to);
   return to;
 }
 
@@ -20,7 +20,7 @@ constexpr uint32_t minus_infinity = 0xff800000u;
 // addresses of unrolled loops.
 template <class T>
 T opaque(T value) {
-  __asm__("" : "+r"(value));
+  ATTEND_HIDE(value);
   return value;
 }
 

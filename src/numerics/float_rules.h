@@ -1,12 +1,12 @@
 // The requirements of the arithmetic on the compiler, refused here where they are not met.
 #pragma once
 
-#if !defined(__GNUC__) && !defined(__clang__)
-#error "attend: compile src/*.cpp with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
-#endif
+#include "../../include/attend/core/compiler.h"
 
 // GCC has a macro for each part of -ffast-math that acts on its own.
-#if defined(__FAST_MATH__)
+#if defined(_M_FP_FAST)
+#error "attend cannot keep its bits under /fp:fast: compile src/*.cpp with /fp:precise"
+#elif defined(__FAST_MATH__)
 #error "attend cannot keep its bits under -ffast-math, -Ofast or -ffp-model=fast: compile src/*.cpp with -fno-fast-math"
 #elif defined(__ASSOCIATIVE_MATH__)
 #error "attend cannot keep its bits under -funsafe-math-optimizations or -fassociative-math: compile src/*.cpp without"
@@ -31,6 +31,11 @@
 #pragma clang diagnostic pop
 #endif
 
+#if !ATTEND_GNU
+static_assert(FLT_EVAL_METHOD == 0,
+              "attend needs float arithmetic in float and double in double, and here more digits are kept");
+#endif
+
 // A method other than 0 keeps digits that a float or a double does not have. GCC says 0 for a 68040, whose registers keep
 // larger exponents all the same.
 #if defined(__m68k__) && defined(__HAVE_68881__)
@@ -44,27 +49,6 @@
 #endif
 
 // GCC takes the length of an array for a conversion where it is a template parameter of type int.
-#if defined(__GNUC__) && !defined(__clang__)
+#if ATTEND_GNU && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-
-// Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.
-#if defined(__clang__)
-#define ATTEND_UNROLL _Pragma("unroll")
-#else
-#define ATTEND_UNROLL _Pragma("GCC unroll 16")
-#endif
-
-// Keeps a function out of its callers: their registers and stack are free for something else then.
-#define ATTEND_NOINLINE __attribute__((noinline))
-
-// Puts a function into its callers, however many there are: it works with their registers. Without optimisation nothing is
-// gained, and GCC would ask for exception handling around what it inlines. The same for a lambda, after its parameters: at -Os
-// it would be a function, and what it captures would live in memory.
-#if defined(__GNUC__) && defined(__OPTIMIZE__)
-#define ATTEND_ALWAYS_INLINE inline __attribute__((always_inline))
-#define ATTEND_INLINE_LAMBDA __attribute__((always_inline))
-#else
-#define ATTEND_ALWAYS_INLINE inline
-#define ATTEND_INLINE_LAMBDA
 #endif

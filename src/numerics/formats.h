@@ -177,7 +177,7 @@ constexpr uint16_t largest_bits<Bfloat> = 0x7f7f;
 // Narrows a number that is not below too_large. (Apart, so that the loop has one comparison for it.)
 template <class Number>
 ATTEND_NOINLINE bool narrow_largest(float number, Number* to, bool saturates) {
-  if (magnitude(number) < too_large<Number>) __builtin_unreachable();
+  if (magnitude(number) < too_large<Number>) ATTEND_UNREACHABLE();
   narrow(number, to);
   if (!is_too_large(number, too_large<Number>)) return true;
   if (saturates) to->bits = uint16_t((to->bits & 0x8000u) | largest_bits<Number>);

@@ -101,8 +101,8 @@ constexpr Merge adds_nothing = {0, 30, 1 << 29};
 
 // The number of zero bits before the first one of a number above 0.
 inline int32_t leading_zeros(uint32_t a) {
-#if ATTEND_X86 || defined(__aarch64__) || defined(__ARM_FEATURE_CLZ)
-  return __builtin_clz(a);
+#if defined(ATTEND_LEADING_ZEROS) && (ATTEND_X86 || defined(__aarch64__) || defined(__ARM_FEATURE_CLZ))
+  return ATTEND_LEADING_ZEROS(a);
 #else
   int32_t zeros = 0;
   for (int32_t bits = 16; bits > 0; bits >>= 1) {

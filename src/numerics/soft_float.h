@@ -30,9 +30,15 @@ inline Words difference_of(Words a, Words b) {
   return {uint32_t(difference >> 32), uint32_t(difference)};
 }
 
+inline int32_t leading_zeros(uint32_t a);  // integer_softmax.h
+
 // Shifts a, whose upper word has a bit below its last but one or there, until that is set.
 inline int zeros_shifted_out(Words& a) {
-  const int zeros = __builtin_clz(a.high) - 1;
+#if defined(ATTEND_LEADING_ZEROS)
+  const int zeros = ATTEND_LEADING_ZEROS(a.high) - 1;
+#else
+  const int zeros = leading_zeros(a.high) - 1;
+#endif
   a = {a.high << zeros | a.low >> 1 >> (31 - zeros), a.low << zeros};
   return zeros;
 }
@@ -73,7 +79,7 @@ ATTEND_NOINLINE inline float soft_special(uint32_t a, uint32_t b, uint32_t c) {
 ATTEND_ALWAYS_INLINE float rounded_sum(const Words& sum, int exponent, uint32_t sign) {
   --exponent;
   uint32_t digits = sum.high | trace(sum.low);
-  if (__builtin_expect(unsigned(exponent) >= 254, 0)) {
+  if (ATTEND_EXPECT(unsigned(exponent) >= 254, 0)) {
     if (exponent >= 0) return bits_to<float>(sign | soft_infinity);
     const int down = exponent < -31 ? 31 : -exponent;  // subnormal: the digits move down again
     digits = digits >> down | trace(digits << 1 << (31 - down));
@@ -89,7 +95,7 @@ ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
   int a_exponent, b_exponent, exponent;
   for (;;) {
     a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24), exponent = int(c_bits << 1 >> 24);
-    if (__builtin_expect(unsigned(a_exponent - 1) < 254 && unsigned(b_exponent - 1) < 254 && exponent != 255, 1)) break;
+    if (ATTEND_EXPECT(unsigned(a_exponent - 1) < 254 && unsigned(b_exponent - 1) < 254 && exponent != 255, 1)) break;
     const uint32_t a_size = opaque(a_bits) << 1, b_size = opaque(b_bits) << 1;  // or they are kept from above
     if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0)
       return soft_special(a_bits, b_bits, c_bits);
@@ -200,8 +206,8 @@ inline float soft_widen(int number) {
   uint32_t digits = uint32_t((number ^ sign) - sign) << 25;
   if (digits == 0) return number == 0 ? 0.0f : -128.0f;
   int exponent = 127 + 5 - sign * 256;
-#if defined(__ARM_FEATURE_CLZ)
-  const int zeros = __builtin_clz(digits);
+#if defined(ATTEND_LEADING_ZEROS) && defined(__ARM_FEATURE_CLZ)
+  const int zeros = ATTEND_LEADING_ZEROS(digits);
   digits <<= zeros;
   exponent -= zeros;
 #else

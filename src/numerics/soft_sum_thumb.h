@@ -2,7 +2,7 @@
 // registers for it, and move numbers about for a quarter of the time.
 
 // ARM's own instructions of these architectures, and Thumb's before the sixth, have what C++ says.
-#if defined(__thumb__) && !defined(__thumb2__) && __ARM_ARCH >= 6
+#if ATTEND_ASSEMBLY && defined(__thumb__) && !defined(__thumb2__) && __ARM_ARCH >= 6
 #define ATTEND_SOFT_SUM_THUMB 1
 #else
 #define ATTEND_SOFT_SUM_THUMB 0

@@ -38,7 +38,7 @@ void print_bits(const float (&numbers)[tokens][heads][width]) {
     for (const auto& head : token) {
       for (const float& number : head) {
         uint32_t bits;
-        __builtin_memcpy(&bits, &number, sizeof bits);
+        ATTEND_MEMCPY(&bits, &number, sizeof bits);
         firmware::print_number(bits, 16, 8);
         firmware::print(" ");
       }

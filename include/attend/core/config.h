@@ -3,10 +3,7 @@
 
 #include <stddef.h>
 
-// Visual C++ cannot compile the library, and would see other sizes of its objects.
-#if !defined(__GNUC__) && !defined(__clang__)
-#error "attend: compile with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
-#endif
+#include "compiler.h"
 
 #if defined(__SIZEOF_INT__) && __SIZEOF_INT__ != 4
 #error "attend needs an int of 32 bits, which AVR and other small processors do not have: compile for another processor"
@@ -26,23 +23,30 @@ static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles:
 
 // The sources and the C surface are GNU C++11, with a few things of C++17 that GCC and Clang take in it too, with a warning.
 // The C++ surface is C++17: see shape.h.
-#if !defined(__cplusplus) || __cplusplus < 201103L
+#if ATTEND_CPLUSPLUS < 201103L
 #error "attend needs C++11: compile with -std=gnu++11 or newer; its C++ surface needs -std=c++17"
-#elif __cplusplus < 201703L
+#elif ATTEND_CPLUSPLUS < 201703L
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wc++14-extensions"
 #pragma GCC diagnostic ignored "-Wc++17-extensions"
 #endif
 
-#if defined(__x86_64__) || defined(__i386__)
+#if !ATTEND_GNU
+static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
+              "attend needs an int of 32 bits, and floats and doubles as IEEE 754 has them: compile for another processor");
+#endif
+
+#if (ATTEND_GNU && (defined(__x86_64__) || defined(__i386__))) || \
+    ((defined(_M_X64) || defined(_M_IX86)) && !defined(_M_ARM64EC))
 #define ATTEND_X86 1
 #else
 #define ATTEND_X86 0
 #endif
 
-// Floats are computed by software.
-#if defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
+// Floats are computed by software. Where a compiler has other macros for it, the whole build must say so.
+#if defined(ATTEND_SOFT_FLOAT)
+#elif defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
     defined(__mips_soft_float) || (defined(__m68k__) && !defined(__HAVE_68881__) && !defined(__mcffpu__))
 #define ATTEND_SOFT_FLOAT 1
 #else
@@ -50,16 +54,21 @@ static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles:
 #endif
 
 // Doubles are computed by software; floats may be, too.
-#if ATTEND_SOFT_FLOAT || (defined(__arm__) && !(__ARM_FP & 8)) || (defined(__riscv) && __riscv_flen < 64) || defined(__XTENSA__)
+#if defined(ATTEND_SOFT_DOUBLE)
+#elif ATTEND_SOFT_FLOAT || (defined(__arm__) && !(__ARM_FP & 8)) || (defined(__riscv) && __riscv_flen < 64) || \
+    defined(__XTENSA__)
 #define ATTEND_SOFT_DOUBLE 1
 #else
 #define ATTEND_SOFT_DOUBLE 0
 #endif
 
 // Embedded processors, short of memory, take the embedded form of the algorithm, hosts the other. The target alone decides,
-// because sizes of objects depend on it.
-#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || defined(__wasm_simd128__) || \
-    (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+// because sizes of objects depend on it. Other compilers take the embedded form, but for Visual C++, whose programs may call
+// what clang-cl has compiled.
+#if ATTEND_X86 || defined(_M_ARM64)
+#define ATTEND_EMBEDDED 0
+#elif ATTEND_GNU && (defined(__aarch64__) || defined(__riscv_v) || defined(__wasm_simd128__) || \
+                     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M'))
 #define ATTEND_EMBEDDED 0
 #else
 #define ATTEND_EMBEDDED 1
@@ -78,7 +87,7 @@ static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles:
 #endif
 
 // For functions with loops and several statements: constexpr where it allows these, from C++14 on.
-#if __cplusplus >= 201402L
+#if ATTEND_CPLUSPLUS >= 201402L
 #define ATTEND_CONSTEXPR_14 constexpr
 #else
 #define ATTEND_CONSTEXPR_14 inline
@@ -215,17 +224,8 @@ inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) ==
 
 namespace detail {
 
-__attribute__((always_inline)) constexpr int smaller(int a, int b) { return a < b ? a : b; }
-__attribute__((always_inline)) constexpr int larger(int a, int b) { return a > b ? a : b; }
-
-// Whether the compiler computes a constant, with its own rounding; yes where it does not say.
-constexpr bool is_constant() {
-#if (defined(__clang__) && __clang_major__ >= 9) || (!defined(__clang__) && __GNUC__ >= 9)
-  return __builtin_is_constant_evaluated();
-#else
-  return true;
-#endif
-}
+[[gnu::always_inline]] constexpr int smaller(int a, int b) { return a < b ? a : b; }
+[[gnu::always_inline]] constexpr int larger(int a, int b) { return a > b ? a : b; }
 
 }  // namespace detail
 }  // namespace attend

@@ -38,7 +38,7 @@ static_assert(sizeof(Int4Group) == 18 && sizeof(Int4Panel) == panel_keys * sizeo
 
 // Puts the group of one key or output into its place of a panel.
 // (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
-__attribute__((always_inline)) ATTEND_CONSTEXPR_14 void put_int4_group(const Int4Group& from, int lane, Int4Panel& to) {
+[[gnu::always_inline]] ATTEND_CONSTEXPR_14 void put_int4_group(const Int4Group& from, int lane, Int4Panel& to) {
   to.scales[lane] = uint16_t(from.scale[0] | from.scale[1] << 8);
   for (int i = 0; i < int4_group / 2; ++i) to.numbers[i / 4][lane][i % 4] = from.numbers[i];
 }

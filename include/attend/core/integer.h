@@ -201,13 +201,13 @@ void store(const IntegerCache& cache, int place, int count, const Tensor<const i
                                                const Tensor<const int8_t>& value) {
   if (config::integer_quads) return store(cache, int(place), 1, key, value);
   for (int head = 0; head < cache.kv_heads; ++head, place += cache.tokens) {
-    __builtin_memcpy(cache.keys + place * cache.head_dim, key.data + head * key.head_stride, size_t(cache.head_dim));
-    __builtin_memcpy(cache.values + place * cache.value_dim, value.data + head * value.head_stride, size_t(cache.value_dim));
+    ATTEND_MEMCPY(cache.keys + place * cache.head_dim, key.data + head * key.head_stride, size_t(cache.head_dim));
+    ATTEND_MEMCPY(cache.values + place * cache.value_dim, value.data + head * value.head_stride, size_t(cache.value_dim));
   }
 }
 
 // A factor above 0 as an integer and a shift: factor / 2^shift. Multipliers of the C surface are read as such where they lie.
-struct __attribute__((may_alias)) IntegerMultiplier {
+struct [[gnu::may_alias]] IntegerMultiplier {
   int32_t factor;  // 2^30 … 2^31 - 1, or 0
   int32_t shift;   // 1 … 62
 };

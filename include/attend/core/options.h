@@ -49,7 +49,7 @@ struct Paging {
 // The first panel that is still in a ring that has taken the first `keys` keys of a sequence; may be negative. Panels have
 // `group` keys.
 // (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
-__attribute__((always_inline)) constexpr int first_ring_panel(const Paging& paging, int keys, int group = panel_keys) {
+[[gnu::always_inline]] constexpr int first_ring_panel(const Paging& paging, int keys, int group = panel_keys) {
   return (keys - 1) / group - paging.ring_panels + 1;
 }
 
@@ -214,7 +214,7 @@ inline bool has_own_keys(const Problem& problem) {
 // The segments whose sums are in the nodes of a state.
 inline SegmentSet segments_of(const float* state, int value_dim) {
   int32_t count;
-  __builtin_memcpy(&count, state, sizeof count);
+  ATTEND_MEMCPY(&count, state, sizeof count);
   return {count, state + state_floats(value_dim, 1) - 1, value_dim + 3};
 }
 

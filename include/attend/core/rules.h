@@ -23,7 +23,7 @@ enum class Refused : uint8_t {
 // The bits are compared, because comparing floats calls a function where there is no floating-point unit.
 inline bool is_scale(float scale) {
   uint32_t bits;
-  __builtin_memcpy(&bits, &scale, sizeof bits);
+  ATTEND_MEMCPY(&bits, &scale, sizeof bits);
   return (bits & 0x7fffffffu) <= 0x7f000000u;
 }
 

@@ -128,7 +128,7 @@ struct SegmentSet {
   ptrdiff_t apart;  // from one to the next
   int number(int n) const {
     int32_t number;
-    __builtin_memcpy(&number, static_cast<const char*>(numbers) + n * apart * ptrdiff_t(sizeof number), sizeof number);
+    ATTEND_MEMCPY(&number, static_cast<const char*>(numbers) + n * apart * ptrdiff_t(sizeof number), sizeof number);
     return number;
   }
   SegmentNode node(int n) const { return node_of(number(n)); }

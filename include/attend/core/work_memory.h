@@ -12,14 +12,14 @@
 namespace attend {
 namespace core {
 
-__attribute__((always_inline)) constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
+[[gnu::always_inline]] constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
 // The numbers at the beginning of a state: of its nodes, its owner's, and in floats its running maximum.
 inline constexpr int state_owner = 1, state_max = 2, state_head = 3;
 
 // Whether embedded processors scale queries in advance. Over a cache and with one row they do it whenever they read one: that
 // takes no memory, and no time to speak of unless floats are computed by software.
-__attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, bool key_panels) {
+[[gnu::always_inline]] constexpr bool scaled_in_advance(int row_block, bool key_panels) {
   return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT;
 }
 
@@ -35,14 +35,12 @@ struct EmbeddedMemory {
   bool scaled;
 
   // Where each of these begins, in floats from the one before it.
-  __attribute__((always_inline)) constexpr int sums() const { return rows * chain_keys; }
-  __attribute__((always_inline)) constexpr int queries() const { return rows * row_sums; }
-  __attribute__((always_inline)) constexpr ptrdiff_t nodes(int head_dim) const {
-    return ptrdiff_t(rows) * (scaled ? head_dim : 0);
-  }
-  __attribute__((always_inline)) static constexpr ptrdiff_t node(int value_dim) { return ptrdiff_t(value_dim) + 2; }
+  [[gnu::always_inline]] constexpr int sums() const { return rows * chain_keys; }
+  [[gnu::always_inline]] constexpr int queries() const { return rows * row_sums; }
+  [[gnu::always_inline]] constexpr ptrdiff_t nodes(int head_dim) const { return ptrdiff_t(rows) * (scaled ? head_dim : 0); }
+  [[gnu::always_inline]] static constexpr ptrdiff_t node(int value_dim) { return ptrdiff_t(value_dim) + 2; }
 
-  __attribute__((always_inline)) constexpr ptrdiff_t end(int head_dim, int value_dim, int levels) const {
+  [[gnu::always_inline]] constexpr ptrdiff_t end(int head_dim, int value_dim, int levels) const {
     return sums() + queries() + nodes(head_dim) + rows * levels * node(value_dim);
   }
 };
@@ -61,7 +59,7 @@ struct EmbeddedOptionMemory {
   static constexpr int row_floats = sizeof(void*) == 8 ? 18 : 13;
   ptrdiff_t states, chain, scores, queries, numbers, nodes;
 
-  __attribute__((always_inline)) constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
+  [[gnu::always_inline]] constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
       : states(ptrdiff_t(detail::smaller(row_block, most_rows)) * row_floats),
         chain(states + detail::smaller(row_block, most_rows) * state_floats(value_dim)),
         scores(chain + value_dim),
@@ -69,17 +67,17 @@ struct EmbeddedOptionMemory {
         numbers(queries + detail::smaller(row_block, most_rows) * ptrdiff_t(head_dim)),
         nodes(numbers + most_numbers(row_block, head_dim)) {}
 
-  __attribute__((always_inline)) constexpr ptrdiff_t end(int row_block, int value_dim, int levels) const {
+  [[gnu::always_inline]] constexpr ptrdiff_t end(int row_block, int value_dim, int levels) const {
     return nodes + detail::smaller(row_block, most_rows) * (ptrdiff_t(value_dim) + 2) * levels;
   }
 
-  __attribute__((always_inline)) static constexpr ptrdiff_t state_floats(int value_dim) {
+  [[gnu::always_inline]] static constexpr ptrdiff_t state_floats(int value_dim) {
     return state_head + panel_keys + ptrdiff_t(value_dim);
   }
-  __attribute__((always_inline)) static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
+  [[gnu::always_inline]] static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
     return panel_keys * ptrdiff_t(head_dim < least_dims(row_block) ? least_dims(row_block) : head_dim);
   }
-  __attribute__((always_inline)) static constexpr int least_dims(int row_block) {
+  [[gnu::always_inline]] static constexpr int least_dims(int row_block) {
     return (row_block == 1 ? 8 : 16) * chain_keys / panel_keys;
   }
 };

@@ -8,7 +8,7 @@
 #ifndef ATTEND_MISUSE
 // What a misuse does, with a sentence about it, a string literal. A program's own definition must not return; hosted/checked.h
 // prints the sentence.
-#define ATTEND_MISUSE(sentence) __builtin_trap()
+#define ATTEND_MISUSE(sentence) ATTEND_TRAP()
 #endif
 #endif
 
@@ -38,15 +38,7 @@ class InUse {
 
  private:
   static constexpr uint32_t used = 0x5ac3e971u;  // what memory that nobody has initialised does not hold
-  uint32_t exchanged(uint32_t number) const {
-    if constexpr (__atomic_always_lock_free(sizeof(uint32_t), nullptr)) {
-      return __atomic_exchange_n(mark_, number, __ATOMIC_ACQ_REL);
-    } else {  // one core, on which interrupts return before the call goes on
-      const uint32_t old = *mark_;
-      *mark_ = number;
-      return old;
-    }
-  }
+  uint32_t exchanged(uint32_t number) const { return exchange(mark_, number); }
   volatile uint32_t* mark_ = nullptr;
 };
 #else

@@ -29,9 +29,9 @@ namespace core {
 // Whether a positive number lies within positive bounds. By its bits: without a floating-point unit, comparisons are calls.
 inline bool is_within(float number, float smallest, float largest) {
   uint32_t bits, low, high;
-  __builtin_memcpy(&bits, &number, sizeof bits);
-  __builtin_memcpy(&low, &smallest, sizeof low);
-  __builtin_memcpy(&high, &largest, sizeof high);
+  ATTEND_MEMCPY(&bits, &number, sizeof bits);
+  ATTEND_MEMCPY(&low, &smallest, sizeof low);
+  ATTEND_MEMCPY(&high, &largest, sizeof high);
   return bits >= low && bits <= high;
 }
 
@@ -181,7 +181,7 @@ inline void additive_scores(const Additive& additive, const float* query, const 
     const int block = key_count - first < additive_keys ? key_count - first : additive_keys;
     for (int j = 0; j < block; ++j) {
       float* const sum = sums + ptrdiff_t(j) * hidden;
-      __builtin_memcpy(sum, keys.data + (first + j) * keys.token_stride, size_t(hidden) * sizeof(float));
+      ATTEND_MEMCPY(sum, keys.data + (first + j) * keys.token_stride, size_t(hidden) * sizeof(float));
       add(query, 1.0f, hidden, sum);
     }
     activate<Activation::tanh>(sums, nullptr, block * hidden, sums);

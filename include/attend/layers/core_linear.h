@@ -17,8 +17,8 @@ namespace core {
 // an array, or a type with such an operator[].
 // (Inlined always, as put_int4_group.)
 template <class Rows>
-__attribute__((always_inline)) ATTEND_CONSTEXPR_14 void pack_int4_group(const Rows& rows, int first, int outputs, int group,
-                                                                        Int4Panel& to) {
+[[gnu::always_inline]] ATTEND_CONSTEXPR_14 void pack_int4_group(const Rows& rows, int first, int outputs, int group,
+                                                                Int4Panel& to) {
   for (int o = 0; o < panel_keys; ++o) {
     const Int4Group none = {};
     put_int4_group(o < outputs ? rows[first + o][group] : none, o, to);
@@ -29,7 +29,7 @@ __attribute__((always_inline)) ATTEND_CONSTEXPR_14 void pack_int4_group(const Ro
 struct Int4Rows {
   const Int4Group* data;
   ptrdiff_t stride;
-  __attribute__((always_inline)) constexpr const Int4Group* operator[](int output) const { return data + output * stride; }
+  [[gnu::always_inline]] constexpr const Int4Group* operator[](int output) const { return data + output * stride; }
 };
 
 // y = W x + b for some tokens:

@@ -9,6 +9,20 @@ namespace {
 
 // In assembly, because GCC moves the additions away from the products, and then has more products than registers.
 struct MultiplyAdd : Vectors256 {
+#if !ATTEND_ASSEMBLY
+  static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+  }
+  template <class Pairs>
+  static ATTEND_ALWAYS_INLINE void add_pairs_of_two(__m256i (&sums)[2], __m256i low, __m256i high, const Pairs& pairs) {
+    int32_t words[2];
+    ATTEND_MEMCPY(words, &pairs, sizeof pairs);
+    const __m256i even = _mm256_set1_epi32(words[0]);
+    const __m256i both = sizeof pairs == 8 ? _mm256_blend_epi32(even, _mm256_set1_epi32(words[1]), 0xaa) : even;
+    add_pairs(sums[0], low, both);
+    add_pairs(sums[1], high, both);
+  }
+#else
   static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
     __m256i product;
     __asm__("vpmaddwd {%3, %2, %1|%1, %2, %3}\n\tvpaddd {%1, %0, %0|%0, %0, %1}" : "+x"(sum), "=x"(product) : "x"(a), "x"(b));
@@ -33,6 +47,7 @@ struct MultiplyAdd : Vectors256 {
     }
 #undef ATTEND_PRODUCTS
   }
+#endif
 };
 
 struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
@@ -160,8 +175,8 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
       for (int v = 0; v < 8; ++v) sums[v] = _mm256_setzero_si256();
       for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
         const __m256i quad = quad_at(query + d);
-        __builtin_prefetch(keys + quad_bytes_ahead);
-        __builtin_prefetch(keys + quad_bytes_ahead + 64);
+        ATTEND_PREFETCH(keys + quad_bytes_ahead);
+        ATTEND_PREFETCH(keys + quad_bytes_ahead + 64);
         ATTEND_UNROLL
         for (int v = 0; v < 8; ++v) MultiplyAdd::add_pairs(sums[v], widened(keys + 16 * v), quad);
       }
@@ -195,7 +210,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
 
   static ATTEND_ALWAYS_INLINE __m256i quad_at(const void* words) {
     int64_t quad;
-    __builtin_memcpy(&quad, words, sizeof quad);
+    ATTEND_MEMCPY(&quad, words, sizeof quad);
     return _mm256_set1_epi64x(quad);
   }
 
@@ -212,7 +227,7 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
       weights += k == 3 ? 2 - 3 * 4 : 4;  // quads 0 … 3 are at places 0 2 4 6, and the others at 1 3 5 7
       ATTEND_UNROLL
       for (int v = 0; v < 2 * vectors; ++v) {
-        if (v % 4 == 0) __builtin_prefetch(values + 16 * v + quad_bytes_ahead);
+        if (v % 4 == 0) ATTEND_PREFETCH(values + 16 * v + quad_bytes_ahead);
         const __m128i bytes = vectors > 1 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + 16 * v))
                                           : load_columns(values + 16 * v, count - 4 * v);
         MultiplyAdd::add_pairs(added[v], _mm256_cvtepi8_epi16(bytes), quad);

@@ -38,7 +38,7 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
         if constexpr (rows > 1) {
           prefetch_line(value + floats + c, value + chain_keys * stride + c);
         } else {
-          __builtin_prefetch(value + ahead + c);
+          ATTEND_PREFETCH(value + ahead + c);
         }
       }
     }
@@ -51,7 +51,7 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
     const float* to = sums.data + column;
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      __builtin_prefetch(to, 1);
+      ATTEND_PREFETCH(to, 1);
       to = opaque(to + sums.value_dim);
     }
   }
@@ -82,8 +82,12 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
   // With the function, GCC chooses among three forms of the instruction, and copies and spills sums of a tile; Clang loads what
   // later steps need before they come, and spills too.
   static Vec accumulate(Vec a, Vec b, Vec sum) {
+#if ATTEND_ASSEMBLY
     __asm__ volatile("vfmadd231ps {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(a), "x"(b));
     return sum;
+#else
+    return fma(a, b, sum);
+#endif
   }
   static Vec max(Vec a, Vec b) { return _mm256_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static Vec higher(Vec a, Vec b) { return max(a, b); }
@@ -165,8 +169,8 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
 
  private:
   ATTEND_ALWAYS_INLINE static void prefetch_line(const float* near, const float* far) {
-    __builtin_prefetch(far, 0, 2);
-    __builtin_prefetch(near, 0, 3);
+    ATTEND_PREFETCH(far, 0, 2);
+    ATTEND_PREFETCH(near, 0, 3);
   }
   static __m256i first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -30,10 +30,18 @@ struct Quads512 {
 
   // In assembly, because GCC copies what the intrinsics add to.
   static ATTEND_ALWAYS_INLINE void add_pairs(__m512i& sum, __m512i a, __m512i b) {
+#if ATTEND_ASSEMBLY
     __asm__("vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(a), "v"(b));
+#else
+    sum = _mm512_dpwssd_epi32(sum, a, b);
+#endif
   }
   static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
+#if ATTEND_ASSEMBLY
     __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
+#else
+    add_quads_of_tile(sum, bytes, signed_bytes);
+#endif
   }
   // Not in assembly, with which GCC would copy one of the vectors.
   static ATTEND_ALWAYS_INLINE void add_quads_of_tile(__m512i& sum, __m512i bytes, __m512i signed_bytes) {

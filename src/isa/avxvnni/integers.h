@@ -5,7 +5,11 @@ namespace {
 
 struct Quads256 : Vectors256 {
   static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
+#if ATTEND_ASSEMBLY
     __asm__("%{vex%} vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(a), "x"(b));
+#else
+    sum = _mm256_dpwssd_avx_epi32(sum, a, b);
+#endif
   }
   static ATTEND_ALWAYS_INLINE void add_pairs_of_two(__m256i (&sums)[2], __m256i low, __m256i high, int32_t pair) {
     const __m256i both = all(pair);
@@ -13,7 +17,11 @@ struct Quads256 : Vectors256 {
     add_pairs(sums[1], high, both);
   }
   static ATTEND_ALWAYS_INLINE void add_quads(__m256i& sum, __m256i bytes, __m256i signed_bytes) {
+#if ATTEND_ASSEMBLY
     __asm__("%{vex%} vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(bytes), "x"(signed_bytes));
+#else
+    sum = _mm256_dpbusd_avx_epi32(sum, bytes, signed_bytes);
+#endif
   }
   static ATTEND_ALWAYS_INLINE void add_quads_of_tile(__m256i& sum, __m256i bytes, __m256i signed_bytes) {
     add_quads(sum, bytes, signed_bytes);

@@ -1,7 +1,7 @@
 // The kernels of integer attention in plain C++, for processors without an instruction that multiplies several numbers; what
 // they compute is the contract of all others.
 
-#if defined(__thumb__) && !defined(__thumb2__)
+#if ATTEND_ASSEMBLY && defined(__thumb__) && !defined(__thumb2__)
 #define ATTEND_THUMB1 1
 #else
 #define ATTEND_THUMB1 0
@@ -73,14 +73,14 @@ struct IntegerScalar {
   // The largest of a row's scores.
   ATTEND_ALWAYS_INLINE static int32_t largest(const int32_t* scores) {
     int32_t maximum = *scores;
-    const auto step = [&]() __attribute__((always_inline)) { maximum = larger_of(maximum, *scores++); };
+    const auto step = [&]() ATTEND_INLINE_AT_ALL_LEVELS { maximum = larger_of(maximum, *scores++); };
     for (int k = 0; k < integer_chunk; k += 4) four_times(step);
     return maximum;
   }
 
   // Where a row's weight of a key lies, in a tile whose scores have become weights: the weights of a key lie side by side.
   // Weights are only written before the scores that are still to be read.
-  using Weight = int16_t __attribute__((may_alias));
+  using Weight = detail::AliasedInt16;
   static Weight* weight(int32_t (*tile)[integer_chunk], int row, int key) {
     return reinterpret_cast<Weight*>(tile[0]) + key * tile_rows + row;
   }
@@ -91,7 +91,7 @@ struct IntegerScalar {
     const int32_t* scores = tile[row];
     Weight* to = weight(tile, row, 0);
     uint32_t sum = 0;
-    const auto step = [&]() __attribute__((always_inline)) {
+    const auto step = [&]() ATTEND_INLINE_AT_ALL_LEVELS {
       const uint32_t number = weight_of(largest - *scores++, scale, fraction);
       *to = int16_t(number);
       to += tile_rows;
@@ -163,7 +163,7 @@ struct IntegerScalar {
       fours = 0;
     }
 #endif
-    const auto step = [&]() __attribute__((always_inline)) {
+    const auto step = [&]() ATTEND_INLINE_AT_ALL_LEVELS {
       const int32_t k[] = {*keys++, *other++}, a = *first++;
       for (int i = 0; i < count; ++i) sums[0][i] += a * k[i];
       if constexpr (rows > 1) {
@@ -186,7 +186,7 @@ struct IntegerScalar {
       ATTEND_UNROLL
       for (int i = 0; i < count; ++i) sums[r][i] = to.merges[r].half;
     }
-    const auto step = [&]() __attribute__((always_inline)) {
+    const auto step = [&]() ATTEND_INLINE_AT_ALL_LEVELS {
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
         ATTEND_UNROLL
@@ -194,9 +194,9 @@ struct IntegerScalar {
       }
       weights += tile_rows;
       values += stride;
-#if !ATTEND_EMBEDDED && defined(__GNUC__) && !defined(__clang__) && (__GNUC__ == 11 || (__GNUC__ == 12 && __GNUC_MINOR__ < 3))
+#if !ATTEND_EMBEDDED && ATTEND_GNU && !defined(__clang__) && (__GNUC__ == 11 || (__GNUC__ == 12 && __GNUC_MINOR__ < 3))
       // These make vectors of several rows' columns, and read behind the last row (GCC's bug 107451), unless they lose track.
-      asm("" : "+r"(values));
+      ATTEND_HIDE(values);
 #endif
     };
     int fours = keys >> 2;
@@ -210,7 +210,7 @@ struct IntegerScalar {
 #endif
     for (; fours > 0; --fours) four_times(step);
     for (int left = keys & 3; left > 0; --left) step();
-    const auto add = [&](int r) __attribute__((always_inline)) {
+    const auto add = [&](int r) ATTEND_INLINE_AT_ALL_LEVELS {
       ATTEND_UNROLL
       for (int i = 0; i < count; ++i) {
         int32_t* const sum = to.data + column + r * to.width + i;

@@ -141,7 +141,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
       Vector sums[2][vectors];
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) sums[0][v] = Operations::all(first), sums[1][v] = Operations::all(0);
-      const auto add_quad = [&](int d, int which) __attribute__((always_inline)) {
+      const auto add_quad = [&](int d, int which) ATTEND_INLINE_AT_ALL_LEVELS {
         const Vector quad = Operations::all(number_at(query + d));
         ATTEND_UNROLL
         for (int v = 0; v < vectors; ++v, keys += 4 * lanes) {
@@ -280,7 +280,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
   }
 
   static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) { return IntegerX86::load_number(from); }
-  static ATTEND_ALWAYS_INLINE void prefetch(const int8_t* from) { __builtin_prefetch(from + bytes_ahead); }
+  static ATTEND_ALWAYS_INLINE void prefetch(const int8_t* from) { ATTEND_PREFETCH(from + bytes_ahead); }
 
   // `vectors` vectors of columns from column c on; `count` of each.
   template <int vectors>

@@ -69,7 +69,7 @@ class RowsInPlace {
   ATTEND_ALWAYS_INLINE void prefetch_four(const int8_t* from) const {
     const int8_t* const ahead = opaque(from + ahead_);
     ATTEND_UNROLL
-    for (int i = 0; i < 4; ++i) __builtin_prefetch(row(ahead, i));
+    for (int i = 0; i < 4; ++i) ATTEND_PREFETCH(row(ahead, i));
   }
   ATTEND_ALWAYS_INLINE const int8_t* next(const int8_t* from) const { return opaque(from + 4 * stride_); }
 
@@ -199,8 +199,8 @@ struct IntegerX86 {
   }
 
   // Where a row's weight of a key lies in a tile whose scores have become weights.
-  static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
-    return reinterpret_cast<int16_t*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
+  static detail::AliasedInt16* weight(int32_t (*tile)[integer_chunk], int row, int key) {
+    return reinterpret_cast<detail::AliasedInt16*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
   }
 
  protected:
@@ -261,12 +261,12 @@ struct IntegerX86 {
 
   static int64_t load_two(const void* from) {
     int64_t numbers;
-    __builtin_memcpy(&numbers, from, sizeof numbers);
+    ATTEND_MEMCPY(&numbers, from, sizeof numbers);
     return numbers;
   }
   static int32_t load_number(const void* from) {
     int32_t number;
-    __builtin_memcpy(&number, from, sizeof number);
+    ATTEND_MEMCPY(&number, from, sizeof number);
     return number;
   }
 };

@@ -1,0 +1,216 @@
+// All that differs between compilers, and why it is there. What the arithmetic asks of them is in src/numerics/float_rules.h,
+// what the target decides in config.h; an instruction set's own assembly stands with the set.
+//
+// GCC and Clang, and compilers that claim to be one of them, get the kernels of instruction sets. Visual C++ gets those of x86
+// that intrinsics can say. Every other compiler of ISO C++17 computes the same bits from plain C++.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define ATTEND_GNU 1
+#else
+#define ATTEND_GNU 0
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#endif
+
+// Assembly as GCC and Clang write it. A build without it (-DATTEND_NO_ASSEMBLY) tests on x86 what Visual C++ compiles.
+#if ATTEND_GNU && !defined(ATTEND_NO_ASSEMBLY)
+#define ATTEND_ASSEMBLY 1
+#else
+#define ATTEND_ASSEMBLY 0
+#endif
+
+// Visual C++ says 199711 in __cplusplus unless it is told otherwise.
+#if defined(_MSVC_LANG)
+#define ATTEND_CPLUSPLUS _MSVC_LANG
+#elif defined(__cplusplus)
+#define ATTEND_CPLUSPLUS __cplusplus
+#else
+#define ATTEND_CPLUSPLUS 0
+#endif
+
+// ATTEND_UNROLL asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level
+// above -O0.
+#if defined(__clang__)
+#define ATTEND_UNROLL _Pragma("unroll")
+#elif ATTEND_GNU
+#define ATTEND_UNROLL _Pragma("GCC unroll 16")
+#else
+#define ATTEND_UNROLL
+#endif
+
+// ATTEND_NOINLINE keeps a function out of its callers: their registers and stack are free for something else then.
+// ATTEND_ALWAYS_INLINE puts a function into its callers, however many there are: it works with their registers. Without
+// optimisation nothing is gained, and GCC would ask for exception handling around what it inlines. ATTEND_INLINE_LAMBDA is the
+// same for a lambda, after its parameters: at -Os it would be a function, and what it captures would live in memory;
+// ATTEND_INLINE_AT_ALL_LEVELS is so without optimisation, too.
+//
+// [[gnu::always_inline]] on functions of headers has another reason: no copy with the instructions of one backend must be what
+// the linker keeps for others. Compilers that ignore it put no such instructions into functions without intrinsics.
+#if ATTEND_GNU
+#define ATTEND_NOINLINE __attribute__((noinline))
+#define ATTEND_INLINE_AT_ALL_LEVELS __attribute__((always_inline))
+#else
+#define ATTEND_INLINE_AT_ALL_LEVELS
+#endif
+#if ATTEND_GNU && defined(__OPTIMIZE__)
+#define ATTEND_ALWAYS_INLINE inline __attribute__((always_inline))
+#define ATTEND_INLINE_LAMBDA __attribute__((always_inline))
+#elif !ATTEND_GNU && defined(_MSC_VER)
+#pragma warning(disable : 4068 5030)  // pragmas and attributes that it does not know
+#define ATTEND_NOINLINE __declspec(noinline)
+#define ATTEND_ALWAYS_INLINE __forceinline
+#define ATTEND_INLINE_LAMBDA
+#else
+#define ATTEND_ALWAYS_INLINE inline
+#define ATTEND_INLINE_LAMBDA
+#if !ATTEND_GNU
+#define ATTEND_NOINLINE
+#endif
+#endif
+
+#if ATTEND_GNU
+// Builtins need no header, which a board may lack, and are folded also where -ffreestanding says that memcpy may be any
+// function. Macros, because GCC takes the operands of functions in another order, and because hints must stand in the caller.
+#define ATTEND_MEMCPY __builtin_memcpy
+#define ATTEND_MEMSET __builtin_memset
+#define ATTEND_INFINITY __builtin_inff()
+#define ATTEND_EXPECT __builtin_expect
+#define ATTEND_PREFETCH __builtin_prefetch
+#define ATTEND_UNREACHABLE() __builtin_unreachable()
+#define ATTEND_TRAP() __builtin_trap()
+#define ATTEND_LEADING_ZEROS __builtin_clz  // a call where no instruction counts them
+// Whether a result does not fit its type; the last argument points to it, where it fits.
+#define ATTEND_MUL_OVERFLOW __builtin_mul_overflow
+#define ATTEND_ADD_OVERFLOW __builtin_add_overflow
+#define ATTEND_SUB_OVERFLOW __builtin_sub_overflow
+// Hides a value, or memory, from the optimiser. Shapes the code of GCC and Clang, and changes no result.
+#define ATTEND_HIDE(value) __asm__("" : "+r"(value))
+#define ATTEND_HIDE_IN_ORDER(value) __asm__ volatile("" : "+r"(value))
+#define ATTEND_HIDE_MEMORY() __asm__ volatile("" ::: "memory")
+#define ATTEND_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#else
+#define ATTEND_MEMCPY memcpy
+#define ATTEND_MEMSET memset
+#define ATTEND_INFINITY INFINITY
+#define ATTEND_EXPECT(condition, usual) (condition)
+#define ATTEND_PREFETCH detail::prefetch
+#define ATTEND_UNREACHABLE() ((void)0)
+#define ATTEND_TRAP() abort()
+#define ATTEND_MUL_OVERFLOW detail::multiply_overflows
+#define ATTEND_ADD_OVERFLOW detail::add_overflows
+#define ATTEND_SUB_OVERFLOW detail::subtract_overflows
+#define ATTEND_HIDE(value) ((void)0)
+#define ATTEND_HIDE_IN_ORDER(value) ((void)0)
+#define ATTEND_HIDE_MEMORY() ((void)0)
+// Only vectors ask for it, here those of x86. ISO C++17 has no macro for it, and two that are not defined are equal.
+#define ATTEND_BIG_ENDIAN 0
+#endif
+
+#if !ATTEND_GNU && defined(_MSC_VER)
+extern "C" long _InterlockedCompareExchange(long volatile*, long, long);
+#pragma intrinsic(_InterlockedCompareExchange)
+#endif
+
+namespace attend {
+namespace detail {
+
+#if ATTEND_GNU
+
+// 16 bits that lie where numbers of another type were.
+using AliasedInt16 = int16_t __attribute__((may_alias));
+
+// What compares structs: every target of GCC and Clang has this vector.
+
+// Four bytes of memory as a number, the first one lowest.
+[[gnu::always_inline]] inline uint32_t little_endian(uint32_t word) {
+  return ATTEND_BIG_ENDIAN ? __builtin_bswap32(word) : word;
+}
+
+// Numbers that threads share. Where the processor cannot exchange, it is one core, on which interrupts return before the call
+// goes on.
+[[gnu::always_inline]] inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
+  if (__atomic_always_lock_free(sizeof number, nullptr)) return __atomic_exchange_n(at, number, __ATOMIC_ACQ_REL);
+  const uint32_t old = *at;
+  *at = number;
+  return old;
+}
+[[gnu::always_inline]] inline unsigned read_shared(const unsigned* at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+[[gnu::always_inline]] inline void write_shared(unsigned* at, unsigned number) {
+  __atomic_store_n(at, number, __ATOMIC_RELAXED);
+}
+[[gnu::always_inline]] inline void replace_shared(unsigned* at, unsigned before, unsigned number) {
+  __atomic_compare_exchange_n(at, &before, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+#else
+
+class AliasedInt16 {  // which is copied: optimisers may take int16_t and int32_t for different memory
+ public:
+  operator int16_t() const {
+    int16_t number;
+    memcpy(&number, bytes_, sizeof number);
+    return number;
+  }
+  AliasedInt16& operator=(int16_t number) { return memcpy(bytes_, &number, sizeof number), *this; }
+
+ private:
+  unsigned char bytes_[sizeof(int16_t)];
+};
+
+inline uint32_t little_endian(uint32_t word) {
+  unsigned char bytes[4];
+  memcpy(bytes, &word, sizeof bytes);
+  return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8 | uint32_t(bytes[2]) << 16 | uint32_t(bytes[3]) << 24;
+}
+
+inline void prefetch(const void* /*address*/, int /*writes*/ = 0, int /*level*/ = 3) {}
+
+inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
+  const uint32_t old = *at;
+  *at = number;
+  return old;
+}
+#if defined(_MSC_VER)
+inline unsigned read_shared(const unsigned* at) { return *static_cast<const volatile unsigned*>(at); }
+inline void write_shared(unsigned* at, unsigned number) { *static_cast<volatile unsigned*>(at) = number; }
+inline void replace_shared(unsigned* at, unsigned before, unsigned number) {
+  _InterlockedCompareExchange(reinterpret_cast<volatile long*>(at), long(number), long(before));
+}
+#endif
+
+inline bool multiply_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
+  if (a == 0 || b == 0) return *to = 0, false;
+  if (a > 0 ? (b > 0 ? a > PTRDIFF_MAX / b : b < PTRDIFF_MIN / a) : (b > 0 ? a < PTRDIFF_MIN / b : b < PTRDIFF_MAX / a))
+    return true;
+  return *to = a * b, false;
+}
+inline bool add_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
+  if (b > 0 ? a > PTRDIFF_MAX - b : a < PTRDIFF_MIN - b) return true;
+  return *to = a + b, false;
+}
+inline bool add_overflows(uintptr_t a, uintptr_t b, uintptr_t* to) { return *to = a + b, *to < a; }
+inline bool subtract_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
+  if (b < 0 ? a > PTRDIFF_MAX + b : a < PTRDIFF_MIN + b) return true;
+  return *to = a - b, false;
+}
+
+#endif
+
+// Whether the compiler computes a constant, with its own rounding; yes where it does not say.
+constexpr bool is_constant() {
+#if (defined(__clang__) && __clang_major__ >= 9) || (!defined(__clang__) && ATTEND_GNU && __GNUC__ >= 9) || \
+    (!ATTEND_GNU && defined(_MSC_VER) && _MSC_VER >= 1925)
+  return __builtin_is_constant_evaluated();
+#else
+  return true;
+#endif
+}
+
+}  // namespace detail
+}  // namespace attend
