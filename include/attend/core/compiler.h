@@ -125,8 +125,6 @@ namespace detail {
 // 16 bits that lie where numbers of another type were.
 using AliasedInt16 = int16_t __attribute__((may_alias));
 
-// What compares structs: every target of GCC and Clang has this vector.
-
 // Four bytes of memory as a number, the first one lowest.
 [[gnu::always_inline]] inline uint32_t little_endian(uint32_t word) {
   return ATTEND_BIG_ENDIAN ? __builtin_bswap32(word) : word;
