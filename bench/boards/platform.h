@@ -29,7 +29,7 @@ inline Memory memory_between(void* begin, void* end) {
 // ---- What it may give. Programs whose main() is main.cpp stay in a loop without finish().
 
 [[noreturn]] void finish(int status);
-__attribute__((weak)) uint64_t cycles();  // a counter of cycles or instructions
+uint64_t cycles();  // a counter of cycles or instructions
 
 // ---- What programs need that are not for other people's boards.
 

@@ -11,18 +11,22 @@ fail() { echo "vendor.sh: $*" >&2; exit 1; }
 here=$(dirname "$0") folder=$1 cxx=$2 flags=$3 library=$4
 shift 4
 [ ! -e "$folder" ] || fail "$folder is there already: name a folder that is not"
+for tool in realpath sha256sum; do command -v $tool >/dev/null 2>&1 || fail "$tool was not found: install GNU's coreutils"; done
 words=$(sed -n 's/^USE(\([a-z]*\)).*/\1/p' "$here/uses.cpp" | tr '\n' ' ')
 work=$(mktemp -d) || exit 1
+case $work in *[[:space:]]*) fail "TMPDIR has a space in it: $work" ;; esac
 trap 'rm -rf "$work"' EXIT
 
 # The program: its objects, and what the compiler read for them.
-objects=''
+objects='' count=0
 read_and_compile() {  # source flags...
   source=$1
   shift
-  object=$work/$(basename "$source").o
+  count=$((count + 1)) language='c++ -std=c++17'
+  object=$work/$count.o
+  case $source in *.c) language='c -std=c11' ;; esac
   # shellcheck disable=SC2086
-  $cxx $flags -std=c++17 -Iinclude "$@" -MMD -MF "$object.d" -c "$source" -o "$object" || fail "$source does not compile for this target"
+  $cxx $flags -x $language -Iinclude "$@" -MMD -MF "$object.d" -c "$source" -o "$object" || fail "$source does not compile for this target"
   objects="$objects $object"
 }
 defined=''
@@ -53,6 +57,8 @@ $cxx $flags -std=c++17 -Iinclude -MM $sources >"$work/sources.d" || exit 1
 # All files, by the names that they have from here on.
 cat "$work"/*.d | tr ' \\' '\n\n' | grep -E '^(\./)?(include|src)/|/\.\./(include|src)/' |
   while read -r file; do realpath --relative-to=. "$file"; done | grep -E '^(include|src)/' | sort -u >"$work/files"
+[ -s "$work/files" ] || fail 'no file was found that the compiler read'
+target=$folder folder=$work/made # a folder that is there is whole
 while read -r file; do
   mkdir -p "$folder/$(dirname "$file")" && cp "$file" "$folder/$file" || exit 1
 done <"$work/files"
@@ -65,7 +71,7 @@ lines=$(cd "$folder" && xargs cat <"$work/files" | wc -l | tr -d ' ')
   echo "# Attend $version, bits version $(number BITS_VERSION): $(wc -l <"$work/files" | tr -d ' ') files with $lines lines, of $(git describe --always --dirty 2>/dev/null || echo 'a release')."
   echo "# For: $cxx $flags"
   echo "# Uses: $*"
-  (cd "$folder" && xargs sha256sum LICENSE <"$work/files")
+  (cd "$folder" && xargs sha256sum LICENSE <"$work/files") || fail "sums cannot be made"
 } >"$folder/MANIFEST"
 cat >"$folder/attend.mk" <<END
 # Attend $version: include this file, compile \$(ATTEND_SOURCES) as C++17 with \$(ATTEND_FLAGS), and give these to the program's own sources too.
@@ -95,4 +101,5 @@ PackageCopyrightText: NOASSERTION
 PackageComment: the checksum is that of MANIFEST, which has one of each file
 Relationship: SPDXRef-DOCUMENT DESCRIBES SPDXRef-attend
 END
-echo "$folder: $(wc -l <"$work/files" | tr -d ' ') files, $lines lines, for: $*"
+mkdir -p "$(dirname "$target")" && cp -R "$folder" "$target" || exit 1
+echo "$target: $(wc -l <"$work/files" | tr -d ' ') files, $lines lines, for: $*"

@@ -144,7 +144,7 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   floats    batch * queries * query_heads * (19 + 2 * value_dim + state_nodes * (value_dim + 3))
  *   integers  batch * queries * query_heads * (4 + value_dim + state_nodes * (value_dim + 3)) + value_dim
  *
- * 0 where one of these extents is refused, or the size passes PTRDIFF_MAX. They are aligned as a float is. States
+ * 0 where one of these extents is refused, the problem is plain, or the size passes PTRDIFF_MAX. They are aligned as a float is. States
  * may be copied as bytes, also to another machine of the same byte order. A run that needs more than state_nodes is refused
  * (ATTEND_TOO_SMALL). */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
@@ -228,8 +228,8 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 
-/* The same for a cache of float32 that is no ring, as problems of attend_plain_problem_init take: other caches are refused
- * (ATTEND_UNAVAILABLE). Programs that append by it alone hold no code of other formats. */
+/* The same for a cache of float32 that is no ring, as problems of attend_plain_problem_init take: others are refused
+ * (ATTEND_UNAVAILABLE; of integers ATTEND_MISMATCH). Programs that append by it alone hold no code of other formats. */
 ATTEND_API attend_status attend_plain_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                                    const attend_input* value);
 

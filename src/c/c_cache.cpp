@@ -134,10 +134,10 @@ attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend
                              bool plain = false) {
   Check check;
   check_cache(check, cache);
-  if (!check.failed()) check.require(!plain || is_plain(*cache), ATTEND_UNAVAILABLE, ATTEND_ARG_CACHE);
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   if (check.failed()) return check.status();
   check.require(has_integers(*cache) == (sizeof(Number) == 1), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
+  check.require(!plain || is_plain(*cache), ATTEND_UNAVAILABLE, ATTEND_ARG_CACHE);
   check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
   if (check.failed() || tokens == 0) return check.status();
   const auto keys = check_appended<Number>(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);

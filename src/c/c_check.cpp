@@ -192,8 +192,14 @@ bool is_plain(const attend_problem& problem, int usual_format) {
     }
   };
   compare_all(offsetof(attend_problem, pages), offsetof(attend_problem, offset));
-  compare_all(offsetof(attend_problem, window_left), offsetof(attend_problem, scale));
-  compare_all(offsetof(attend_problem, scale) + sizeof problem.scale, sizeof problem);
+  // Without what lies between fields, which copies of a struct need not have.
+  constexpr size_t mask_end = offsetof(attend_problem, mask.kind) + sizeof(int);
+  constexpr size_t scale_end = offsetof(attend_problem, scale) + sizeof(float);
+  constexpr size_t scores_end = offsetof(attend_problem, scores.stage) + sizeof(int);
+  compare_all(offsetof(attend_problem, window_left), mask_end);
+  compare_all(offsetof(attend_problem, ranges), offsetof(attend_problem, scale));
+  compare_all(scale_end, scores_end);
+  compare_all(offsetof(attend_problem, states), sizeof problem);
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);

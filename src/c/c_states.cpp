@@ -153,7 +153,7 @@ core::Tensor<void> states_of(void* states, const Call& call) {
 }
 
 size_t state_bytes(const Call& call) {
-  const ptrdiff_t numbers = call.failed() ? 0 : state_memory_numbers(call);
+  const ptrdiff_t numbers = call.failed() || call.arithmetic->options == nullptr ? 0 : state_memory_numbers(call);
   return numbers <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(numbers) * sizeof(float) : 0;
 }
 

@@ -111,7 +111,7 @@ constexpr Special specials[] = {
     {ATTEND_TOO_LARGE, ATTEND_ARG_WORKSPACE, ATTEND_ARG_MEMORY,
      "pass how many bytes there are: it would end behind the last address"},
     {ATTEND_MISSING, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
-     "call attend_problem_init or attend_integer_problem_init first"},
+     "call attend_problem_init, attend_plain_problem_init or attend_integer_problem_init first"},
     {ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "initialise the problem with attend_problem_init: one of attend_plain_problem_init has no options, states or other "
      "formats"},

@@ -8,6 +8,8 @@ extern "C" __attribute__((weak)) unsigned char stack_bottom[];  // link.ld has i
 
 namespace firmware {
 
+__attribute__((weak)) uint64_t cycles();  // which a board need not have
+
 // The stack that tests need: they take at most 2.7 KB, and interrupts may be served on it.
 constexpr size_t stack_bytes = 4 * 1024;
 

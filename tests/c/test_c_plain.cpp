@@ -76,12 +76,38 @@ TEST_CASE("c surface, plain problems: each option, format and state is refused, 
     CHECK(std::memcmp(before.data(), out, sizeof out) == 0);
   }
   attend_problem p = made();
+  CHECK(attend_state_size(&p) == 0);
+  CHECK(attend_saved_size(&p) == 0);
   p.states = states;
   CHECK(attend_begin(&p) == only_options);
   CHECK(attend_finish(&p) == only_options);
   CHECK(attend_merge(&p, states + 256) == only_options);
   CHECK(attend_save(&p, out, sizeof out, nullptr) == only_options);
   CHECK(attend_load(&p, out, sizeof out) == only_options);
+}
+
+TEST_CASE("c surface, plain problems: nothing between fields counts, rows may have lengths of their own, and none") {
+  attend_problem p, bytes;
+  REQUIRE(attend_plain_problem_init(&p, sizeof p) == ATTEND_OK);
+  static float numbers[64], out[2][8], usual_out[2][8];
+  for (int i = 0; i < 64; ++i) numbers[i] = float(i % 11) / 4;
+  const std::ptrdiff_t lengths[] = {3, 1};
+  p.batch = 2, p.key_lengths = lengths;
+  p.query_heads = p.kv_heads = 1, p.head_dim = p.value_dim = 4, p.queries = 2, p.keys = 3;
+  p.query.data = p.key.data = p.value.data = numbers, p.output.data = out;
+  bytes = p;
+  unsigned char* const between = reinterpret_cast<unsigned char*>(&bytes);
+  const std::size_t after_mask = offsetof(attend_problem, mask.kind) + sizeof(int),
+                    after_scores = offsetof(attend_problem, scores.stage) + sizeof(int);
+  std::memset(between + after_mask, 0x5a, offsetof(attend_problem, ranges) - after_mask);
+  std::memset(between + after_scores, 0x5a, offsetof(attend_problem, states) - after_scores);
+  REQUIRE(run_with_exact_workspace(bytes) == ATTEND_OK);
+  REQUIRE(attend_problem_init(&bytes, sizeof bytes) == ATTEND_OK);
+  p.arithmetic = bytes.arithmetic, p.output.data = usual_out;
+  REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+  CHECK(std::memcmp(out, usual_out, sizeof out) == 0);
+  p.queries = 0, p.query.data = nullptr, p.output.data = nullptr;
+  CHECK(run_with_exact_workspace(as_plain(p)) == ATTEND_OK);
 }
 
 TEST_CASE("c surface, plain caches: the bits of attend_cache_append, and other caches are refused as they were") {

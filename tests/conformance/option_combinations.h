@@ -123,7 +123,7 @@ inline size_t usual_bytes(const OptionCase& c) {
 
 inline bool is_of_size(int size, const OptionCase& one, const OptionCase& other) {
   const size_t a = usual_bytes(one), b = usual_bytes(other), bytes = a > b ? a : b;
-  return bytes <= largest_of_size[size] && (size == 0 || bytes > largest_of_size[size - 1]);
+  return (size == combination_sizes - 1 || bytes <= largest_of_size[size]) && (size == 0 || bytes > largest_of_size[size - 1]);
 }
 
 // The memory that the combinations of a size take, in bytes.

@@ -10,7 +10,7 @@ log=$build/test.log
 # The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here,
 # and all of them in rest.sh with ALL=1.
 parts=${CHECKS+unit $CHECKS}
-parts=${parts:-exporter packages npm vendoring vendor unit checked integers symbols consumers install wrong_code emulated c pages peers examples stack windows freestanding alone unsafe_math rooms}
+parts=${parts:-exporter packages npm vendoring unit checked integers symbols consumers install wrong_code emulated c pages peers examples stack windows freestanding alone unsafe_math rooms}
 . tests/support/workers.sh
 
 # The stack at -O2 is rest.sh's, too.

@@ -15,7 +15,7 @@ export SECONDS_TO_LIVE=300
 
 # block LANGUAGE NUMBER: a block of code of the page.
 block() { awk -v kind="\`\`\`$1" -v number="$2" '$0 == kind { n++; if (n == number) { inside = 1; next } } /^```/ { inside = 0 } inside' $page; }
-library() { ATTEND_LIBRARY=$(sh $board library "$1" "$build/library.$1"); export ATTEND_LIBRARY; }
+library() { ATTEND_LIBRARY=$(sh $board library "$1" "$build/library.$1") && export ATTEND_LIBRARY; }
 # said NAME COMMAND…: what it says, to $build/NAME.
 said() { name=$1 && shift && FOLDER=$build/images "$@" >"$build/$name" 2>&1; }
 has() { if grep -qF "$3" "$build/$2"; then ok "$1"; else fail "$1" "$(tail -n 3 "$build/$2" | tr '\n' ' ')"; fi; }
@@ -34,16 +34,18 @@ nothing_in "$(for name in first second; do grep -oE '^[a-z]+: [0-9]+ passed, 0 f
 of_m4="make board-tests CXX=arm-none-eabi-g++ FLAGS='-mcpu=cortex-m4 -mfloat-abi=hard'"
 run="RUN='qemu-system-arm -M mps2-an386 -display none -monitor none -serial stdio -kernel'"
 memory='-Wl,--defsym=flash_origin=0,--defsym=flash_size=256K,--defsym=ram_origin=0x20000000,--defsym=ram_size=64K'
-said small_flash sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS='digests specials' $run" && ok "64 KB of flash: no failure"
+said small_flash sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS='digests specials' $run" || fail "64 KB of flash: no failure" "$(tail -n 1 "$build/small_flash")"
 has "64 KB of flash: digests are left out" small_flash "digests: 0 passed, 0 failed, 1 left out for want of memory: region"
 has "64 KB of flash: specials run" small_flash "board-tests: 4 passed, 0 failed, 1 left out"
 said small_stack sh -c "$of_m4 PROGRAMS=specials PLATFORM='bench/boards/uart.cpp bench/boards/start.cpp' LINK='-nostartfiles -T bench/boards/link.ld $memory,--defsym=stack_size=2K' $run" &&
   fail "a stack of 2 KB" "it passes"
 has "a stack of 2 KB is too small" small_stack "of which the tests need 4096"
-said built sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS=specials" && has "without RUN= the image is named" built "$build/images/specials.elf"
+said built sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS=specials" || fail "without RUN=" "$(tail -n 1 "$build/built")"
+has "without RUN= the image is named" built "$build/images/specials.elf"
 said silent sh -c "$of_m4 FLASH=0,64K RAM=0x20000000,64K PROGRAMS=specials RUN='true {}'" && fail "a board that says nothing" "it passes"
 has "a board that says nothing" silent "board-tests: 0 passed, 1 failed"
 arm-none-eabi-nm "$build/images"/*.elf >"$build/symbols"
+[ -s "$build/symbols" ] || fail "symbols of the programs" "there are none"
 nothing_in "$(grep -wE 'strlen|memcmp|malloc|printf|strcmp' "$build/symbols")" "programs take nothing of a C library but what the page names"
 
 library cortex-m0plus || { fail "the library for cortex-m0plus" "it does not compile"; finish; exit; }

@@ -63,6 +63,8 @@ void within_a_window(const attend::core::Problem& problem, int left) {
 PROGRAM
 # shellcheck disable=SC2086
 stops "attend needs C++17" "$build/program.cpp" $cl -D_MSVC_LANG=201402L
+# shellcheck disable=SC2086
+succeeds "cl.exe: a program of the typed surface compiles" $cxx $cl -Wno-unknown-pragmas -Wno-unknown-attributes -fsyntax-only "$build/program.cpp"
 
 sources="$(ls src/*/*.cpp) $build/program.cpp"
 # Without ALL=1 as one file, which other compilers are given one by one.

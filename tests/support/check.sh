@@ -177,7 +177,9 @@ same_bits() {
 
 # on_each_backend NAME PROGRAM: what $build/PROGRAM computes is what is committed, on every backend that the processor can run.
 on_each_backend() {
-  for backend in $(ATTEND_BACKEND=list "$build/$2"); do
+  backends=$(ATTEND_BACKEND=list "$build/$2")
+  [ -n "$backends" ] || fail "$1: $2 lists backends" "it lists none"
+  for backend in $backends; do
     ATTEND_BACKEND=$backend "$build/$2" >"$build/log" 2>&1
     case $? in
       0) ok "$1: $2 are the committed ones on $backend" ;;

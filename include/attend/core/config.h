@@ -45,7 +45,9 @@ static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DB
 #endif
 
 // Floats are computed by software. Where a compiler has other macros for it, the whole build must say so.
-#if defined(ATTEND_SOFT_FLOAT)
+#if defined(ATTEND_SOFT_FLOAT) && ATTEND_GNU
+#error "attend: leave out ATTEND_SOFT_FLOAT, which GCC and Clang tell by themselves"
+#elif defined(ATTEND_SOFT_FLOAT)
 #elif defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
     defined(__mips_soft_float) || (defined(__m68k__) && !defined(__HAVE_68881__) && !defined(__mcffpu__))
 #define ATTEND_SOFT_FLOAT 1

@@ -18,9 +18,10 @@ namespace core {
 inline constexpr int state_owner = 1, state_max = 2, state_head = 3;
 
 // Whether embedded processors scale queries in advance. Over a cache and with one row they do it whenever they read one: that
-// takes no memory, and no time to speak of unless floats are computed by software.
+// takes no memory, and no time to speak of unless floats are computed by software. Other compilers than GCC and Clang are told
+// of that by a macro, and work memory is the same where a program has forgotten it.
 [[gnu::always_inline]] constexpr bool scaled_in_advance(int row_block, bool key_panels) {
-  return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT;
+  return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT || !ATTEND_GNU;
 }
 
 // Embedded processors (attention/embedded.h), a call without options:

@@ -5,7 +5,7 @@ struct Scalar : FloatArithmetic {
   using Factor = Vec;
   static constexpr int lanes = 1;
 
-  static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
+  static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : detail::smaller(4, config::tile_rows);
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   // How many columns of a panel to compute where so many are seen: as many as `chains` takes, because all its keys exist.
   static constexpr int panel_columns(int /*rows*/, int /*columns*/, int limit) { return limit; }
