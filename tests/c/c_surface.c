@@ -67,6 +67,17 @@ static void arrays(void) {
   for (int part = 0; part < 3; ++part) IS(ATTEND_OK, attend_run_part(&p, part, 3, workspace, sizeof workspace));
   CHECK(memcmp(output, again, sizeof output) == 0);
 
+  /* Without the code of options: the same bits, and no parts. */
+  attend_problem plain;
+  IS(ATTEND_OK, attend_plain_problem_init(&plain, sizeof plain));
+  const attend_problem usual = p;
+  p.arithmetic = plain.arithmetic;
+  memset(again, 0xff, sizeof again);
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  CHECK(memcmp(output, again, sizeof output) == 0);
+  SAYS(ATTEND_UNAVAILABLE, ATTEND_ARG_ARITHMETIC, attend_run_part(&p, 0, 3, workspace, sizeof workspace));
+  p = usual;
+
   memset(again, 0x7f, sizeof again);
   SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE, attend_run(&p, workspace, bytes - 1));
   SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PART, attend_run_part(&p, 3, 3, workspace, sizeof workspace));
@@ -180,7 +191,7 @@ static void cache(void) {
   for (int t = 0; t < tokens; ++t) {
     keys.data = key[0][t][0];
     values.data = value[0][t][0];
-    IS(ATTEND_OK, attend_cache_append(kept, 1, &keys, &values));
+    IS(ATTEND_OK, (t % 2 == 0 ? attend_cache_append : attend_plain_cache_append)(kept, 1, &keys, &values));
     p.query.data = query[0][t][0];
     p.output.data = again[0][t][0];
     IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));

@@ -15,10 +15,14 @@ new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char
 TYPES = {'float32': (2, 32), 'float16': (2, 16), 'int8': (0, 8), 'int32': (0, 32), 'bool': (6, 8), 'uint8': (1, 8), 'uint16': (1, 16)}
 
 
+producers = []  # which stay until what they have handed over is given back
+
+
 class Producer:
     """An array of numpy as others hand theirs over. kind: a type of DLPack in place of the array's."""
 
     def __init__(self, array, kind=None, *, versioned=False, read_only=False, device=1, lanes=1, strides=True, offset=0, major=1, name=None):
+        producers.append(self)
         self.array, self.versioned, self.device, self.name = array, versioned, device, name
         self.given = self.returned = 0
         code, bits = TYPES[array.dtype.name] if kind is None else kind

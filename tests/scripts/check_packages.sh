@@ -109,7 +109,7 @@ arduino='-Os -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti -fno-
 # sketch BOARD NAME STANDARD: from the unpacked archive alone, with the objects in $objects. Of the self-test, the last line counts.
 sketch() {
   result=$build/$2.$1.$3
-  lines=+1 && [ "$2" != SelfTest ] || lines=1
+  of_sketch=+1 && [ "$2" != SelfTest ] || of_sketch=1
   on_board() {
     # shellcheck disable=SC2046,SC2086
     arm-none-eabi-g++ $(sh $board flags "$1") -std="$3" $arduino -Wall -Wextra -Werror -I"$build/unzipped/Attend/src" -x c++ \
@@ -118,7 +118,7 @@ sketch() {
       sh $board link "$1" "$result.elf" "$build/arduino.o" "$build/example.o" "$objects"/*.o
   }
   succeeds "Arduino: $2 links for $1 in $3" on_board "$@" || return
-  sh $board run "$1" "$result.elf" 2>&1 | tr -d '\r' | tail -n $lines >"$result.output"
+  sh $board run "$1" "$result.elf" 2>&1 | tr -d '\r' | tail -n $of_sketch >"$result.output"
   nothing_in "$(diff "tests/boards/$2.expected" "$result.output")" "Arduino: $2 prints what it should on $1 in $3"
 }
 if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then

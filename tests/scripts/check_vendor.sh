@@ -105,13 +105,12 @@ if needs $compiler gcc-arm-none-eabi && needs qemu-system-arm qemu-system-arm; t
   vendor keywords cortex-m4 '' $keywords || fail 'keywords: make vendor' "$(tail -n 3 "$build/keywords.log")"
   flags="$(sh bench/boards/board.sh flags cortex-m4) -Os"
   compile_alone keywords $compiler "$flags"
-  for source in $keywords bench/boards/start.cpp bench/boards/semihosting.cpp; do
+  for source in $keywords; do
     # shellcheck disable=SC2086
-    $compiler $flags -std=c++17 -ffunction-sections -fdata-sections -I"$build/keywords/include" -c "$source" -o "$build/$(basename "$source").o" && objects="$objects $build/$(basename "$source").o"
+    $compiler $flags -std=c++17 -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti -I"$build/keywords/include" -c "$source" -o "$build/$(basename "$source").o" && objects="$objects $build/$(basename "$source").o"
   done
   # shellcheck disable=SC2086
-  $compiler $flags -nostartfiles -Wl,--gc-sections -T bench/boards/link.ld -Wl,--defsym=vectors_origin=0,--defsym=code_origin=0x400,--defsym=code_size=0x3ffc00,--defsym=ram_origin=0x20000000,--defsym=ram_size=0x400000,--defsym=stack_size=0x4000 \
-    $objects -o "$build/keywords.alone" && sh bench/boards/board.sh build cortex-m4 "$build" keywords >/dev/null &&
+  sh bench/boards/board.sh link cortex-m4 "$build/keywords.alone" $objects && sh bench/boards/board.sh build cortex-m4 "$build" keywords >/dev/null &&
     sh bench/boards/board.sh run cortex-m4 "$build/cortex-m4.keywords" >"$build/keywords.text" &&
     sh bench/boards/board.sh run cortex-m4 "$build/keywords.alone" >"$build/keywords.alone.text" || fail 'keywords on a Cortex-M4: the program runs' 'it does not'
   [ -s "$build/keywords.text" ] || fail 'keywords on a Cortex-M4: the program says something' 'it does not'

@@ -60,8 +60,7 @@ __attribute__((noinline)) void call_prefill_int8() { (void)attend::prefill(promp
 
 // The same in C, with a cache and a problem that are made at run time: without options, and with whatever C has.
 alignas(ATTEND_ALIGNMENT) unsigned char c_cache[sizeof cache + 1024], c_work[4096];
-template <decltype(attend_problem_init) init, decltype(attend_cache_append) append>
-int decode_in_c() {
+static int decode_in_c(decltype(attend_problem_init)& init, decltype(attend_cache_append)& append) {
   attend_cache_shape shape;
   attend_problem problem;
   attend_cache* made = nullptr;
@@ -77,8 +76,8 @@ int decode_in_c() {
   problem.query.data = &token.query, problem.output.data = &token.output;
   return attend_run(&problem, c_work, sizeof c_work);
 }
-__attribute__((noinline)) int call_c_plain() { return decode_in_c<attend_plain_problem_init, attend_plain_cache_append>(); }
-__attribute__((noinline)) int call_c_options() { return decode_in_c<attend_problem_init, attend_cache_append>(); }
+__attribute__((noinline)) int call_c_plain() { return decode_in_c(attend_plain_problem_init, attend_plain_cache_append); }
+__attribute__((noinline)) int call_c_options() { return decode_in_c(attend_problem_init, attend_cache_append); }
 
 // A projection of one token, 128 x 128: packed floats, floats in rows, packed bytes, bytes in rows.
 constexpr int width = 128;

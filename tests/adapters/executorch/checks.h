@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "runtime.h"
-#include "tests/conformance/hash.h"
-#include "tests/support/random.h"
+#include "../../conformance/hash.h"
+#include "../../support/random.h"
 
 namespace kernels {
 

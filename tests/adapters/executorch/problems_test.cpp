@@ -1,6 +1,6 @@
 // Random problems of the kernels beside the oracle in float64.
 #include "checks.h"
-#include "tests/conformance/oracle.h"
+#include "../../conformance/oracle.h"
 
 namespace kernels {
 namespace {
