@@ -31,7 +31,7 @@ cortex-m4     -Os  flash_both         4120
 cortex-m4     -Os  flash_options      13856
 cortex-m4     -Os  flash_decode_ring_int8 7296
 cortex-m4     -Os  flash_decode_ring   6656
-cortex-m4     -Os  flash_c_plain     12288
+cortex-m4     -Os  flash_c_plain     12800
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 150
 cortex-m4     -Os  per_mac_64x32_cache 2.3
@@ -124,6 +124,7 @@ measure() {  # board level
   awk -v roots='call_prefill call_decode _ZN6attend4core6Floats3runERKNS0_7ProblemE' -f tests/support/stack.awk \
     "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
   for program in options $kinds; do
+    case $program in c_*) continue ;; esac # they call through tables, which no analysis of objects follows
     "${tools}objdump" -d --no-show-raw-insn "$folder/$program" >"$folder/$program.text" || return 1
     awk -v roots="call_$program" -f tests/support/stack.awk "$folder"/*.ci "$folder/$program.text" || return 1
   done >"$folder/option_stack.text"

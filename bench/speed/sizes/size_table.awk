@@ -90,13 +90,13 @@ function layers() {
 
 function c_surface() {
   if (kind == "markdown") {
-    print "\n## The C surface\n\n| target | decode over a cache that is made at run time; flash -Os: plain / with all options | stack -Os of the same |\n| --- | --- | --- |"
+    print "\n## The C surface\n\n| target | decode over a cache that is made at run time; flash -Os: plain / with all options |\n| --- | --- |"
   } else {
-    print "\ndecode in C over a cache that is made at run time; at -Os: flash, plain / with all options; stack of the same"
+    print "\ndecode in C over a cache that is made at run time; at -Os: flash, plain / with all options"
   }
   for (i = 1; i <= count; ++i) {
     board = boards[i]
-    printf kind == "markdown" ? "| %s | %s | %s |\n" : "%-14s %s; %s\n", board, list("-Os", "flash_c_", "plain options"), list("-Os", "stack_c_", "plain options")
+    printf kind == "markdown" ? "| %s | %s |\n" : "%-14s %s\n", board, list("-Os", "flash_c_", "plain options")
   }
 }
 
