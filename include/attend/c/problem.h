@@ -269,7 +269,7 @@ typedef char attend_structs_must_not_be_packed[offsetof(struct attend_packing, s
 /* Writes defaults to the struct, which computes in floats. size: sizeof(attend_problem), as the caller's header has it. */
 ATTEND_API attend_status attend_problem_init(attend_problem* problem, size_t size);
 
-/* The same for small boards: programs whose problems all come from it hold no code of options, a fifth of the flash. It is
+/* The same for small boards: programs whose problems all come from it hold no code of options, a quarter of the flash. It is
  * refused (ATTEND_UNAVAILABLE) where anything from pages on is set but offset and scale, with ATTEND_QUERIES_LAST, with a cache
  * or arrays that are not of float32 throughout, with rings, and in more than one part. */
 ATTEND_API attend_status attend_plain_problem_init(attend_problem* problem, size_t size);
