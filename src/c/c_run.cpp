@@ -41,7 +41,7 @@ void check_whole(Call& call, const attend_problem* problem) {
 
 // Runs a part of a call that was checked, once its options and work memory are, too.
 attend_status run_checked(Call& call, const attend_problem& problem, const Parts& cut, void* workspace, size_t size) {
-  if (!call.failed() && call.plain) check_workspace(call, workspace, size, call.workspace_bytes);
+  if (call.plain) check_workspace(call, workspace, size, call.workspace_bytes);
   if (call.failed()) return call.status();
   if (!call.plain) return call.arithmetic->options->run(problem, call, workspace, size, cut);
   call.arithmetic->begin(call, problem, workspace);
@@ -109,6 +109,7 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
 attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size) {
   Call call;
   check_call(call, problem);
+  if (call.failed()) return call.status();  // the problem may be null
   return run_checked(call, *problem, {0, 1}, workspace, workspace_size);
 }
 
