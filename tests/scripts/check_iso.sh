@@ -19,7 +19,7 @@ programs='specials digests options'
 # which the C library's headers are made stay. A board's fused multiply-add is its hook's, which is no ISO C++ either.
 stand_in() {
   {
-    for header in stddef stdint string float math stdlib limits; do echo "#include <$header.h>"; done
+    for header in stddef stdint string float limits; do echo "#include <$header.h>"; done
     echo 'static inline float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }'
     "$@" -dM -E -x c++ /dev/null | sed -n 's/^#define \([A-Za-z_0-9]*\).*/#undef \1/p' |
       grep -vE ' (__STDC|__cplusplus|__cpp_|__(FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|WCHAR|WINT|SIG_ATOMIC|CHAR|SCHAR|SHRT|LONG)|__(FILE|LINE|DATE|TIME))'

@@ -9,6 +9,10 @@ for top in include src tests bench; do
   nothing_in "$(find $top -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -v '^bench/packages/' | sort | xargs awk -f tests/support/rooms.awk)" "includes of $top/"
 done
 
+# Nothing from outside but what a freestanding compiler has, string.h for others than GCC and Clang, and intrinsics.
+nothing_in "$(grep -rnE '^ *# *include <[^ >]+>' include src --include='*.h' --include='*.cpp' | grep -v '^include/attend/hosted/' |
+  grep -vE '<(std(def|int)|float|string|cpuid|[a-z0-9]*intrin|arm_(mve|neon)|riscv_vector|wasm_simd128)[.]h>')" "the library includes no header of a C or C++ library"
+
 sh tests/support/budget.sh >"$build/budget"
 over=$?
 sed 's/^/     /' "$build/budget"

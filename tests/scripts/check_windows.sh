@@ -22,8 +22,8 @@ fi
 # What cl.exe itself gets to see, as far as that can be said without it: Clang, told to forget its name. The intrinsics are Clang's,
 # which has to be told of their instructions; the C library is a few declarations.
 mkdir -p "$build/cl"
-for header in 'string void* memcpy(void*, const void*, size_t); void* memset(void*, int, size_t);' 'stdlib [[noreturn]] void abort();' \
-  'math static const float INFINITY = float(1e300 * 1e300);' 'intrin void __cpuidex(int*, int, int); unsigned __int64 _xgetbv(unsigned);'; do
+for header in 'string void* memcpy(void*, const void*, size_t); void* memset(void*, int, size_t);' \
+  'intrin void __cpuidex(int*, int, int); unsigned __int64 _xgetbv(unsigned);'; do
   printf '#pragma once\n#include <stddef.h>\nextern "C" { %s }\n' "${header#* }" >"$build/cl/${header%% *}.h"
 done
 cl="--target=x86_64-pc-windows-msvc -U__clang__ -std=c++17 -ffreestanding -nostdlibinc -isystem $build/cl -Iinclude"

@@ -13,9 +13,7 @@
 #else
 #define ATTEND_GNU 0
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <string.h>  // memcpy and memset, which every program of this library may call
 #endif
 
 // Assembly as GCC and Clang write it. A build without it (-DATTEND_NO_ASSEMBLY) tests on x86 what Visual C++ compiles.
@@ -97,11 +95,11 @@
 #else
 #define ATTEND_MEMCPY memcpy
 #define ATTEND_MEMSET memset
-#define ATTEND_INFINITY INFINITY
+#define ATTEND_INFINITY detail::infinity()
 #define ATTEND_EXPECT(condition, usual) (condition)
 #define ATTEND_PREFETCH detail::prefetch
 #define ATTEND_UNREACHABLE() ((void)0)
-#define ATTEND_TRAP() abort()
+#define ATTEND_TRAP() detail::stay()
 #define ATTEND_MUL_OVERFLOW detail::multiply_overflows
 #define ATTEND_ADD_OVERFLOW detail::add_overflows
 #define ATTEND_SUB_OVERFLOW detail::subtract_overflows
@@ -114,7 +112,8 @@
 
 #if !ATTEND_GNU && defined(_MSC_VER)
 extern "C" long _InterlockedCompareExchange(long volatile*, long, long);
-#pragma intrinsic(_InterlockedCompareExchange)
+extern "C" long _InterlockedExchange(long volatile*, long);
+#pragma intrinsic(_InterlockedCompareExchange, _InterlockedExchange)
 #endif
 
 namespace attend {
@@ -167,18 +166,34 @@ inline uint32_t little_endian(uint32_t word) {
   return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8 | uint32_t(bytes[2]) << 16 | uint32_t(bytes[3]) << 24;
 }
 
+inline float infinity() {
+  const uint32_t bits = 0x7f800000u;
+  float number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+// Where a debugger or a watchdog finds the program.
+[[noreturn]] inline void stay() {
+  for (const volatile int still = 0;;) (void)still;
+}
+
 inline void prefetch(const void* /*address*/, int /*writes*/ = 0, int /*level*/ = 3) {}
 
-inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
-  const uint32_t old = *at;
-  *at = number;
-  return old;
-}
 #if defined(_MSC_VER)
+inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
+  return uint32_t(_InterlockedExchange(reinterpret_cast<volatile long*>(at), long(number)));
+}
 inline unsigned read_shared(const unsigned* at) { return *static_cast<const volatile unsigned*>(at); }
 inline void write_shared(unsigned* at, unsigned number) { *static_cast<volatile unsigned*>(at) = number; }
 inline void replace_shared(unsigned* at, unsigned before, unsigned number) {
   _InterlockedCompareExchange(reinterpret_cast<volatile long*>(at), long(number), long(before));
+}
+#else  // for one core, as above
+inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
+  const uint32_t old = *at;
+  *at = number;
+  return old;
 }
 #endif
 
