@@ -1,7 +1,7 @@
 // The requirements of the arithmetic on the compiler, refused here where they are not met.
 #pragma once
 
-#include "../../include/attend/core/compiler.h"
+#include "compiler.h"
 
 // GCC has a macro for each part of -ffast-math that acts on its own.
 #if defined(_M_FP_FAST)

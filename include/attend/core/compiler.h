@@ -1,5 +1,6 @@
 // All that differs between compilers, and why it is there. What the arithmetic asks of them is in src/numerics/float_rules.h,
-// what the target decides in config.h; an instruction set's own assembly stands with the set.
+// what the target decides in config.h; an instruction set's own assembly stands with the set. What only the sources need of
+// this page is in src/numerics/compiler.h.
 //
 // GCC and Clang, and compilers that claim to be one of them, get the kernels of instruction sets. Visual C++ gets those of x86
 // that intrinsics can say. Every other compiler of ISO C++17 computes the same bits from plain C++.
@@ -83,10 +84,6 @@
 #define ATTEND_UNREACHABLE() __builtin_unreachable()
 #define ATTEND_TRAP() __builtin_trap()
 #define ATTEND_LEADING_ZEROS __builtin_clz  // a call where no instruction counts them
-// Whether a result does not fit its type; the last argument points to it, where it fits.
-#define ATTEND_MUL_OVERFLOW __builtin_mul_overflow
-#define ATTEND_ADD_OVERFLOW __builtin_add_overflow
-#define ATTEND_SUB_OVERFLOW __builtin_sub_overflow
 // Hides a value, or memory, from the optimiser. Shapes the code of GCC and Clang, and changes no result.
 #define ATTEND_HIDE(value) __asm__("" : "+r"(value))
 #define ATTEND_HIDE_IN_ORDER(value) __asm__ volatile("" : "+r"(value))
@@ -100,9 +97,6 @@
 #define ATTEND_PREFETCH detail::prefetch
 #define ATTEND_UNREACHABLE() ((void)0)
 #define ATTEND_TRAP() detail::stay()
-#define ATTEND_MUL_OVERFLOW detail::multiply_overflows
-#define ATTEND_ADD_OVERFLOW detail::add_overflows
-#define ATTEND_SUB_OVERFLOW detail::subtract_overflows
 #define ATTEND_HIDE(value) ((void)0)
 #define ATTEND_HIDE_IN_ORDER(value) ((void)0)
 #define ATTEND_HIDE_MEMORY() ((void)0)
@@ -111,9 +105,8 @@
 #endif
 
 #if !ATTEND_GNU && defined(_MSC_VER)
-extern "C" long _InterlockedCompareExchange(long volatile*, long, long);
 extern "C" long _InterlockedExchange(long volatile*, long);
-#pragma intrinsic(_InterlockedCompareExchange, _InterlockedExchange)
+#pragma intrinsic(_InterlockedExchange)
 #endif
 
 namespace attend {
@@ -121,15 +114,7 @@ namespace detail {
 
 #if ATTEND_GNU
 
-// 16 bits that lie where numbers of another type were.
-using AliasedInt16 = int16_t __attribute__((may_alias));
-
-// Four bytes of memory as a number, the first one lowest.
-[[gnu::always_inline]] inline uint32_t little_endian(uint32_t word) {
-  return ATTEND_BIG_ENDIAN ? __builtin_bswap32(word) : word;
-}
-
-// Numbers that threads share. Where the processor cannot exchange, it is one core, on which interrupts return before the call
+// A number that threads share. Where the processor cannot exchange, it is one core, on which interrupts return before the call
 // goes on.
 [[gnu::always_inline]] inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
   if (__atomic_always_lock_free(sizeof number, nullptr)) return __atomic_exchange_n(at, number, __ATOMIC_ACQ_REL);
@@ -137,34 +122,8 @@ using AliasedInt16 = int16_t __attribute__((may_alias));
   *at = number;
   return old;
 }
-[[gnu::always_inline]] inline unsigned read_shared(const unsigned* at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
-[[gnu::always_inline]] inline void write_shared(unsigned* at, unsigned number) {
-  __atomic_store_n(at, number, __ATOMIC_RELAXED);
-}
-[[gnu::always_inline]] inline void replace_shared(unsigned* at, unsigned before, unsigned number) {
-  __atomic_compare_exchange_n(at, &before, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
 
 #else
-
-class AliasedInt16 {  // which is copied: optimisers may take int16_t and int32_t for different memory
- public:
-  operator int16_t() const {
-    int16_t number;
-    memcpy(&number, bytes_, sizeof number);
-    return number;
-  }
-  AliasedInt16& operator=(int16_t number) { return memcpy(bytes_, &number, sizeof number), *this; }
-
- private:
-  unsigned char bytes_[sizeof(int16_t)];
-};
-
-inline uint32_t little_endian(uint32_t word) {
-  unsigned char bytes[4];
-  memcpy(bytes, &word, sizeof bytes);
-  return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8 | uint32_t(bytes[2]) << 16 | uint32_t(bytes[3]) << 24;
-}
 
 inline float infinity() {
   const uint32_t bits = 0x7f800000u;
@@ -184,11 +143,6 @@ inline void prefetch(const void* /*address*/, int /*writes*/ = 0, int /*level*/ 
 inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
   return uint32_t(_InterlockedExchange(reinterpret_cast<volatile long*>(at), long(number)));
 }
-inline unsigned read_shared(const unsigned* at) { return *static_cast<const volatile unsigned*>(at); }
-inline void write_shared(unsigned* at, unsigned number) { *static_cast<volatile unsigned*>(at) = number; }
-inline void replace_shared(unsigned* at, unsigned before, unsigned number) {
-  _InterlockedCompareExchange(reinterpret_cast<volatile long*>(at), long(number), long(before));
-}
 #else  // for one core, as above
 inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
   const uint32_t old = *at;
@@ -196,22 +150,6 @@ inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
   return old;
 }
 #endif
-
-inline bool multiply_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
-  if (a == 0 || b == 0) return *to = 0, false;
-  if (a > 0 ? (b > 0 ? a > PTRDIFF_MAX / b : b < PTRDIFF_MIN / a) : (b > 0 ? a < PTRDIFF_MIN / b : b < PTRDIFF_MAX / a))
-    return true;
-  return *to = a * b, false;
-}
-inline bool add_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
-  if (b > 0 ? a > PTRDIFF_MAX - b : a < PTRDIFF_MIN - b) return true;
-  return *to = a + b, false;
-}
-inline bool add_overflows(uintptr_t a, uintptr_t b, uintptr_t* to) { return *to = a + b, *to < a; }
-inline bool subtract_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
-  if (b < 0 ? a > PTRDIFF_MAX + b : a < PTRDIFF_MIN + b) return true;
-  return *to = a - b, false;
-}
 
 #endif
 
