@@ -100,7 +100,7 @@ void IntegerLlama::quantise_heads(const std::vector<float>& heads, const float* 
 }
 
 void IntegerLlama::project(const Matrix& matrix, float scale, float* output) {
-  attend::core::run_integer_linear<std::int32_t>(linear_of(matrix, numbers_.data(), sums_.data()));
+  attend::core::run_integer_linear<4>(linear_of(matrix, numbers_.data(), sums_.data()));
   for (int o = 0; o < matrix.outputs; ++o) output[o] = float(sums_[extent(o)]) * (matrix.scales[o] * scale);
 }
 
@@ -117,7 +117,7 @@ void IntegerLlama::attend_layer(int index) {
   attend::core::IntegerLinear value = linear_of(layer.value, numbers_.data(), state.values.data() + place);
   value.multipliers = state.value_multipliers.data();
   value.multiplier_stride = 1;
-  attend::core::run_integer_linear<std::int8_t>(value);
+  attend::core::run_integer_linear<1>(value);
   rotate(query_);
   rotate(key_);
   quantise_heads(query_, scales.query.data(), queries_.data());

@@ -162,8 +162,8 @@ void time_projection(const std::string& backend, int tokens, int inputs, int out
                      }});
   };
   add("float32", [&] { core::run_linear<core::Format::float32>(f); });
-  add("integers", [&] { core::run_packed_integer_linear<std::int8_t>(p); });
-  add("rows", [&] { core::run_integer_linear<std::int8_t>(i); });
+  add("integers", [&] { core::run_packed_integer_linear<1>(p); });
+  add("rows", [&] { core::run_integer_linear<1>(i); });
 #if ATTEND_X86
   if (backend == "avx2") add("without VNNI", [&] { attend::avx2::layers::Backend::run_integer_linear(p, 1, true); });
 #endif

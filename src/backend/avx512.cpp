@@ -1,7 +1,7 @@
 // AVX-512 F, VL, DQ and BW. Compiles to nothing elsewhere.
 #include "list.h"
 
-#if ATTEND_X86
+#if ATTEND_X86_AVX
 #define ATTEND_AVX512
 #include "../isa/x86/on.h"
 #define ATTEND_ISA avx512

@@ -1,7 +1,7 @@
 // Integers with AVX-512 F, VL, DQ, BW and VNNI. Compiles to nothing elsewhere.
 #include "list.h"
 
-#if ATTEND_X86
+#if ATTEND_X86_AVX
 #define ATTEND_AVX512
 #define ATTEND_VNNI
 #include "../isa/x86/on.h"

@@ -4,7 +4,7 @@
 #include "../../include/attend/backend.h"
 #include "../../include/attend/core/attention.h"
 
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 #include <stdint.h>
 #if ATTEND_GNU
 #include <cpuid.h>
@@ -23,7 +23,7 @@ struct Entry {
   unsigned leaf_7_b;  // what the processor must report
 };
 
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 
 struct Registers {
   uint32_t a, b, c, d;
@@ -81,7 +81,7 @@ bool same_text(const char* a, const char* b) {
   return *a == *b;
 }
 
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 
 // The choice: 1 + the backend's place + 16 * (1 + that of the kernels of integer attention). 0 until the first call, because
 // asking the processor is slow and a static initialiser is not wanted; kernels of integers until the first call of these.
@@ -142,7 +142,7 @@ bool use_backend(const char* name) {
 }
 
 int core::active_index() { return int(&active() - backends); }
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 int core::active_integer_index() {
   unsigned number = choice();
   if (number >= 16) return int(number / 16) - 1;

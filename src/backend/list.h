@@ -20,23 +20,22 @@
 
 // The set of each target. Outside x86 the compiler's flags name the processor's instructions, and that decides; on x86 it is
 // plain C++, and sets that are chosen at run time stand beside it. A host's form of attention has vectors and memory for copies
-// of keys.
+// of keys; where a build asks for the embedded form, plain C++ and the sets of embedded processors have it.
 #if !ATTEND_ASSEMBLY
 #define ATTEND_SET scalar
-#elif defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
+#elif !ATTEND_EMBEDDED && defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
 #define ATTEND_NEON 1
 #define ATTEND_SET neon
-#elif defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19  // has what rvv/operations.h is made of
+#elif !ATTEND_EMBEDDED && defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19  // as rvv/operations.h needs it
 #define ATTEND_RVV 1
 #define ATTEND_SET rvv
-#elif defined(__wasm_simd128__)
+#elif !ATTEND_EMBEDDED && defined(__wasm_simd128__)
 #define ATTEND_SIMD128 1
 #define ATTEND_SET simd128
-#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#elif ATTEND_EMBEDDED && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define ATTEND_HELIUM 1
 #define ATTEND_SET helium
-#elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
-    defined(__ARM_FEATURE_FMA)  // Armv7-M and Armv8-M with a floating-point unit
+#elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_FEATURE_FMA) && !ATTEND_BIG_ENDIAN  // M, and R52 in Thumb state
 #define ATTEND_VFP 1
 #define ATTEND_SET vfp
 #elif ATTEND_EMBEDDED && defined(__riscv_flen) && __riscv_xlen == 32 && !defined(__riscv_32e) && !defined(__riscv_e)
@@ -47,14 +46,28 @@
 #endif
 #define ATTEND_TARGET_IS_HOST (ATTEND_NEON || ATTEND_RVV || ATTEND_SIMD128)
 
+// The sets of x86 that are chosen at run time. GCC for 64-bit Windows keeps values of 32 bytes and more on a stack that is
+// aligned to 16, and they fault: it gets none that has such.
+#define ATTEND_X86_SETS (ATTEND_X86 && !ATTEND_EMBEDDED)
+#if ATTEND_X86_SETS && ATTEND_GNU && !defined(__clang__) && (defined(_WIN64) || (defined(__CYGWIN__) && defined(__x86_64__)))
+#define ATTEND_X86_AVX 0
+#else
+#define ATTEND_X86_AVX ATTEND_X86_SETS
+#endif
+
 // The list, fastest first: calls `floats` with each set of floats, `integers` with each of integers, `both` with a set of both.
 // On x86 the name is followed by what the processor must report: bits of CPUID's leaf 7 (EBX; ECX; EAX of its subleaf 1), and
 // the registers that the operating system must save (XGETBV).
-#if ATTEND_X86
-#define ATTEND_EACH_SET(floats, integers, both)                                                                  \
+#if ATTEND_X86_SETS
+#define ATTEND_EACH_SET(floats, integers, both) \
+  ATTEND_AVX(floats, integers, both) ATTEND_SSE2(floats) floats(scalar, 0, 0, 0, 0) integers(embedded_integers, 0, 0, 0, 0)
+#if ATTEND_X86_AVX
+#define ATTEND_AVX(floats, integers, both)                                                                       \
   floats(avx512, ATTEND_LEAF_7_AVX512, 0, 0, 0xe6) integers(avx512vnni, ATTEND_LEAF_7_AVX512, 1u << 11, 0, 0xe6) \
-      integers(avxvnni, 1u << 5, 0, 1u << 4, 0x06) both(avx2, 1u << 5, 0, 0, 0x06) ATTEND_SSE2(floats)           \
-          floats(scalar, 0, 0, 0, 0) integers(embedded_integers, 0, 0, 0, 0)
+      integers(avxvnni, 1u << 5, 0, 1u << 4, 0x06) both(avx2, 1u << 5, 0, 0, 0x06)
+#else
+#define ATTEND_AVX(floats, integers, both)
+#endif
 #if ATTEND_GNU  // its operations are arithmetic of vectors as GCC and Clang know it
 #define ATTEND_SSE2(floats) floats(sse2, 0, 0, 0, 0)
 #else

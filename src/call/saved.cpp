@@ -124,8 +124,8 @@ void save(SavedHead& head, const float* states, int room, uint8_t* bytes) {
   in_float_environment(
       [&]() ATTEND_NOINLINE { save_states<SumInFloats<Scalar>>(head, const_cast<float*>(states), room, bytes); });  // only read
 }
-void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) {
-  save_states<SumInIntegers>(head, const_cast<int32_t*>(states), room, bytes);
+void save_integers(SavedHead& head, const void* states, int room, uint8_t* bytes) {
+  save_states<SumInIntegers>(head, static_cast<int32_t*>(const_cast<void*>(states)), room, bytes);
 }
 
 namespace {
@@ -191,8 +191,8 @@ Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
 void load(const SavedHead& head, const uint8_t* bytes, float* states, int room) {
   in_float_environment([&]() ATTEND_NOINLINE { load_states<SumInFloats<Scalar>>(head, bytes, states, room); });
 }
-void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) {
-  load_states<SumInIntegers>(head, bytes, states, room);
+void load_integers(const SavedHead& head, const uint8_t* bytes, void* states, int room) {
+  load_states<SumInIntegers>(head, bytes, static_cast<int32_t*>(states), room);
 }
 
 }  // namespace core

@@ -4,14 +4,13 @@
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerScalar;
 }
-#elif defined(__ARM_FEATURE_MVE)
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
 #include "helium/integer_softmax.h"
 #include "helium/integers.h"
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerHelium;
 }
-#elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
-    defined(__ARM_FEATURE_UNALIGNED)
+#elif defined(__thumb2__) && defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !ATTEND_BIG_ENDIAN
 #include "dsp/softmax.h"
 #include "dsp/values.h"
 #include "dsp/integers.h"

@@ -40,7 +40,7 @@ void check_linear(Memory& check, const attend_integer_linear& linear) {
 
 template <class Output>
 void run(const core::IntegerLinear& linear, bool packed) {
-  packed ? core::run_packed_integer_linear<Output>(linear) : core::run_integer_linear<Output>(linear);
+  packed ? core::run_packed_integer_linear<sizeof(Output)>(linear) : core::run_integer_linear<sizeof(Output)>(linear);
 }
 
 }  // namespace

@@ -13,15 +13,17 @@
 #else
 namespace attend::core {
 
-template <class Output>
-void run_integer_linear(const IntegerLinear& linear) {
-  namespace isa = embedded_integers::layers;
-  isa::IntegerProjection<isa::IntegerIsa, Output>(linear).run();
-}
+namespace isa = embedded_integers::layers;
 
-template void run_integer_linear<int8_t>(const IntegerLinear&);
-template void run_integer_linear<int16_t>(const IntegerLinear&);
-template void run_integer_linear<int32_t>(const IntegerLinear&);
+#define ATTEND_INTEGER_LINEAR(Output)                                    \
+  template <>                                                            \
+  void run_integer_linear<sizeof(Output)>(const IntegerLinear& linear) { \
+    isa::IntegerProjection<isa::IntegerIsa, Output>(linear).run();       \
+  }
+ATTEND_INTEGER_LINEAR(int8_t)
+ATTEND_INTEGER_LINEAR(int16_t)
+ATTEND_INTEGER_LINEAR(int32_t)
+#undef ATTEND_INTEGER_LINEAR
 
 template <class A, class B, class Output>
 void run_integer_sum(const IntegerSum& sum) {

@@ -74,21 +74,21 @@ ATTEND_EACH_FORMAT(ATTEND_LINEAR)
 #undef ATTEND_LINEAR
 
 #if !ATTEND_EMBEDDED
-template <class Output>
+template <int output_bytes>
 void run_integer_linear(const IntegerLinear& linear) {
-  ActiveIntegerLayers::call<RunIntegerLinear>(linear, int(sizeof(Output)), false);
+  ActiveIntegerLayers::call<RunIntegerLinear>(linear, output_bytes, false);
 }
-template <class Output>
+template <int output_bytes>
 void run_packed_integer_linear(const IntegerLinear& linear) {
-  ActiveIntegerLayers::call<RunIntegerLinear>(linear, int(sizeof(Output)), true);
+  ActiveIntegerLayers::call<RunIntegerLinear>(linear, output_bytes, true);
 }
 
-template void run_integer_linear<int8_t>(const IntegerLinear&);
-template void run_integer_linear<int16_t>(const IntegerLinear&);
-template void run_integer_linear<int32_t>(const IntegerLinear&);
-template void run_packed_integer_linear<int8_t>(const IntegerLinear&);
-template void run_packed_integer_linear<int16_t>(const IntegerLinear&);
-template void run_packed_integer_linear<int32_t>(const IntegerLinear&);
+template void run_integer_linear<1>(const IntegerLinear&);
+template void run_integer_linear<2>(const IntegerLinear&);
+template void run_integer_linear<4>(const IntegerLinear&);
+template void run_packed_integer_linear<1>(const IntegerLinear&);
+template void run_packed_integer_linear<2>(const IntegerLinear&);
+template void run_packed_integer_linear<4>(const IntegerLinear&);
 
 template <class A, class B, class Output>
 void run_integer_sum(const IntegerSum& sum) {

@@ -1,7 +1,7 @@
 // Layers with AVX2. Compiles to nothing elsewhere.
 #include "list.h"
 
-#if ATTEND_X86
+#if ATTEND_X86_AVX
 #include "../isa/x86/on.h"
 #define ATTEND_ISA avx2::layers
 #include "../backend/begin.h"

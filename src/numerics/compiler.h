@@ -8,10 +8,22 @@
 #define ATTEND_MUL_OVERFLOW __builtin_mul_overflow
 #define ATTEND_ADD_OVERFLOW __builtin_add_overflow
 #define ATTEND_SUB_OVERFLOW __builtin_sub_overflow
+#define ATTEND_EXPECT __builtin_expect
+#define ATTEND_UNREACHABLE() __builtin_unreachable()
+#define ATTEND_LEADING_ZEROS __builtin_clz  // a call where no instruction counts them
+// Hides a value, or memory, from the optimiser. Shapes the code of GCC and Clang, and changes no result.
+#define ATTEND_HIDE(value) __asm__("" : "+r"(value))
+#define ATTEND_HIDE_IN_ORDER(value) __asm__ volatile("" : "+r"(value))
+#define ATTEND_HIDE_MEMORY() __asm__ volatile("" ::: "memory")
 #else
 #define ATTEND_MUL_OVERFLOW detail::multiply_overflows
 #define ATTEND_ADD_OVERFLOW detail::add_overflows
 #define ATTEND_SUB_OVERFLOW detail::subtract_overflows
+#define ATTEND_EXPECT(condition, usual) (condition)
+#define ATTEND_UNREACHABLE() ((void)0)
+#define ATTEND_HIDE(value) ((void)0)
+#define ATTEND_HIDE_IN_ORDER(value) ((void)0)
+#define ATTEND_HIDE_MEMORY() ((void)0)
 #endif
 
 #if !ATTEND_GNU && defined(_MSC_VER)

@@ -51,8 +51,8 @@ bool is_projected(const attend::core::IntegerLinear& of, const int8_t* packed = 
   for (int i = 0; i < of.tokens * int(of.output_stride); ++i) found[i] = Output(77);
   attend::core::IntegerLinear linear = of;
   if (packed != nullptr) linear.weights = packed, linear.weight_stride = of.inputs;
-  packed != nullptr ? attend::core::run_packed_integer_linear<Output>(linear)
-                    : attend::core::run_integer_linear<Output>(linear);
+  packed != nullptr ? attend::core::run_packed_integer_linear<sizeof(Output)>(linear)
+                    : attend::core::run_integer_linear<sizeof(Output)>(linear);
   bool right = true;
   for (int t = 0; t < of.tokens; ++t) {
     for (int o = 0; o < int(of.output_stride); ++o) {

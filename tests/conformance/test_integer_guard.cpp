@@ -130,11 +130,11 @@ TEST_CASE("guards: projections in integers") {
       linear.bias = bias, linear.multipliers = multipliers, linear.multiplier_stride = 1;
       const std::size_t numbers = std::size_t(tokens * outputs);
       linear.output = arrays.output<std::int8_t>(numbers);
-      core::run_integer_linear<std::int8_t>(linear);
+      core::run_integer_linear<1>(linear);
       linear.output = arrays.output<std::int16_t>(numbers);
-      core::run_integer_linear<std::int16_t>(linear);
+      core::run_integer_linear<2>(linear);
       linear.output = arrays.output<std::int32_t>(numbers);
-      core::run_integer_linear<std::int32_t>(linear);
+      core::run_integer_linear<4>(linear);
     }
   });
 }

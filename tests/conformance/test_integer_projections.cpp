@@ -23,7 +23,7 @@ namespace {
 
 template <class Output>
 void run_chosen(const core::IntegerLinear& linear, bool packed) {
-  packed ? core::run_packed_integer_linear<Output>(linear) : core::run_integer_linear<Output>(linear);
+  packed ? core::run_packed_integer_linear<sizeof(Output)>(linear) : core::run_integer_linear<sizeof(Output)>(linear);
 }
 
 template <class Backend, class Output>

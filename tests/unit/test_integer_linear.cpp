@@ -60,7 +60,7 @@ TEST_CASE("integer projections: multipliers are exact to 31 bits, halves are rou
     linear.input = &one, linear.weights = &one, linear.output = &output, linear.bias = &sum, linear.multipliers = &by;
     linear.outputs = linear.tokens = 1;  // and no inputs: the bias alone
     linear.output_zero = zero;
-    attend::core::run_integer_linear<std::int8_t>(linear);
+    attend::core::run_integer_linear<1>(linear);
     return int(output);
   };
   CHECK(output_of(5, 0.5, 0) == 3);

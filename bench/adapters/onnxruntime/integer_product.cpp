@@ -134,7 +134,7 @@ class Multiplication {
     linear.output_stride = most_outputs;
     linear.outputs = outputs;
     linear.tokens = rows;
-    attend::core::run_packed_integer_linear<int32_t>(linear);
+    attend::core::run_packed_integer_linear<4>(linear);
     for (int r = 0; r < rows; ++r) {
       int32_t* const sum = sums + r * most_outputs;
       const int32_t zero = left_.zeros[row + r];

@@ -316,7 +316,7 @@ void count_integer_linear(const char* name, int tokens) {
   linear.inputs = linear.outputs = width;
   linear.tokens = tokens;
   linear.input_zero = 5;
-  const uint64_t instructions = firmware::count_instructions([&] { core::run_integer_linear<int8_t>(linear); });
+  const uint64_t instructions = firmware::count_instructions([&] { core::run_integer_linear<1>(linear); });
   firmware::print("project ");
   firmware::print(name);
   firmware::print(" ");

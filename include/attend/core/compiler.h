@@ -79,27 +79,15 @@
 #define ATTEND_MEMCPY __builtin_memcpy
 #define ATTEND_MEMSET __builtin_memset
 #define ATTEND_INFINITY __builtin_inff()
-#define ATTEND_EXPECT __builtin_expect
 #define ATTEND_PREFETCH __builtin_prefetch
-#define ATTEND_UNREACHABLE() __builtin_unreachable()
 #define ATTEND_TRAP() __builtin_trap()
-#define ATTEND_LEADING_ZEROS __builtin_clz  // a call where no instruction counts them
-// Hides a value, or memory, from the optimiser. Shapes the code of GCC and Clang, and changes no result.
-#define ATTEND_HIDE(value) __asm__("" : "+r"(value))
-#define ATTEND_HIDE_IN_ORDER(value) __asm__ volatile("" : "+r"(value))
-#define ATTEND_HIDE_MEMORY() __asm__ volatile("" ::: "memory")
 #define ATTEND_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #else
 #define ATTEND_MEMCPY memcpy
 #define ATTEND_MEMSET memset
 #define ATTEND_INFINITY detail::infinity()
-#define ATTEND_EXPECT(condition, usual) (condition)
 #define ATTEND_PREFETCH detail::prefetch
-#define ATTEND_UNREACHABLE() ((void)0)
 #define ATTEND_TRAP() detail::stay()
-#define ATTEND_HIDE(value) ((void)0)
-#define ATTEND_HIDE_IN_ORDER(value) ((void)0)
-#define ATTEND_HIDE_MEMORY() ((void)0)
 // Only vectors ask for it, here those of x86. ISO C++17 has no macro for it, and two that are not defined are equal.
 #define ATTEND_BIG_ENDIAN 0
 #endif

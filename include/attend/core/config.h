@@ -49,7 +49,8 @@ static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DB
 #error "attend: leave out ATTEND_SOFT_FLOAT, which GCC and Clang tell by themselves"
 #elif defined(ATTEND_SOFT_FLOAT)
 #elif defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
-    defined(__mips_soft_float) || (defined(__m68k__) && !defined(__HAVE_68881__) && !defined(__mcffpu__))
+    defined(__mips_soft_float) || defined(__XTENSA_SOFT_FLOAT__) ||                                                      \
+    (defined(__m68k__) && !defined(__HAVE_68881__) && !defined(__mcffpu__))
 #define ATTEND_SOFT_FLOAT 1
 #else
 #define ATTEND_SOFT_FLOAT 0
@@ -65,12 +66,14 @@ static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DB
 #endif
 
 // Embedded processors, short of memory, take the embedded form of the algorithm, hosts the other. The target alone decides,
-// because sizes of objects depend on it. Other compilers take the embedded form, but for Visual C++, whose programs may call
-// what clang-cl has compiled.
-#if ATTEND_X86 || defined(_M_ARM64)
+// or a macro that the whole build has, because sizes of objects depend on it: on real-time processors (Cortex-R), where their
+// memory is a host's, ATTEND_EMBEDDED=0; ATTEND_EMBEDDED=1 anywhere. Other compilers take the embedded form, but for Visual
+// C++, whose programs may call what clang-cl has compiled.
+#if defined(ATTEND_EMBEDDED)
+#elif ATTEND_X86 || defined(_M_ARM64)
 #define ATTEND_EMBEDDED 0
 #elif ATTEND_GNU && (defined(__aarch64__) || defined(__riscv_v) || defined(__wasm_simd128__) || \
-                     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M'))
+                     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A'))
 #define ATTEND_EMBEDDED 0
 #else
 #define ATTEND_EMBEDDED 1

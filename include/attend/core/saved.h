@@ -51,14 +51,18 @@ inline uint32_t hash_with(uint32_t hash, uint32_t word) {
 // Writes states, [batch][queries][query_heads] of state_floats(value_dim, room) or as many integers side by side; bytes has
 // room for saved_words. Of the head batch ... next_key and settings must be set, the rest is.
 void save(SavedHead& head, const float* states, int room, uint8_t* bytes);
-void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes);
+void save_integers(SavedHead& head, const void* states, int room, uint8_t* bytes);  // of int32_t, as above
+inline void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) { save_integers(head, states, room, bytes); }
 
 // Reads the head; whether these are saved states, whole and of these bits. Nothing else may be done with them before.
 Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head);
 
 // What save has written. The states have room for head.nodes or more. Their owner's number is 0.
 void load(const SavedHead& head, const uint8_t* bytes, float* states, int room);
-void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room);
+void load_integers(const SavedHead& head, const uint8_t* bytes, void* states, int room);
+inline void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) {
+  load_integers(head, bytes, states, room);
+}
 
 }  // namespace core
 }  // namespace attend

@@ -145,9 +145,10 @@ struct IntegerLinear {
   int output_zero;                       // of the output
 };
 
-// Computes the projection. Output: int8_t, int16_t, or int32_t for the sums themselves, without multiplier and zero point. A
-// program holds the code for the types that it names. The number of instructions depends on the extents alone.
-template <class Output>
+// Computes the projection. Outputs have 1 or 2 bytes, or 4 for the sums themselves, without multiplier and zero point: int32_t,
+// which is another type for other compilers of one target. A program holds the code for the sizes that it names. The number of
+// instructions depends on the extents alone.
+template <int output_bytes>
 void run_integer_linear(const IntegerLinear& linear);
 
 // Bytes of packed weights. On hosts they are chunks of 32 outputs: the sum of each output's weights, of 32 bits, little-endian,
@@ -182,12 +183,12 @@ ATTEND_CONSTEXPR_14 void pack_integer_weights(const Rows& rows, int outputs, int
 
 // As run_integer_linear, of packed weights; weight_stride is `inputs`.
 #if ATTEND_EMBEDDED
-template <class Output>
+template <int output_bytes>
 inline void run_packed_integer_linear(const IntegerLinear& linear) {
-  run_integer_linear<Output>(linear);
+  run_integer_linear<output_bytes>(linear);
 }
 #else
-template <class Output>
+template <int output_bytes>
 void run_packed_integer_linear(const IntegerLinear& linear);
 #endif
 

@@ -158,8 +158,15 @@ struct Helium : HeliumGroups, HeliumTile {
 
 // For functions around attention, which need more operations than the embedded form of attention does.
 struct HeliumLayer : Helium {
-  static Vec max(Vec a, Vec b) { return vpselq_f32(b, a, vcmpgtq_f32(b, a)); }  // a where one is NaN, unlike Helium's own
-  static Vec min(Vec a, Vec b) { return vpselq_f32(b, a, vcmpgtq_f32(a, b)); }  // a where one is NaN
+  static Vec max(Vec a, Vec b) { return vpselq_f32(b, a, greater(b, a)); }  // a where one is NaN, unlike Helium's own
+  static Vec min(Vec a, Vec b) { return vpselq_f32(b, a, greater(a, b)); }  // a where one is NaN
+  // Clang up to 22 takes 0 > b for b < 0, which is true for NaN: it must not see that a is zero.
+  static mve_pred16_t greater(Vec a, Vec b) {
+#if defined(__clang__)
+    __asm__("" : "+w"(a));
+#endif
+    return vcmpgtq_f32(a, b);
+  }
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vpselq_f32(then, otherwise, vcmpeqq_f32(a, b)); }
   static Vec minus_reciprocal_guess(Vec a) {
     return vreinterpretq_f32_u32(vsubq_u32(vdupq_n_u32(0xfef311c7u), vreinterpretq_u32_f32(a)));
