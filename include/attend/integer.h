@@ -41,10 +41,10 @@ struct TensorScale {
 //
 // A tensor without a zero point is a number, its scale. The scales of queries, keys, values and outputs are finite and above 0;
 // `scale`, the scale of the scores, is 0 or above. log2(e) * scale * query scale * key scale must be below 1 (scale * query
-// scale * key scale below ln 2), and value scale / output scale within 2^-10 … 2^18; calls refuse others with bad_quantisation.
-// `heads` is 1, or query_heads: then set_head sets each head's, and the zero point of the queries stays the constructor's.
-// Queries with a zero point take more time, because it needs a sum over each key, and the stack of calls with options. The zero
-// point of the keys makes no difference to a softmax.
+// scale * key scale below ln 2), and value scale / output scale within 2^-10 … 2^18; calls refuse others with bad_quantisation,
+// and a constant of them does not compile. `heads` is 1, or query_heads: then set_head sets each head's, and the zero point of
+// the queries stays the constructor's. Queries with a zero point take more time, because it needs a sum over each key, and the
+// stack of calls with options. The zero point of the keys makes no difference to a softmax.
 template <class Shape, int heads = 1>
 class Quantisation {
   using Dims = detail::Checked<Shape>;
@@ -70,8 +70,9 @@ class Quantisation {
                           TensorScale output_scale, double scale = double(default_scale(Dims::head_dim))) {
     using namespace detail;
     const double scales = core::product(core::product(1.4426950408889634, scale), query_scale.scale);
-    const double step = core::product(scales, key_scale.scale), steps = core::quotient(value_scale.scale, output_scale.scale);
     const bool ordinary = query_scale.scale > 0 && key_scale.scale > 0 && value_scale.scale > 0 && output_scale.scale > 0;
+    const double step = core::product(scales, key_scale.scale);
+    const double steps = ordinary ? core::quotient(value_scale.scale, output_scale.scale) : 0;
     if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {
       refuse(Status::bad_quantisation);
     } else if (!is_zero_point(query_scale.zero_point) || !is_zero_point(key_scale.zero_point) ||
@@ -85,7 +86,7 @@ class Quantisation {
     }
   }
 
-  // ok, bad_quantisation or bad_zero_point: for a static_assert.
+  // ok, bad_quantisation or bad_zero_point, with which a constant does not compile.
   constexpr Status status() const { return Status(status_); }
 
   // As the calls read them.
@@ -97,7 +98,7 @@ class Quantisation {
   constexpr detail::RunWithZero run_with_zero() const { return run_with_zero_; }
 
  private:
-  constexpr void refuse(Status status) { status_ = uint8_t(status); }
+  constexpr void refuse(Status status) { status_ = uint8_t(detail::refused(status)); }
 
   core::ScoreScale scores_[size_t(heads)];
   core::OutputScale outputs_[size_t(heads)];

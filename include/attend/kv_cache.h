@@ -199,7 +199,12 @@ class RingCache
     : public detail::CacheTokens<Shape,
                                  typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::RingOf<Shape, Sizes>::places,
                                                          detail::RingOf<Shape, Sizes>>::Type,
-                                 detail::most_tokens, detail::RingOf<Shape, Sizes>::tokens_at_once> {};
+                                 detail::most_tokens, detail::RingOf<Shape, Sizes>::tokens_at_once> {
+ public:
+  // Tokens that there is memory for. Keys lie in groups of 16, of integer shapes of 32, and a group is freed whole: sizes with
+  // window + tokens_at_once - 2 a multiple of that take the fewest. 100 tokens in integers take 160 places, 97 take 128.
+  static constexpr int places = detail::RingOf<Shape, Sizes>::places;
+};
 
 namespace detail {
 

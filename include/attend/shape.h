@@ -80,12 +80,19 @@ struct Named {
   static constexpr int value = number;
 };
 
+// A constant's number; one that is no int is -1, which is refused.
+template <class Number>
+constexpr int extent(Number number) {
+  static_assert(Number(3) / 2 == 1, "attend: the constants of shapes and sizes are of type int");
+  return Number(int(number)) == number ? int(number) : -1;
+}
+
 // A trait: the constant of that name, or, where a type has none, the third.
 #define ATTEND_CONSTANT(Trait, constant, ...) \
   template <class Type, class = void>         \
   struct Trait : __VA_ARGS__ {};              \
   template <class Type>                       \
-  struct Trait<Type, decltype(void(int(Type::constant)))> : Named<Type::constant> {};
+  struct Trait<Type, decltype(void(int(Type::constant)))> : Named<extent(Type::constant)> {};
 ATTEND_CONSTANT(QueryHeads, query_heads, Missing)
 ATTEND_CONSTANT(KvHeads, kv_heads, Missing)
 ATTEND_CONSTANT(HeadDim, head_dim, Missing)

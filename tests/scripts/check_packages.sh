@@ -140,6 +140,12 @@ if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" &&
   succeeds "Arduino: a stream of 100 positions links" on_board cortex-m4 Short gnu++11 && {
     sh $board run cortex-m4 "$result.elf" 2>&1 | tr -d '\r' | sed 's/, predicted.*//' >"$result.output"
     nothing_in "$(sed 's/, predicted.*//' tests/boards/SensorStream.expected | diff - "$result.output")" "Arduino: a stream goes on after its last position"
+    # Linked with the folders' objects: of one source no more must stay, which takes -fdata-sections.
+    # shellcheck disable=SC2046
+    sh $board link cortex-m4 "$build/folders.elf" "$build/arduino.o" "$build/example.o" $(sh $board library cortex-m4 "$build/folders")
+    nothing_in "$(arm-none-eabi-size "$result.elf" "$build/folders.elf" |
+      awk 'NR > 1 { bytes[NR] = $1 + $2 } END { if (bytes[3] == 0 || bytes[2] > 1.05 * bytes[3]) print bytes[2], "bytes and", bytes[3] }')" \
+      "attend.cpp: a program has at most 1.05 times the bytes that the folders give it"
   }
   digests() {
     # shellcheck disable=SC2046
@@ -224,6 +230,8 @@ if needs cmake cmake; then
   nothing_in "$(cat "$build/off/record" 2>/dev/null)" "Zephyr: switched off, nothing is compiled"
 fi
 
+nothing_in "$(grep -L fdata-sections bench/packages/platformio/library.json bench/packages/esp-idf/CMakeLists.txt bench/packages/zephyr/zephyr/CMakeLists.txt src/CMakeLists.txt)" \
+  "packages and CMake put data into sections of their own"
 # PlatformIO on this machine: its sources are the project's, byte for byte, so the library's objects are theirs.
 for folder in include src; do
   nothing_in "$(diff -r -x '*.md' "$folder" "$packages/platformio/$folder" | grep -vE '^Only in (include|src): (guide|CMakeLists.txt|install.sh|README.md)')" "PlatformIO: $folder/ is the project's"

@@ -2,7 +2,8 @@
 # Wrong code must not compile, and must be told why: tests/scripts/check_wrong_code.sh CXX BUILD_DIR
 #
 # A line "//! NAME: TEXT" in tests/wrong_code/*.cpp begins a case, which ends before the next one: the compiler's first error must be
-# a static_assert that holds TEXT, or be about a line that does, where TEXT begins with "at ". "nothing" is the TEXT of code that must compile, without a warning and in each standard. Cases
+# a static_assert that holds TEXT, or be about a line that does, where TEXT begins with "at ", or about a constant that calls TEXT, where it
+# begins with "calls ". "nothing" is the TEXT of code that must compile, without a warning and in each standard. Cases
 # share objects.h, but for those that include a header themselves. What the compiler says after its first error is noise: it may be one error more.
 cxx=$1
 build=$2/check_wrong_code
@@ -51,6 +52,8 @@ for source in "$build"/*.cpp; do
     fail "$name" "it compiles"
   elif [ "${expected#at }" != "$expected" ]; then
     nothing_in "$(grep -m 1 -A 1 'error:' "$log" | grep -qF "${expected#at }" || echo "the first error is $first")" "$name"
+  elif [ "${expected#calls }" != "$expected" ]; then
+    nothing_in "$(grep -q "non-.*constexpr.* function .*${expected#calls }" "$log" || echo "the first error is $first")" "$name"
   elif [ "$(grep -c 'error:' "$log")" -gt 2 ]; then
     fail "$name" "$(grep -c 'error:' "$log") errors, of which the first is $first"
   else

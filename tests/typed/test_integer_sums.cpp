@@ -118,9 +118,10 @@ TEST_CASE("integer sums of the C++ surface: what is refused changes nothing") {
   refused(Two({1, 128}, 1, 1), Status::bad_zero_point);
   refused(Two(1, {1, -129}, 1), Status::bad_zero_point);
   refused(Two(1, 1, {1, 200}), Status::bad_zero_point);
-  static_assert(Two(1, 8191, 1).status() == Status::ok && Two(1, 0x1p-31, 1024).status() == Status::bad_quantisation);
-  static_assert(One(1, 1024).status() == Status::ok && One(1, 0).status() == Status::bad_quantisation);
-  static_assert(One(1, 1025).status() == Status::bad_quantisation);
+  static_assert(Two(1, 8191, 1).status() == Status::ok && One(1, 1024).status() == Status::ok);
+  CHECK(Two(1, 0x1p-31, 1024).status() == Status::bad_quantisation);
+  CHECK(One(1, 0).status() == Status::bad_quantisation);
+  CHECK(One(1, 1025).status() == Status::bad_quantisation);
   auto& shifted = *reinterpret_cast<attend::Vectors<2, 8, std::int8_t>*>(&arrays.x[0][1]);
   CHECK(attend::add(arrays.x, arrays.y, Two(1, 1, 1), shifted) == Status::bad_output);
   CHECK(attend::requantise(arrays.x, One(1, 1), shifted) == Status::bad_output);

@@ -105,6 +105,12 @@ void streams(int rounds) {
 
 }  // namespace
 
+// Groups of 16 tokens, of integer shapes of 32: one more than the window and what is appended at once can touch.
+static_assert(attend::RingCache<Floats, RingOf<100, 0, 1>>::places == 128 &&
+              attend::RingCache<Floats, RingOf<97, 0, 1>>::places == 112);
+static_assert(attend::RingCache<Integers, RingOf<100, 0, 1>>::places == 160 &&
+              attend::RingCache<Integers, RingOf<97, 0, 1>>::places == 128);
+
 TEST_CASE("streams: rings at any position, in slices of any size, with room for the nodes of their window alone") {
   streams<RingOf<1, 0, 1>>(20);
   streams<RingOf<96, 4, 1>>(30);

@@ -145,3 +145,11 @@ struct Bytes {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 4, max_tokens = 16;
 };
 attend::Workspace<attend::Integer<Bytes>> work;
+//! integer_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::Quantisation<Integers> scales(0.03, 0.03, 0.02, 0);
+//! integer_zero_point_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::Quantisation<Integers> scales(0.03, {0.03, 128}, 0.02, 0.01);
+//! integer_projection_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::ProjectionScales<> scales(0.03, -1, 0.02);
+//! integer_sum_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::SumScales<1> scales(0.03, 0);

@@ -52,8 +52,8 @@ struct EmbeddedMemory {
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
 //   queries  [rows][head_dim]
-//   numbers  a panel of keys, or some columns of a chain's values, widened or brought together; as many columns as the widest
-//            tile without vectors has, at least, and more where it is done for many rows
+//   numbers  a panel of keys, or some columns of a chain's values, widened or brought together: as many columns as fit beside
+//            a wide head's keys, at least 4, at most what a tile has, and twice that where it is done for many rows
 //   nodes    [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), their denominator and maximum
 struct EmbeddedOptionMemory {
   static constexpr int most_rows = 16;
@@ -76,10 +76,8 @@ struct EmbeddedOptionMemory {
     return state_head + panel_keys + ptrdiff_t(value_dim);
   }
   [[gnu::always_inline]] static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
-    return panel_keys * ptrdiff_t(head_dim < least_dims(row_block) ? least_dims(row_block) : head_dim);
-  }
-  [[gnu::always_inline]] static constexpr int least_dims(int row_block) {
-    return (row_block == 1 ? 8 : 16) * chain_keys / panel_keys;
+    const int columns = detail::smaller(row_block == 1 ? 8 : 16, detail::larger(head_dim / 4, 4));
+    return panel_keys * ptrdiff_t(detail::larger(head_dim, columns * (chain_keys / panel_keys)));
   }
 };
 

@@ -9,6 +9,15 @@ namespace detail {
 
 constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
 
+// A status of scales that calls will refuse. A constant of such scales does not compile: the function is not constexpr, and
+// compilers say its name.
+inline void a_scale_or_zero_point_is_out_of_range() {}
+template <class Status>
+constexpr Status refused(Status status) {
+  if (is_constant()) a_scale_or_zero_point_is_out_of_range();
+  return status;
+}
+
 // A plain call whose queries have a zero point, which the code of calls with options computes.
 using RunWithZero = void (*)(const core::Problem& problem, int query_zero, int part, int parts);
 inline void run_with_zero(const core::Problem& problem, int query_zero, int part, int parts) {

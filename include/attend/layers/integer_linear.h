@@ -72,7 +72,7 @@ class ProjectionScales {
     for (int o = 0; o < outputs; ++o) set(o, input.scale, weights[o], output.scale);
   }
 
-  // ok, bad_quantisation or bad_zero_point: for a static_assert.
+  // ok, bad_quantisation or bad_zero_point, with which a constant does not compile.
   constexpr Status status() const { return status_; }
 
   // What sums are multiplied by, and the zero points: as the calls read them.
@@ -85,8 +85,9 @@ class ProjectionScales {
       : multipliers_{},
         input_zero_(input.zero_point),
         output_zero_(output.zero_point),
-        status_(detail::is_zero_point(input.zero_point) && detail::is_zero_point(output.zero_point) ? Status::ok
-                                                                                                    : Status::bad_zero_point) {}
+        status_(detail::is_zero_point(input.zero_point) && detail::is_zero_point(output.zero_point)
+                    ? Status::ok
+                    : detail::refused(Status::bad_zero_point)) {}
 
   constexpr void set(int output, double input_scale, double weight_scale, double output_scale) {
     const bool ordinary = input_scale > 0 && weight_scale > 0 && output_scale > 0;
@@ -94,7 +95,7 @@ class ProjectionScales {
     if (core::is_integer_multiplier(factor)) {
       multipliers_[output] = core::integer_multiplier(factor);
     } else if (status_ == Status::ok) {
-      status_ = Status::bad_quantisation;
+      status_ = detail::refused(Status::bad_quantisation);
     }
   }
 
@@ -161,9 +162,9 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
                                         Is::inputs,          Is::outputs,          tokens,
                                         scales.input_zero(), scales.output_zero()};
     if constexpr (Is::packed) {
-      core::run_packed_integer_linear<typename To::Number>(linear);
+      core::run_packed_integer_linear<sizeof(typename To::Number)>(linear);
     } else {
-      core::run_integer_linear<typename To::Number>(linear);
+      core::run_integer_linear<sizeof(typename To::Number)>(linear);
     }
   }
   return Status::ok;
@@ -200,7 +201,7 @@ class SumScales {
     return rectified;
   }
 
-  // ok, bad_quantisation or bad_zero_point: for a static_assert.
+  // ok, bad_quantisation or bad_zero_point, with which a constant does not compile.
   constexpr Status status() const { return status_; }
   constexpr core::IntegerSum sum(const void* a, const void* b, void* y, int count, int lowest) const {
     return {a, b, y, count, by_, a_zero_, b_zero_, zero_, lowest_ > lowest ? lowest_ : lowest};
@@ -212,10 +213,13 @@ class SumScales {
     using namespace detail;
     const double by_a = ratio(a.scale, y.scale), by_b = inputs == 2 ? ratio(b.scale, y.scale) : 1;
     if (!is_zero_point(a_zero_) || !is_zero_point(b_zero_) || !is_zero_point(zero_)) status_ = Status::bad_zero_point;
-    if (!core::is_integer_multiplier(by_a) || !core::is_integer_multiplier(by_b)) return;
+    if (!core::is_integer_multiplier(by_a) || !core::is_integer_multiplier(by_b)) {
+      status_ = refused(status_);
+      return;
+    }
     constexpr core::IntegerMultiplier none = {0, 62};
     by_ = core::integer_sum_factors(core::integer_multiplier(by_a), inputs == 2 ? core::integer_multiplier(by_b) : none);
-    if (core::is_integer_sum(by_) && status_ == Status::bad_quantisation) status_ = Status::ok;
+    status_ = core::is_integer_sum(by_) && status_ == Status::bad_quantisation ? Status::ok : refused(status_);
   }
   static constexpr double ratio(double input_scale, double output_scale) {
     return input_scale > 0 && output_scale > 0 ? core::quotient(input_scale, output_scale) : 0;
