@@ -54,8 +54,8 @@ done
 # Those in integers, by the bytes of their outputs.
 integer_linear_calls=''
 for output in 1 2 4; do
-  integer_linear_calls="$integer_linear_calls _ZN6attend4core18run_integer_linearILi${output}EEvRKNS0_13IntegerLinearE
-    _ZN6attend4core25run_packed_integer_linearILi${output}EEvRKNS0_13IntegerLinearE"
+  integer_linear_calls="$integer_linear_calls _ZN6attend4core18run_integer_linearILi${output}EEEvRKNS0_13IntegerLinearE
+    _ZN6attend4core25run_packed_integer_linearILi${output}EEEvRKNS0_13IntegerLinearE"
 done
 
 # Of the C surface, those that have others to call.

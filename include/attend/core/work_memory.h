@@ -52,8 +52,8 @@ struct EmbeddedMemory {
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
 //   queries  [rows][head_dim]
-//   numbers  a panel of keys, or some columns of a chain's values, widened or brought together: as many columns as fit beside
-//            a wide head's keys, at least 4, at most what a tile has, and twice that where it is done for many rows
+//   numbers  a panel of keys, or some columns of a chain's values, widened or brought together: as many columns as the panel
+//            has room for, at least 4
 //   nodes    [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), their denominator and maximum
 struct EmbeddedOptionMemory {
   static constexpr int most_rows = 16;
@@ -66,7 +66,7 @@ struct EmbeddedOptionMemory {
         scores(chain + value_dim),
         queries(scores + ptrdiff_t(detail::smaller(row_block, most_rows)) * chain_keys),
         numbers(queries + detail::smaller(row_block, most_rows) * ptrdiff_t(head_dim)),
-        nodes(numbers + most_numbers(row_block, head_dim)) {}
+        nodes(numbers + most_numbers(head_dim)) {}
 
   [[gnu::always_inline]] constexpr ptrdiff_t end(int row_block, int value_dim, int levels) const {
     return nodes + detail::smaller(row_block, most_rows) * (ptrdiff_t(value_dim) + 2) * levels;
@@ -75,9 +75,8 @@ struct EmbeddedOptionMemory {
   [[gnu::always_inline]] static constexpr ptrdiff_t state_floats(int value_dim) {
     return state_head + panel_keys + ptrdiff_t(value_dim);
   }
-  [[gnu::always_inline]] static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
-    const int columns = detail::smaller(row_block == 1 ? 8 : 16, detail::larger(head_dim / 4, 4));
-    return panel_keys * ptrdiff_t(detail::larger(head_dim, columns * (chain_keys / panel_keys)));
+  [[gnu::always_inline]] static constexpr ptrdiff_t most_numbers(int head_dim) {
+    return panel_keys * ptrdiff_t(detail::larger(head_dim, 4 * chain_keys / panel_keys));
   }
 };
 
