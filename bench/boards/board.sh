@@ -170,6 +170,11 @@ build_program() {  # program image
       make -j1 restored >&2 || fail "the model of keywords cannot be made"
       compile build/exported/keywords/model.cpp "$here/keywords_main.cpp"
       ;;
+    receipts | receipts_count)
+      [ "$1" = receipts ] || extra="$extra -DATTEND_COUNT"
+      extra="$extra -I$EXPORTED"
+      compile "$EXPORTED/model.cpp" "$here/receipts_main.cpp"
+      ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
     household_exported | household_exported_count)
@@ -181,7 +186,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, keywords, keywords_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, keywords, keywords_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }
