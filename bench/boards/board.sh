@@ -12,6 +12,7 @@
 #   bench/boards/board.sh boards
 #   bench/boards/board.sh kinds
 # Programs: chains, specials, digests, options, count, streams, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
+#   receipts and receipts_count, the example's model in the folder EXPORTED= on a file of tokens;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
