@@ -12,6 +12,7 @@
 #   bench/boards/board.sh boards
 #   bench/boards/board.sh kinds
 # Programs: chains, specials, digests, options, count, streams, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
+#   receipts and receipts_count, the example's model in the folder EXPORTED= on a file of tokens;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
@@ -170,6 +171,11 @@ build_program() {  # program image
       make -j1 restored >&2 || fail "the model of keywords cannot be made"
       compile build/exported/keywords/model.cpp "$here/keywords_main.cpp"
       ;;
+    receipts | receipts_count)
+      [ "$1" = receipts ] || extra="$extra -DATTEND_COUNT"
+      extra="$extra -I$EXPORTED"
+      compile "$EXPORTED/model.cpp" "$here/receipts_main.cpp"
+      ;;
     household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
     household_exported | household_exported_count)
@@ -181,7 +187,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, keywords, keywords_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, keywords, keywords_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

@@ -3,6 +3,7 @@ from typing import Any, Dict, Tuple
 
 from .c_text import HELPERS, INT4_GROUP, INT4_PANEL
 from .c_work import ALIGNMENT, IS_HOST, up
+from .receipts import ABOUT, source
 from .streaming import capacity
 
 
@@ -65,7 +66,7 @@ attend_status {name}_run({self.parameters()});
 /* The same, and calls observe(context, step, numbers, count, bytes of a number) after each step with what it has written: for tests. */
 typedef void (*{name}_observer)(void* context, int step, const void* numbers, size_t count, size_t bytes);
 attend_status {name}_run_observed({self.parameters()}, {name}_observer observe, void* context);
-{self.token_header() if self.by_token else ""}
+{self.token_header() if self.by_token else ""}{self.receipt_header() if self.receipts else ""}
 /* Of self_test.c: -1, or the first step whose bits differ. */
 int {name}_self_test(void);
 
@@ -95,6 +96,15 @@ attend_status {name}_append({token.parameters()});
 {silent}attend_status {name}_clear(void);
 '''
 
+    def receipt_header(self: Any) -> str:
+        name, about = self.program.name, ABOUT.replace('\n', '\n * ')
+        return f'''
+/* {about} */
+uint64_t {name}_receipt(void);
+typedef void (*{name}_receipt_observer_function)(int step, uint32_t digest, const void* numbers, size_t count, size_t bytes);
+extern {name}_receipt_observer_function {name}_receipt_observer;
+'''
+
     def token_source(self: Any) -> str:
         name, (places, _) = self.program.name, self.cache_places()
         most, split = capacity(self.program), self.program.split
@@ -105,7 +115,7 @@ attend_status {name}_append({token.parameters()});
         first, rest = ('\n'.join(calls) for calls in (self.calls[:split], self.calls[split:]))
         silent = f'''// What later tokens look at.
 static attend_status remember({self.parameters(True)}) {{
-  attend_status status = {begin}{self.unused(first, True)}
+  attend_status status = {begin}{self.unused(first, True)}{self.wrapped(self.receipt())}
 {self.wrapped(first)}
 
   return status;
@@ -114,7 +124,7 @@ static attend_status remember({self.parameters(True)}) {{
 attend_status {name}_append_silently({self.parameters(True)}) {{
   const attend_status status = remember({self.arguments(True)});
   if (status == ATTEND_OK) ++{name}_position;
-  return status;
+{self.receipt(False)}  return status;
 }}
 
 ''' if split else ''
@@ -136,11 +146,11 @@ attend_status {name}_clear(void) {{
 }}
 
 {silent}{self.wrapped(f"attend_status {name}_append({self.parameters()}) {{")}
-  attend_status status = {begin}{self.unused(f'{begin}{rest}')}
+  attend_status status = {begin}{self.unused(f'{begin}{rest}')}{'' if split else self.wrapped(self.receipt())}
 {self.wrapped(rest)}
 
   ++{name}_position;
-  return status;
+{self.receipt(True)}  return status;
 }}
 '''
 
@@ -153,6 +163,11 @@ attend_status {name}_clear(void) {{
             structs += 'struct heads {\n  int query_heads, kv_heads, head_dim, value_dim;\n};\n'
         places = self.by_token.cache_places()[0].items() if self.by_token else []
         structs += ''.join(f'#define CACHE_{cache} ((attend_cache*)({name}_caches + {place}))\n' for cache, place in places)
+        receipts = ''
+        if self.receipts:
+            lines = f'{self.receipt()}{self.by_token.receipt() if self.by_token else ""}{calls}{tokens}'
+            receipts = f'{name}_receipt_observer_function {name}_receipt_observer;\n\n{source(lines, f"{name}_receipt_observer")}' \
+                f'uint64_t {name}_receipt(void) {{ return receipt_state.last; }}\n\n'
         status = '  attend_status status;\n\n' if 'status = ' in calls else ''
         return f'''// The model {name}, made from {self.origin} by `python3 -m attend export`: do not edit.
 #include "model.h"
@@ -167,14 +182,14 @@ attend_status {name}_clear(void) {{
 ALIGNED unsigned char {name}_memory[{name.upper()}_MEMORY_BYTES];
 
 {structs}
-{self.wrapped(self.helpers(calls + tokens, HELPERS))}{constants}
+{self.wrapped(self.helpers(calls + tokens, HELPERS))}{receipts}{constants}
 {self.wrapped(f"attend_status {name}_run({self.parameters()}) {{")}
   return {name}_run_observed({self.arguments()}, NULL, NULL);
 }}
 
 {self.wrapped(f"attend_status {name}_run_observed({self.parameters()}, {name}_observer observe, void* context) {{")}
-{self.unused(calls)}{status}{calls}
+{self.unused(calls)}{status}{self.wrapped(self.receipt())}{calls}
 
-  return ATTEND_OK;
+{self.receipt(True)}  return ATTEND_OK;
 }}
 {tokens}'''

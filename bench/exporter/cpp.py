@@ -7,6 +7,7 @@ from .cpp_integers import IntegerCalls
 from .cpp_text import ARG_MAX, CONVERSIONS, GATE, LARGER, SOFTMAX, WITH_OUTPUT
 from .numbers_in_c import number
 from .program import View
+from .receipts import ABOUT, source
 from .step_loops import LoopSteps
 from .streaming import capacity
 from .writer import Words, Writer
@@ -159,7 +160,7 @@ attend::Status run({self.parameters()});
 // The same, and calls observe(context, step, numbers, count, bytes of a number) after each step with what it has written: for tests.
 using Observer = void (*)(void* context, int step, const void* numbers, size_t count, size_t bytes);
 attend::Status run_observed({self.parameters()}, Observer observe, void* context);
-{self.by_token.token_header() if self.by_token else ""}
+{self.by_token.token_header() if self.by_token else ""}{self._receipt_header() if self.receipts else ""}
 }}  // namespace {name}
 '''
 
@@ -190,6 +191,14 @@ attend::Status append({self.parameters(True)});
 
 '''
 
+    def _receipt_header(self) -> str:
+        about = ''.join(f'// {line}\n' for line in ABOUT.split('\n'))
+        return f'''
+{about}uint64_t receipt();
+using ReceiptObserver = void (*)(int step, uint32_t digest, const void* numbers, size_t count, size_t bytes);
+extern ReceiptObserver receipt_observer;
+'''
+
     def token_source(self) -> str:
         most = capacity(self.program)
         full = f'  if (position >= {most}) return attend::Status::cache_full;\n' if most else ''
@@ -201,7 +210,7 @@ attend::Status append({self.parameters(True)});
 // What later tokens look at.
 attend::Status remember({self.parameters(True)}) {{
   attend::Status status = attend::Status::ok;
-{position}{full}{self.unused(first, True)}
+{position}{full}{self.unused(first, True)}{self.wrapped(self.receipt())}
 {self.wrapped(first)}
 
   return status;
@@ -212,7 +221,7 @@ attend::Status remember({self.parameters(True)}) {{
 attend::Status append({self.parameters(True)}) {{
   const attend::Status status = remember({self.arguments(True)});
   if (status == attend::Status::ok) ++caches.position;
-  return status;
+{self.receipt(False)}  return status;
 }}
 
 ''' if split else ''
@@ -226,11 +235,11 @@ void clear() {{
 {clears}}}
 
 {silent}attend::Status append({self.parameters()}) {{
-  attend::Status status = {begin}{position}{'' if split else full}{self.unused(f'{begin}{rest}')}
+  attend::Status status = {begin}{position}{'' if split else full}{self.unused(f'{begin}{rest}')}{'' if split else self.wrapped(self.receipt())}
 {self.wrapped(rest)}
 
   ++caches.position;
-  return status;
+{self.receipt(True)}  return status;
 }}
 '''
 
@@ -241,6 +250,8 @@ void clear() {{
         name, calls = self.program.name, self.wrapped('\n\n'.join(self.calls))
         all_calls = calls + (''.join(self.by_token.calls) if self.by_token else '')
         used = self.helpers(all_calls, HELPERS)
+        receipts = source(f'{self.receipt()}{self.by_token.receipt() if self.by_token else ""}{all_calls}', 'receipt_observer') if self.receipts else ''
+        observer = '\nReceiptObserver receipt_observer;\n\nuint64_t receipt() { return receipt_state.last; }\n' if self.receipts else ''
         status = '  attend::Status status = attend::Status::ok;\n\n' if 'status = ' in calls else ''
         return f'''// The model {name}, made from {self.origin} by `python3 -m attend export`: do not edit.
 #include "model.h"
@@ -263,17 +274,17 @@ const Type& at(const void* block, size_t bytes) {{
   return *reinterpret_cast<const Type*>(static_cast<const unsigned char*>(block) + bytes);
 }}
 
-{used}{"".join(self.constants)}
+{used}{receipts}{"".join(self.constants)}
 }}  // namespace
-
+{observer}
 {self.wrapped(f"attend::Status run({self.parameters()}) {{")}
   return run_observed({self.arguments()}, nullptr, nullptr);
 }}
 
 {self.wrapped(f"attend::Status run_observed({self.parameters()}, Observer observe, void* context) {{")}
-{self.unused(calls)}{status}{calls}
+{self.unused(calls)}{status}{self.wrapped(self.receipt())}{calls}
 
-  return attend::Status::ok;
+{self.receipt(True)}  return attend::Status::ok;
 }}
 {self.by_token.token_source() if self.by_token else ""}
 }}  // namespace {name}

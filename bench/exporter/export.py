@@ -21,6 +21,7 @@ from .onnx_file import read_onnx
 from .passes import assign_memory, simplify
 from .project_files import project_files
 from .quantise import quantise
+from .receipts import described
 from .report import Report
 from .safetensors import read_folder
 from .self_test import write_self_test
@@ -36,7 +37,7 @@ MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is wri
 
 def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
            surface: str = 'cpp', samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
-           chunk: Optional[int] = None, targets: Sequence[str] = ()) -> Report:
+           chunk: Optional[int] = None, targets: Sequence[str] = (), receipts: bool = False) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as one source.
 
     model    path of an ONNX file; of a folder with config.json and model.safetensors (llama, mistral, qwen2, qwen3, gpt2, bert, vit, whisper); or of
@@ -54,6 +55,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     tokens   of such a folder's text model: how many it takes at once, and a decoder's caches hold
     chunk    of how many tokens at a time feed-forward blocks are computed, with the same bits: less memory, a little more code
     targets  boards to compile for, where a compiler is installed: cortex-m4 and so on
+    receipts  receipt() besides: 8 bytes of each token or call of run(), which attend.replay compares with what this computer makes
     """
     path, folder = pathlib.Path(model), pathlib.Path(out)
     name = re.sub(r'\W', '_', folder.resolve().name) if name is None else name
@@ -96,11 +98,13 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
                           'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
-    writer = SURFACES[surface](program, path.name)
+    writer = SURFACES[surface](program, path.name, receipts=receipts)
     if tokenwise:
-        writer.by_token = SURFACES[surface](tokenwise, path.name, writer)
+        writer.by_token = SURFACES[surface](tokenwise, path.name, writer, receipts)
     files = {**writer.write(), f'self_test{writer.suffix}': write_self_test(writer, [program.used(sample)[2] for sample in inputs[:SELF_TEST_INPUTS]])}
     files.update(project_files(program, files, surface))
+    if receipts:
+        files['receipts.json'] = described(program, tokenwise, surface)
     temporary = pathlib.Path(tempfile.mkdtemp(prefix='attend-export-'))
     try:
         for each, text in files.items():
@@ -119,6 +123,7 @@ def put(written: pathlib.Path, folder: pathlib.Path, name: str, suffix: str) -> 
     written.chmod(0o755)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / 'receipts.json').unlink(missing_ok=True)
         shutil.copytree(written, folder, dirs_exist_ok=True)
         for other in {each.suffix for each in SURFACES.values()} - {suffix}:
             for source in ('model', 'self_test'):

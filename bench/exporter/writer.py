@@ -11,6 +11,7 @@ import numpy
 from .numbers_in_c import braced, comment, identifiers
 from .passes import root
 from .program import Program, Step, View
+from .receipts import Receipts
 
 WIDTH = 120
 
@@ -31,7 +32,7 @@ class Writer:
     suffix = ''        # of the source files
     refused_row = ''   # the status of a number that is no row of a table
 
-    def __init__(self, program: Program, origin: str, whole: Any = None):
+    def __init__(self, program: Program, origin: str, whole: Any = None, receipts: bool = False):
         """whole: the writer of the program over all tokens, whose constants this one shares."""
         self.program, self.origin, self.by_token = program, comment(origin), None  # type: Any, str, Any
         self.constants: List[str] = whole.constants if whole else []   # definitions
@@ -42,6 +43,7 @@ class Writer:
         self.parameter_names = {id(view.buffer): name for view, name in zip(ends, names)}
         self.tokenwise = whole is not None
         self.begin(whole)
+        self.receipts = Receipts(program, lambda view: self.numbers(view, view.count)) if receipts else None
         self.calls = [self.call(index, step) for index, step in enumerate(program.steps)]
 
     # What the language spells
@@ -149,11 +151,17 @@ class Writer:
         lines = text if isinstance(text, list) else [text]
         y = step.writes
         about = f'  // {index}: {step.text()} ({comment(step.name)})'
+        if self.receipts and index in self.receipts.of_step:
+            lines = [*lines, self.receipts.of_step[index]]
         if self.tokenwise:
             return '\n'.join([about, *('  ' + line for line in lines)])
         seen = self.numbers(y, y.count)
         seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count}, {y.array.itemsize});'] if y.is_dense() else []
         return '\n'.join([about, *('  ' + line for line in lines), *seen_by])
+
+    def receipt(self, outputs: Optional[bool] = None) -> str:
+        """Lines: the beginning of a receipt and, where it is known whether outputs are computed, its end."""
+        return '' if self.receipts is None else self.receipts.begin if outputs is None else self.receipts.end(outputs)
 
     @staticmethod
     def wrapped(text: str) -> str:

@@ -1,5 +1,5 @@
 """The public names of the Python package, read from its sources without running them: those of attend.__all__, attend.nn.__all__, and
-what attend loads when it is asked for, attend.export and attend.load."""
+what attend loads when it is asked for, attend.export, attend.load and attend.replay."""
 import ast
 import inspect
 import pathlib
@@ -59,8 +59,8 @@ class Package:
             place = self._find(module, name)
             if place:
                 found.members.append(self._object(f'{full}.{name}', *place))
-            elif name == 'load':
-                found.members.append(self._object(f'{full}.{name}', *self._find('_load', name)))
+            elif name in ('load', 'replay'):
+                found.members.append(self._object(f'{full}.{name}', *self._find(f'_{name}', name)))
             elif name != 'nn':
                 raise SystemExit(f'site: {full}.__all__ has {name}, which is not found')
         return found

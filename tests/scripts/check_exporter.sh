@@ -65,6 +65,18 @@ if [ -z "${TORCH:-}" ]; then
   [ $status -le 1 ] && grep -q '^ok ' "$build/log" || fail "attend.load" "$(tail -n 1 "$build/log")"
 fi
 
+# ---- Receipts: planted faults, named by replay.
+if [ -z "${TORCH:-}" ]; then
+  emulated=cortex-m4
+  needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm || emulated=
+  # shellcheck disable=SC2086
+  "$python" tests/exporter/receipts.py "$cxx" "$build/receipts" "$2/libattend.a" $emulated >"$build/log" 2>&1
+  status=$?
+  cat "$build/log"
+  passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
+  [ $status -le 1 ] && grep -q '^[0-9]* of [0-9]* faults are named' "$build/log" || fail "receipts" "$(tail -n 1 "$build/log")"
+fi
+
 # ---- On other processors: the same digests.
 board=bench/boards/board.sh
 on_board() { # board model

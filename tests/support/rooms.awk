@@ -52,6 +52,7 @@ BEGIN {
     example = "bench/exporter/examples/" name[n]
     may[example] = may[example "/model"] = example " " example "/model include/attend/layers.h"  # a model is what attend.export has written
   }
+  may["tests/exporter"] = api " tests/exporter"  # and a model
   may["tests/tiles"] = api
   shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
   for (n = split("unit conformance app typed c boards fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]

@@ -10,6 +10,7 @@
     nn                   layers as objects, from the state_dict of PyTorch's modules: attend.nn.TransformerEncoderLayer and others
     export               a trained model as C++ for a device, with a self-test of its bits (this one needs numpy and onnx)
     load                 what export has written, compiled and called from here
+    replay               receipts of such a program on a device beside what this computer makes of the same inputs
 
 Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them, or with DLPack, as tensors
 of PyTorch, of bfloat16 too: [heads, tokens, width], with a batch in front [batch, heads, tokens, width], or of one head
@@ -37,7 +38,7 @@ from ._states import State
 
 __version__ = '@VERSION@'
 __all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
-           'hadamard', 'logarithmic_factors', 'alibi_slopes', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'backends', 'active_backend', 'use_backend',
+           'hadamard', 'logarithmic_factors', 'alibi_slopes', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'replay', 'backends', 'active_backend', 'use_backend',
            'bits_version', 'AttendError']
 
 
@@ -158,6 +159,9 @@ def __getattr__(name: str) -> Any:
     if name == 'load':
         from ._load import load
         return load
+    if name == 'replay':
+        from ._replay import replay
+        return replay
     if name == 'nn':
         return importlib.import_module('.nn', __name__)
     if name in ('export', 'ExportError'):

@@ -1,4 +1,4 @@
-"""python3 -m attend export MODEL.onnx --out FOLDER: see attend.export."""
+"""python3 -m attend export MODEL.onnx --out FOLDER, replay FOLDER --inputs X --receipts R: see attend.export and attend.replay."""
 import argparse
 import sys
 
@@ -19,7 +19,33 @@ def main() -> int:
     export.add_argument('--tokens', type=int, default=64, help='of such a folder: how many tokens it takes at once (64)')
     export.add_argument('--chunk', type=int, help='tokens that feed-forward blocks compute at a time, for less memory')
     export.add_argument('--target', action='append', default=[], help='a board to report sizes for, cortex-m4, or with its RAM in KB, cortex-m4:64')
+    export.add_argument('--receipts', action='store_true', help='receipt() besides: 8 bytes of each token, to be recorded for replay')
+    replay = commands.add_parser('replay', help='compare receipts of a device with what this computer makes of the same inputs')
+    replay.add_argument('folder', help='what export --receipts has written')
+    replay.add_argument('--inputs', required=True, help='a file: the inputs of each token, as they lie in memory')
+    replay.add_argument('--receipts', required=True, help='a file: the receipt of each token, 8 bytes or a line of 16 hexadecimal digits')
+    replay.add_argument('--steps', help='a file: the digests of the steps of all tokens, or of the first one that differs, 4 bytes or 8 digits each')
+    replay.add_argument('--numbers', help='a file: what the step that replay has named has written on the device')
+    replay.add_argument('--begins', default='', metavar='16,32', help='tokens before which the program called clear()')
     arguments = parser.parse_args()
+    return run_replay(arguments) if arguments.command == 'replay' else run_export(arguments)
+
+
+def run_replay(arguments: argparse.Namespace) -> int:
+    """0: all is equal; 1: something differs; 2: that cannot be told."""
+    from . import AttendError
+    from ._replay import replay
+    try:
+        begins = [int(token) for token in arguments.begins.split(',') if token]
+        found = replay(arguments.folder, arguments.inputs, arguments.receipts, steps=arguments.steps, numbers=arguments.numbers, begins=begins)
+    except (AttendError, OSError, ValueError) as error:
+        print(f'attend replay: {error}', file=sys.stderr)
+        return 2
+    print(found.text(), end='')
+    return 0 if found.token is None else 1
+
+
+def run_export(arguments: argparse.Namespace) -> int:
     try:
         import numpy  # noqa: F401
     except ImportError:
@@ -35,7 +61,7 @@ def main() -> int:
     try:
         print(write(arguments.model, arguments.out, name=arguments.name, weights=arguments.weights, arithmetic=arguments.arithmetic, decoder=arguments.decoder,
                     surface=arguments.surface, samples=arguments.samples, shapes=shapes, tokens=arguments.tokens, chunk=arguments.chunk,
-                    targets=arguments.target).text(), end='')
+                    targets=arguments.target, receipts=arguments.receipts).text(), end='')
     except ExportError as error:
         print(f'attend export: {error}', file=sys.stderr)
         return 1

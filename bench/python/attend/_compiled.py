@@ -12,6 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 from ._shared import AttendError
 
 FLAGS = '-std=c++17 -O2 -fPIC -ffp-contract=off -fvisibility=hidden -fno-exceptions -fno-rtti'.split()
+C_FLAGS = '-std=c99 -O2 -fPIC -ffp-contract=off -fvisibility=hidden'.split()
 FILES = ('model.h', 'model.cpp', 'self_test.cpp', 'attend/attend.h', 'attend/attend_c.h', 'attend/layers.h', 'attend/attend.cpp')
 CODES = {'float': 'f', 'int8_t': 'b', 'int16_t': 'h', 'int32_t': 'i', 'uint8_t': 'B'}
 _in_use: Dict[pathlib.Path, int] = {}  # shared objects of this process
@@ -103,28 +104,35 @@ VISIBLE size_t exported_memory_bytes() {{ return {name}::memory_bytes; }}
     return text
 
 
+def library_object(folder: pathlib.Path) -> pathlib.Path:
+    """The library in folder/build; compiled where it is missing or older than its source."""
+    library = folder / 'build/shared_attend.o'
+    if is_older(library, [folder / 'attend' / each for each in ('attend.cpp', 'attend.h', 'attend_c.h')]):
+        compile_to(library, [*FLAGS, '-c', str(folder / 'attend/attend.cpp')])
+    return library
+
+
 def shared_object(folder: pathlib.Path, interface: Interface) -> pathlib.Path:
     """Its path; compiled where it is missing or older than a source."""
     build = folder / 'build'
-    library, result = build / 'shared_attend.o', build / f'lib{interface.name}.so'
+    result = build / f'lib{interface.name}.so'
     try:
         build.mkdir(exist_ok=True)
-        if _is_older(library, [folder / 'attend' / each for each in ('attend.cpp', 'attend.h', 'attend_c.h')]):
-            _compile([*FLAGS, '-c', str(folder / 'attend/attend.cpp')], library)
-        if _is_older(result, [library, *(folder / each for each in FILES[:3])]):
+        library = library_object(folder)
+        if is_older(result, [library, *(folder / each for each in FILES[:3])]):
             source = build / 'shared_model.cpp'
             source.write_text(glue(interface))
-            _compile([*FLAGS, '-shared', *map(str, (source, folder / 'model.cpp', folder / 'self_test.cpp', library))], result)
+            compile_to(result, [*FLAGS, '-shared', *map(str, (source, folder / 'model.cpp', folder / 'self_test.cpp', library))])
     except OSError as error:
         raise AttendError(f'{build}: the model cannot be compiled into this folder: {error.strerror}') from error
     return result
 
 
-def _is_older(made: pathlib.Path, sources: List[pathlib.Path]) -> bool:
+def is_older(made: pathlib.Path, sources: List[pathlib.Path]) -> bool:
     return not made.exists() or any(source.stat().st_mtime > made.stat().st_mtime for source in sources)
 
 
-def _compile(arguments: List[str], to: pathlib.Path) -> None:
+def compile_to(to: pathlib.Path, arguments: List[str]) -> None:
     """The file appears when it is whole."""
     command, part = compiler(), to.with_name(f'{to.name}.{os.getpid()}')
     try:
