@@ -9,9 +9,9 @@ from .writer import Writer
 
 
 def digest(array: Any) -> int:
-    """FNV-1a of 64 bits over 32-bit words, lowest byte first; shorter integers are widened. -0 counts as 0 and every NaN as one, because neither's bits are promised."""
+    """FNV-1a of 64 bits over 32-bit words, lowest byte first; shorter integers are widened by zeros. -0 counts as 0 and every NaN as one, because neither's bits are promised."""
     array = numpy.ascontiguousarray(array).reshape(-1)
-    words = (array if array.dtype == numpy.float32 else array.astype(numpy.int32)).view(numpy.uint32).copy()
+    words = array.view(f'u{array.dtype.itemsize}').astype(numpy.uint32) # signs would make NaNs of negative integers
     words[words == 0x80000000] = 0
     words[(words & 0x7fffffff) > 0x7f800000] = 0x7fc00000
     result = 0xcbf29ce484222325
@@ -97,14 +97,14 @@ def write_self_test(writer: Writer, samples: List[List[Any]]) -> str:
 {static}const uint64_t digests[{len(samples)}][{len(program.steps)}] = {{
 {table}}};
 {inputs}{results}
-// FNV-1a over 32-bit words, to which shorter integers are widened; -0 counts as 0 and every NaN as one, because neither's bits are promised.
+// FNV-1a over 32-bit words, to which shorter integers are widened by zeros; -0 counts as 0 and every NaN as one, because neither's bits are promised.
 {static}uint64_t digest_of(const void* numbers, size_t count, size_t bytes) {{
   uint64_t digest = 0xcbf29ce484222325u;
   for (size_t i = 0; i < count; ++i) {{
     uint32_t word = 0;
     if (bytes == 4) __builtin_memcpy(&word, {writer.pointer_cast("const unsigned char*", "numbers")} + 4 * i, 4);
-    if (bytes == 2) word = {of_bytes("int16_t")};
-    if (bytes == 1) word = {of_bytes("int8_t")};
+    if (bytes == 2) word = {of_bytes("uint16_t")};
+    if (bytes == 1) word = {of_bytes("uint8_t")};
     if (word == 0x80000000u) word = 0;
     if ((word & 0x7fffffffu) > 0x7f800000u) word = 0x7fc00000u;
     for (int shift = 0; shift < 32; shift += 8) digest = (digest ^ (word >> shift & 255u)) * 0x100000001b3u;

@@ -20,6 +20,7 @@ import attend
 from attend.exporter import ExportError, export
 from attend.exporter.export import load
 from attend.exporter.gguf import _array as block_array
+from attend.exporter.self_test import digest
 from chunks import check_chunks
 from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
@@ -240,6 +241,8 @@ def check_wrong_bits(arguments):
         (path.parent / 'attend').mkdir()
         wrong = compile_and_run(arguments, path.parent)
         checks.ok(f'a bias that is off by one bit is found by the self-test of {path.name}', 'other bits from step' in wrong, wrong)
+    for kind in 'int8', 'int16':
+        checks.ok(f'digests tell negative numbers of {kind} apart', digest(numpy.array([-1, -2], kind)) != digest(numpy.array([-7, -128], kind)), 'they are the same')
 
 
 def check_wrong_position(arguments):
