@@ -17,7 +17,7 @@ export class Cache extends Owned {
     if (saturate && !words.some(hasEnd)) refuse('saturate', 'expected a format in which numbers can be too large: float16 or int4');
     const [keyFormat, valueFormat] = words.map((word) => named('format', formats, word) + (saturate && hasEnd(word) ? C.ATTEND_SATURATED : 0));
     const members = {
-      kv_heads: kvHeads, head_dim: headDim, value_dim: valueDim, max_tokens: whole('maxTokens', options.maxTokens, 1), key_format: keyFormat,
+      kv_heads: kvHeads, head_dim: headDim, value_dim: valueDim, max_tokens: whole('maxTokens', options.maxTokens, options.windowKeys > 0 ? 0 : 1), key_format: keyFormat,
       value_format: valueFormat, window_keys: whole('windowKeys', options.windowKeys ?? 0), sink_tokens: whole('sinkTokens', options.sinkTokens ?? 0),
     };
     const bytes = memory.scoped((scope) => {

@@ -192,7 +192,7 @@ typedef struct attend_cache_shape {
   ptrdiff_t kv_heads;   /* 1 ... ATTEND_MAX_WIDTH, as in the problems that read it */
   ptrdiff_t head_dim;   /* of ATTEND_INT4 keys a multiple of 32 */
   ptrdiff_t value_dim;  /* of ATTEND_INT4 values a multiple of 32 */
-  ptrdiff_t max_tokens; /* capacity */
+  ptrdiff_t max_tokens; /* capacity. Of a ring 0: positions go on to ATTEND_MAX_TOKENS */
   int key_format; /* attend_format that keys are kept in, rounded to the nearest; ATTEND_INT8: of each token and head, to whole
                      multiples of 1/127 of the largest. With int8, errors of an output were up to 1.5 % of its largest value
                      where the softmax is peaked, and up to 0.25 % on normally distributed data. ATTEND_INT4: as

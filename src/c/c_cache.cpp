@@ -74,7 +74,7 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
-  check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
+  check.within(shape->max_tokens, shape->window_keys > 0 ? 0 : 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
   const int key_format = format_alone(shape->key_format), value_format = format_alone(shape->value_format);
   const auto check_format = [&](int given, int alone, attend_argument argument) {
     check.require(is_stored_format(alone), ATTEND_UNKNOWN, argument);
@@ -99,7 +99,7 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   cache.kv_heads = int32_t(shape->kv_heads);
   cache.head_dim = int32_t(shape->head_dim);
   cache.value_dim = int32_t(shape->value_dim);
-  cache.max_tokens = int32_t(shape->max_tokens);
+  cache.max_tokens = shape->max_tokens > 0 ? int32_t(shape->max_tokens) : ATTEND_MAX_TOKENS;
   cache.key_format = integers ? integer_format : key_format;
   cache.value_format = integers ? integer_format : value_format;
   cache.saturates = (saturates(shape->key_format) ? 1 : 0) + (saturates(shape->value_format) ? 2 : 0);

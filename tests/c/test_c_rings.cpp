@@ -111,6 +111,19 @@ TEST_CASE("c rings: a window over a ring has the bits of a window over all keys,
   });
 }
 
+TEST_CASE("c rings: without a capacity, positions go on to the last one there is") {
+  attend_cache_shape shape = shape_of(0);
+  CHECK(attend_cache_size(&shape) == 0);  // of a cache that keeps all tokens
+  shape.window_keys = 17;
+  const std::size_t bytes = attend_cache_size(&shape);
+  Cache cache(shape);
+  std::ptrdiff_t most = 0;
+  CHECK(attend_cache_tokens(cache.head, &most) == 0);
+  CHECK(most == ATTEND_MAX_TOKENS);
+  shape.max_tokens = ATTEND_MAX_TOKENS;
+  CHECK(attend_cache_size(&shape) == bytes);
+}
+
 TEST_CASE("c rings: keys that are lost are refused, those that are held are not") {
   const Tokens tokens(200);
   attend_cache_shape shape = shape_of(1000);

@@ -24,7 +24,7 @@ class Cache:
 
     Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
     float32, float16, bfloat16, int8 with a scale for each token and head, or int4 with one for each 32 neighbours. window_keys makes it a ring, which keeps the last
-    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens; each call is to be given
+    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens (0: to 2**29); each call is to be given
     window=(window_keys - 1, 0), or a shorter one, and sink_tokens, or 0 where they are not to be seen. integers=True: it takes and keeps
     int8 arrays, of attention with a quantisation. saturate=True: finite numbers that are too large for float16 or int4 become the largest
     one of the format, where append refuses them otherwise. Several threads may read a cache at a time, as long as none appends or truncates.
@@ -49,7 +49,7 @@ class Cache:
                 raise AttendError(f'{name} is {width}; expected a multiple of 32, because int4 has a scale for each 32 numbers')
         self.integers = truth('integers', integers)
         shape.integers = int(self.integers)
-        self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens
+        self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens or _c.ATTEND_MAX_TOKENS
         self._window_keys, self._sink_tokens = shape.window_keys, shape.sink_tokens
         size = shared.attend_cache_size(ctypes.byref(shape))
         if size == 0:
