@@ -32,11 +32,11 @@
 #elif defined(__wasm_simd128__)
 #define ATTEND_SIMD128 1
 #define ATTEND_SET simd128
-#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(ATTEND_FIXED_REGISTERS)
 #define ATTEND_HELIUM 1
 #define ATTEND_SET helium
 #elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
-    defined(__ARM_FEATURE_FMA)  // Armv7-M and Armv8-M with a floating-point unit
+    defined(__ARM_FEATURE_FMA) && !defined(ATTEND_FIXED_REGISTERS)  // Armv7-M and Armv8-M with a floating-point unit
 #define ATTEND_VFP 1
 #define ATTEND_SET vfp
 #elif ATTEND_EMBEDDED && defined(__riscv_flen) && __riscv_xlen == 32 && !defined(__riscv_32e) && !defined(__riscv_e)

@@ -1,6 +1,6 @@
 // The kernels of integers of an embedded processor, by the compiler's flags; plain C++ where it has no instructions for them.
 // clang-format off
-#if !ATTEND_ASSEMBLY
+#if !ATTEND_ASSEMBLY || defined(ATTEND_FIXED_REGISTERS)
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerScalar;
 }
@@ -11,7 +11,7 @@ namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerHelium;
 }
 #elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
-    defined(__ARM_FEATURE_UNALIGNED)
+    defined(__ARM_FEATURE_UNALIGNED) && !defined(ATTEND_ALIGNED)
 #include "dsp/softmax.h"
 #include "dsp/values.h"
 #include "dsp/integers.h"

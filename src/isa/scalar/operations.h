@@ -129,7 +129,7 @@ struct Scalar : FloatArithmetic {
     } else if (c.rows == 1) {
       side_by_side<1, 4>(c);
     } else {
-      side_by_side<4, 4>(c);
+      side_by_side<tile_rows, 4>(c);
     }
   }
 
