@@ -52,11 +52,17 @@ extern "C" {
 /* Alignment of work memory and of caches, in bytes. (Where config::embedded is true in config.h, 8 is enough.) */
 #define ATTEND_ALIGNMENT 64
 
-/* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
-   less. The second is for problems that set a format, ATTEND_QUERIES_LAST or any field from `pages` on but offset and scale, or
-   whose cache is a ring or not of floats. */
+/* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host. The second is for
+   problems that set a format, ATTEND_QUERIES_LAST or any field from `pages` on but offset and scale, or whose cache is a ring
+   or not of floats. */
 #define ATTEND_STACK_BYTES 3200
 #define ATTEND_OPTION_STACK_BYTES 6144
+
+/* The same on boards, Cortex-M and RISC-V of 32 bits. Then for calls of c/integer.h and of c/layers.h. */
+#define ATTEND_BOARD_STACK_BYTES 1664
+#define ATTEND_BOARD_OPTION_STACK_BYTES 3200
+#define ATTEND_BOARD_INTEGER_STACK_BYTES 3200
+#define ATTEND_BOARD_LAYER_STACK_BYTES 4608
 
 /* States can begin at multiples of so many keys. */
 #define ATTEND_SEGMENT_KEYS 512
@@ -144,9 +150,9 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   floats    batch * queries * query_heads * (19 + 2 * value_dim + state_nodes * (value_dim + 3))
  *   integers  batch * queries * query_heads * (4 + value_dim + state_nodes * (value_dim + 3)) + value_dim
  *
- * 0 where one of these extents is refused, the problem is plain, or the size passes PTRDIFF_MAX. They are aligned as a float is. States
- * may be copied as bytes, also to another machine of the same byte order. A run that needs more than state_nodes is refused
- * (ATTEND_TOO_SMALL). */
+ * 0 where one of these extents is refused, the problem is plain, or the size passes PTRDIFF_MAX. They are aligned as a float
+ * is. States may be copied as bytes, also to another machine of the same byte order. A run that needs more than state_nodes is
+ * refused (ATTEND_TOO_SMALL). */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
 
 /* Makes the problem's states new: they have seen no key, and their next key is first_key, a multiple of ATTEND_SEGMENT_KEYS. */

@@ -175,9 +175,10 @@ Status decode(const Any&...) {
 }
 
 // The most stack that a call takes, in bytes, as GCC compiles it with -Os or -O2 (config.h): for the size of a task's stack, or
-// a static_assert. The first is for attention() too. An attend::Part adds config::part_stack_bytes. Calls that take an
-// OptionWorkspace need config::option_stack_bytes and 1 KB instead.
+// a static_assert. The first is for attention() too, append's for all formats. An attend::Part adds config::part_stack_bytes.
+// Calls that take an OptionWorkspace need config::option_stack_bytes and 1 KB instead.
 inline constexpr size_t prefill_stack_bytes = config::stack_bytes + config::call_stack_bytes;
+inline constexpr size_t append_stack_bytes = prefill_stack_bytes;
 template <class Shape>
 inline constexpr size_t decode_stack_bytes = prefill_stack_bytes +
                                              detail::DecodePlan<Shape>::floats * sizeof(float) + config::alignment;

@@ -32,10 +32,11 @@
 #elif !ATTEND_EMBEDDED && defined(__wasm_simd128__)
 #define ATTEND_SIMD128 1
 #define ATTEND_SET simd128
-#elif ATTEND_EMBEDDED && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#elif ATTEND_EMBEDDED && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(ATTEND_FIXED_REGISTERS)
 #define ATTEND_HELIUM 1
 #define ATTEND_SET helium
-#elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_FEATURE_FMA) && !ATTEND_BIG_ENDIAN  // M, and R52 in Thumb state
+#elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_FEATURE_FMA) && !ATTEND_BIG_ENDIAN && \
+    !defined(ATTEND_FIXED_REGISTERS)  // Armv7-M, Armv8-M, and R52 in Thumb state
 #define ATTEND_VFP 1
 #define ATTEND_SET vfp
 #elif ATTEND_EMBEDDED && defined(__riscv_flen) && __riscv_xlen == 32 && !defined(__riscv_32e) && !defined(__riscv_e)

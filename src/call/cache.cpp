@@ -14,6 +14,15 @@ struct Place {
   bool saturates;
 };
 
+// At any address.
+ATTEND_ALWAYS_INLINE void copy_bytes(const void* from, void* to, size_t count) {
+#if defined(ATTEND_ALIGNED)
+  for (size_t i = 0; i < count; ++i) static_cast<uint8_t*>(to)[i] = static_cast<const uint8_t*>(from)[i];
+#else
+  ATTEND_MEMCPY(to, from, count);
+#endif
+}
+
 // Writes a row. Returns whether all numbers are within the range of the format (narrow_numbers).
 template <core::Format format>
 ATTEND_NOINLINE bool put_row(const float* from, int count, const Place& place) {
@@ -34,7 +43,7 @@ bool put_row<core::Format::int4>(const float* from, int count, const Place& plac
       if (fits) narrow_to_limited_group(from, group);
     }
     if (place.stride == 1) {
-      static_cast<core::Int4Group*>(to)[g] = group;
+      copy_bytes(&group, static_cast<core::Int4Group*>(to) + g, sizeof group);
     } else {
       core::put_int4_group(group, int(lane), static_cast<core::Int4Panel*>(to)[g]);
     }
@@ -167,7 +176,7 @@ namespace {
 
 void store_key(const int8_t* key, int head_dim, int8_t* to) {
   int d = 0;
-  for (; d + 4 <= head_dim; d += 4) ATTEND_MEMCPY(to + key_in_quads(0, d), key + d, 4);
+  for (; d + 4 <= head_dim; d += 4) copy_bytes(key + d, to + key_in_quads(0, d), 4);
   if (d == head_dim) return;
   for (int i = 0; i < 4; ++i) to[key_in_quads(0, d) + i] = d + i < head_dim ? key[d + i] : int8_t(0);
 }

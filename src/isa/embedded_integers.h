@@ -1,6 +1,6 @@
 // The kernels of integers of an embedded processor, by the compiler's flags; plain C++ where it has no instructions for them.
 // clang-format off
-#if !ATTEND_ASSEMBLY
+#if !ATTEND_ASSEMBLY || defined(ATTEND_FIXED_REGISTERS)
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerScalar;
 }
@@ -10,7 +10,8 @@ using IntegerIsa = IntegerScalar;
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerHelium;
 }
-#elif defined(__thumb2__) && defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !ATTEND_BIG_ENDIAN
+#elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && \
+    !ATTEND_BIG_ENDIAN && !defined(ATTEND_ALIGNED)
 #include "dsp/softmax.h"
 #include "dsp/values.h"
 #include "dsp/integers.h"

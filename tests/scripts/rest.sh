@@ -80,7 +80,7 @@ library_of() {
 }
 
 # Instruction sets but AVX2 and what is plain C++.
-others=$(ls src/backend/*.cpp src/layers/layers_*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE '(layers_)?(avx2|target)|embedded_.*|dispatch' | tr '\n' ' ')
+others=$(ls src/backend/*.cpp src/layers/layers_*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE '(layers_)?(avx2|target)|embedded_.*|assembly|dispatch' | tr '\n' ' ')
 
 # clang_library: its objects. Without ALL=1, some are for bare x86, which are made for other checks as well.
 clang_library() {

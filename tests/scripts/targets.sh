@@ -72,7 +72,8 @@ what() {
     rv32imafc) say "$programs, README's first program" ;;
     i686) say "specials, digests, options: SSE2, and what emulation has" ;;
     powerpc* | sparc64 | mips* | hppa) say "specials, digests, options, user-mode emulation" ;;
-    cortex-m4) say "$programs, streams, two boards, household, story" ;;
+    cortex-m4) say "$programs, streams, tasks, two boards, traps, household, story" ;;
+    cortex-m55) say "$programs, tasks, traps, household, story" ;;
     *) say "$programs, household, story" ;;
   esac
 }
@@ -264,7 +265,8 @@ on_board() {  # board
     rv32imac) programs="$programs ${ALL:+example}" ;;
     rv32imafc) programs="$programs example" ;;
     cortex-m0plus) programs="$programs streams household_int8" ;;
-    cortex-m4) programs="$programs streams" ;;
+    cortex-m4) programs="$programs streams tasks" ;;
+    cortex-m55) programs="$programs tasks" ;;
   esac
   case " $application_boards " in *" $1 "*)
     programs="$programs household household_int8 household_floats"
@@ -280,7 +282,7 @@ on_board() {  # board
     arguments=''
     [ $program != story ] || arguments=$story_tokens
     how=run
-    [ $program != streams ] || how=count
+    case $program in streams | tasks) how=count ;; esac
     sh $board $how "$1" "$work/$1.$program" $arguments >"$work/$1.$program.txt"
     status=$?
     cat "$work/$1.$program.txt"
@@ -289,6 +291,7 @@ on_board() {  # board
     case $program in household* | story | example) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
   [ "$1" != cortex-m4 ] || two_boards "$1" || return
+  case "$1${ALL:+ all}" in cortex-m4* | cortex-m55* | 'cortex-m7 all' | 'cortex-m33 all') sh tests/scripts/check_tasks.sh "$1" "$work" && sh tests/scripts/check_strict.sh "$1" "$work" || return ;; esac
   case $programs in
     *story*) say "actions, scores and text as on this machine" ;;
     *household_floats*) say "actions and scores as on this machine; no model in $models for a story" ;;

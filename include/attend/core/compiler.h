@@ -24,6 +24,15 @@
 #define ATTEND_ASSEMBLY 0
 #endif
 
+// Without -mno-unaligned-access, ATTEND_ALIGNED has to keep GCC from joining bytes of structs and arrays to words.
+#if defined(ATTEND_ALIGNED) && defined(__ARM_FEATURE_UNALIGNED)
+#if defined(__clang__)
+#error "attend: ATTEND_ALIGNED needs -mno-unaligned-access with Clang, which otherwise makes words of bytes at any address"
+#endif
+#pragma GCC optimize("no-store-merging,no-tree-slp-vectorize,no-tree-loop-vectorize,no-tree-loop-distribute-patterns")
+#pragma GCC optimize("no-expensive-optimizations")
+#endif
+
 // Visual C++ says 199711 in __cplusplus unless it is told otherwise.
 #if defined(_MSVC_LANG)
 #define ATTEND_CPLUSPLUS _MSVC_LANG

@@ -200,7 +200,7 @@ inline constexpr size_t call_stack_bytes = 224;
 #endif
 
 #if ATTEND_EMBEDDED
-inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 960 : 704;
+inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 960 : 720;
 #else
 inline constexpr size_t linear_stack_bytes = 7168;
 #endif
@@ -214,7 +214,7 @@ inline constexpr size_t integer_linear_stack_bytes = 10752;
 #endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 336 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
-inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) == 8 ? 832 : 512;
+inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) == 8 ? 832 : 656;
 
 // stack_bytes is the most stack that core::Floats::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC
 // compiles it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the

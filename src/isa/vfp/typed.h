@@ -70,7 +70,7 @@ struct VfpTyped : Scalar {
   enum Format { half, bfloat, byte };
 
   // Words of groups that lie in rows are aligned for halves.
-#ifdef __ARM_FEATURE_UNALIGNED
+#if defined(__ARM_FEATURE_UNALIGNED) && !defined(ATTEND_ALIGNED)
   static constexpr bool loads_words_anywhere = true;
 #else
   static constexpr bool loads_words_anywhere = false;
