@@ -26,7 +26,7 @@ runs() { # name what
 aligned=-DATTEND_ALIGNED
 [ "$board" != cortex-m55 ] || aligned=-mno-unaligned-access
 for how in $aligned ${ALL:+-mno-unaligned-access}; do
-  succeeds "$board $how: compiles" image "aligned$how" $how '' '' && runs "aligned$how" "$board $how: nothing is trapped"
+  succeeds "$board $how: compiles" image "aligned$how" "$how" '' '' && runs "aligned$how" "$board $how: nothing is trapped"
 done
 
 # By r9 code that is independent of its position finds its data, as -msingle-pic-base says; start-up code leaves it alone.

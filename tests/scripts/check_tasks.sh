@@ -20,7 +20,7 @@ for helper in __aeabi_idiv __aeabi_idivmod __aeabi_uidiv __aeabi_uidivmod __aeab
 for helper in i2d ui2d f2d d2f d2iz d2uiz dadd dsub dmul ddiv dcmpeq dcmplt dcmple dcmpge dcmpgt dcmpun; do known="$known __aeabi_$helper=64"; done
 
 # deepest INDIRECT PATTERN FILES: the most stack of functions of these files whose names have the pattern, where a call through a pointer takes INDIRECT.
-# shellcheck disable=SC2086
+# shellcheck disable=SC2002,SC2046,SC2086
 deepest() {
   roots=$(cat $(echo "$notes" | grep -E "$3") | sed -n 's/^node: { title: "\([^":]*:\)*\([^":]*\)" label: "[^"]*bytes.*/\2/p' | grep -E "$2" | sort -u | tr '\n' ' ')
   awk -v known="$known" -v indirect="$1" -v roots="$roots" -f tests/support/stack.awk $notes >/dev/null 2>"$build/unknown"
