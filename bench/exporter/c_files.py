@@ -124,7 +124,7 @@ static attend_status remember({self.parameters(True)}) {{
 attend_status {name}_append_silently({self.parameters(True)}) {{
   const attend_status status = remember({self.arguments(True)});
   if (status == ATTEND_OK) ++{name}_position;
-{self.receipt(False)}  return status;
+{self.receipt(False, 'status == ATTEND_OK')}  return status;
 }}
 
 ''' if split else ''

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Tuple
 Sizes = Tuple[int, int]
 
 # The processors that are no embedded ones: the condition of include/attend/core/config.h.
-IS_HOST = """defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__riscv_v) || \\
-    (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')"""
+IS_HOST = """(defined(ATTEND_EMBEDDED) && !ATTEND_EMBEDDED) || \\
+    (!defined(ATTEND_EMBEDDED) && (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__riscv_v) || \\
+                                   defined(__wasm_simd128__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')))"""
 ALIGNMENT = 64                    # ATTEND_ALIGNMENT
 PROJECTION: Sizes = (278528, 1024)  # ATTEND_PROJECTION_WORKSPACE_SIZE, and what boards need
 MOST_TOKENS = 536870912           # ATTEND_MAX_TOKENS

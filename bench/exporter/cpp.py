@@ -221,7 +221,7 @@ attend::Status remember({self.parameters(True)}) {{
 attend::Status append({self.parameters(True)}) {{
   const attend::Status status = remember({self.arguments(True)});
   if (status == attend::Status::ok) ++caches.position;
-{self.receipt(False)}  return status;
+{self.receipt(False, 'status == attend::Status::ok')}  return status;
 }}
 
 ''' if split else ''

@@ -29,7 +29,7 @@ def items(program: Program) -> List[Item]:
     seen = [(-1, view) for view in program.inputs]
     seen += [(index, step.writes) for index, step in enumerate(program.steps) if step.writes.is_dense() and not isinstance(step, CacheAppend)]
     places = [LOCATING * i // len(seen) for i in range(len(seen) + 1)]
-    return [Item(step, view, at, end - at) for (step, view), at, end in zip(seen, places, places[1:])]
+    return [Item(step, view, at, min(end - at, 32)) for (step, view), at, end in zip(seen, places, places[1:])]
 
 
 def described(program: Program, tokenwise: Optional[Program], surface: str) -> str:
@@ -60,8 +60,8 @@ class Receipts:
         return f'receipt_{kind}({item.step}, {item.at}, {item.width}, {numbers}, {item.view.count}{bytes});'
 
     @staticmethod
-    def end(outputs: bool) -> str:
-        return f'  receipt_end({int(outputs)});\n'
+    def end(outputs: bool, condition: str = '') -> str:
+        return f'  {condition and f"if ({condition}) "}receipt_end({int(outputs)});\n'
 
 
 def source(calls: str, observer: str) -> str:

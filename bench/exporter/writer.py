@@ -159,9 +159,9 @@ class Writer:
         seen_by = [f'  if (observe) observe(context, {index}, {seen}, {y.count}, {y.array.itemsize});'] if y.is_dense() else []
         return '\n'.join([about, *('  ' + line for line in lines), *seen_by])
 
-    def receipt(self, outputs: Optional[bool] = None) -> str:
+    def receipt(self, outputs: Optional[bool] = None, condition: str = '') -> str:
         """Lines: the beginning of a receipt and, where it is known whether outputs are computed, its end."""
-        return '' if self.receipts is None else self.receipts.begin if outputs is None else self.receipts.end(outputs)
+        return '' if self.receipts is None else self.receipts.begin if outputs is None else self.receipts.end(outputs, condition)
 
     @staticmethod
     def wrapped(text: str) -> str:

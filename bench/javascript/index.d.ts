@@ -104,6 +104,7 @@ export interface CacheOptions {
   kvHeads?: number;
   headDim: number;
   valueDim?: number;
+  /** Of a ring 0: positions go on to 2^29. */
   maxTokens: number;
   /** Of keys and values, or [of keys, of values]. */
   format?: Format | [Format, Format];

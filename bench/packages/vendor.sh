@@ -51,9 +51,6 @@ for name in $(grep 'libattend\.a' "$work/trace" | grep -oE '[A-Za-z0-9_]+\.o' | 
   for source in src/*/"${name%.o}.cpp"; do [ ! -e "$source" ] || sources="$sources $source"; done
 done
 [ -n "$sources" ] || fail 'the program needs nothing of the library'
-# No program calls it: it stops builds whose flags reserve what assembly uses.
-# shellcheck disable=SC2086
-$cxx $flags -E -dM -x c++ /dev/null | grep -q __thumb2__ && sources="src/backend/assembly.cpp$sources"
 # shellcheck disable=SC2086
 $cxx $flags -std=c++17 -Iinclude -MM $sources >"$work/sources.d" || exit 1
 

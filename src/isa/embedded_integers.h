@@ -4,7 +4,7 @@
 namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerScalar;
 }
-#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#elif ATTEND_EMBEDDED && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
 #include "helium/integer_softmax.h"
 #include "helium/integers.h"
 namespace attend::ATTEND_ISA {

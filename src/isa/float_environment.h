@@ -55,7 +55,7 @@ struct FloatControl {
 struct FloatControl {
   using Word = uint32_t;
   static constexpr Word usual = 0;
-#if !ATTEND_EMBEDDED
+#if !ATTEND_EMBEDDED && !(defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M')
   static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
 #elif __ARM_ARCH >= 8
   // The same without traps. In the place of lengths, a processor with Helium has what must stay, also where code does without

@@ -32,7 +32,7 @@ def receipt_of(arrays, outputs):
         digests.append(digest)
         width = 48 * (i + 1) // len(arrays) - 48 * i // len(arrays)
         bits += f'{mixed(digest):032b}'[:width]
-    return int(bits, 2) << 16 | mixed(digest) >> 16 & 0xfffe | outputs, digests
+    return int(bits.ljust(48, '0'), 2) << 16 | mixed(digest) >> 16 & 0xfffe | outputs, digests
 
 
 infinite, nan = float('inf'), float('nan')

@@ -55,6 +55,8 @@ const one = (count) => new Float32Array(count).fill(1), [five, none, two] = [one
 const gives = (what, count, { output, lse }) => check(output.length === count && output.every((number) => number === 0) && lse.every((number) => number === -Infinity), what, output);
 const over = (query, key, more) => attend.attention(query, key, key instanceof attend.Cache ? null : key, { ...narrow, lse: true, ...more });
 const bare = new attend.Cache({ headDim: 4, maxTokens: 9 }).append(none, none);
+check(new attend.Cache({ headDim: 4, maxTokens: 0, windowKeys: 3 }).append(two, two).tokens === 2, 'a ring without a capacity takes tokens');
+refused('a cache without a capacity', () => new attend.Cache({ headDim: 4, maxTokens: 0 }), 'maxTokens');
 gives('no keys', 8, over(two, none));
 gives('no keys, causal', 8, over(two, none, { causal: true, offset: 0 }));
 refused('no keys, causal, without an offset', () => over(two, none, { causal: true }), 'offset');

@@ -120,7 +120,8 @@ def keys_elsewhere(numpy, draw):
     check(len(cache) == 39 and cache.nbytes > 64 * 23 * 4, 'truncate')
     same('a shorter cache', attend.attention(query, cache, causal=True), attend.attention(query, key[:, :39], value[:, :39], causal=True, offset=36))
 
-    ring = attend.Cache(2, 16, 64, value_dim=7, window_keys=16, sink_tokens=2)
+    ring = attend.Cache(2, 16, 0, value_dim=7, window_keys=16, sink_tokens=2)
+    check(ring.max_tokens == 2 ** 29, 'a ring without a capacity')
     for token in range(40):
         ring.append(key[:, token:token + 1], value[:, token:token + 1])
     windowed = dict(window=(10, 0), sink_tokens=2)

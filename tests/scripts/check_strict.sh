@@ -43,7 +43,7 @@ fi
 for reserved in -ffixed-r8 -ffixed-r9 -ffixed-r10 -ffixed-r11 '-fpic -msingle-pic-base'; do
   what="$board: $reserved alone stops, and says what to do"
   # shellcheck disable=SC2086
-  if $cxx $flags $reserved -std=c++17 -Os -Iinclude -c src/backend/assembly.cpp -o "$build/reserved.o" >"$build/log" 2>&1; then
+  if $cxx $flags $reserved -std=c++17 -Os -Iinclude -c src/backend/target.cpp -o "$build/reserved.o" >"$build/log" 2>&1; then
     fail "$what" "it compiles"
   elif grep -q 'attend: reserved registers: -DATTEND_FIXED_REGISTERS' "$build/log"; then
     ok "$what"

@@ -3,7 +3,7 @@ struct Half {
   static constexpr int query_heads = 4, kv_heads = 2;
   static constexpr double head_dim = 64;
 };
-attend::Query<Half> query;
+attend::Query<Half> half;
 //! array_of_negative_tokens: attend: an array needs at least 1 token
 struct Wrong {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;

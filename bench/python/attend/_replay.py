@@ -13,7 +13,8 @@ AFTER = 64     # tokens after the first that differs, which are asked for the st
 class Replay(NamedTuple):
     """What came of it. token: the first that differs, None where all is equal. item: of that token, a dict with its step (-1: an input), what it is, its
     name, type and count; layer: of that name, where it has one. is_exact: the step is named by the digests of steps; otherwise by bits of
-    receipts: of `differing` tokens that differ, from that one on, `agreeing` do so first at this step, and none before it. began_anew:
+    receipts: of `differing` tokens that differ, from that one on, `agreeing` do so first at this step, and none before it; own_step: where that token's
+    own receipt first differs, if that is later. began_anew:
     from that token on all is as after clear(). bits, numbers: how many of that step's differ, and first_number: which is the first,
     where they were given."""
 
@@ -24,6 +25,7 @@ class Replay(NamedTuple):
     is_exact: bool = False
     differing: int = 0
     agreeing: int = 0
+    own_step: Optional[int] = None
     began_anew: bool = False
     bits: Optional[int] = None
     numbers: Optional[int] = None
@@ -49,6 +51,8 @@ class Replay(NamedTuple):
         if not self.is_exact:
             lines.append(f'  by the bits of receipts: {self.agreeing} of {self.differing} tokens that differ from here on do so first at this step; a fault '
                          'that came only once may lie a step or two before it, and the digests of steps tell (--steps)')
+        if self.own_step is not None:
+            lines.append(f'  the receipt of token {self.token} itself differs first at step {self.own_step}, later ones at the step above: one fault that stays, or two')
         if self.began_anew:
             lines.append('  from here on the device computes as after clear(): its memory was lost, or the program began anew')
         if self.bits is not None:
@@ -81,8 +85,9 @@ def replay(folder: Any, inputs: Any, receipts: Any, *, steps: Any = None, number
         token, item = found or (token, item)
     if token is None or item is None:
         return Replay(program.name, len(given))
-    result = Replay(program.name, len(given), token, program.items(comparison.kind_of(token))[item], is_exact, len(items), items.count(item),
-                    comparison.began_anew_at(token))
+    all_items = program.items(comparison.kind_of(token))
+    own = None if is_exact or items[0] <= item else all_items[items[0]]['step']
+    result = Replay(program.name, len(given), token, all_items[item], is_exact, len(items), items.count(item), own, comparison.began_anew_at(token))
     return result if numbers is None else result._replace(**comparison.bits_of(pathlib.Path(numbers).read_bytes(), token, item))
 
 
@@ -110,6 +115,9 @@ def rows_of(program: ReceiptProgram, data: bytes, count: int) -> Any:
 class Comparison:
     def __init__(self, program: ReceiptProgram, rows: List[bytes], given: List[int], kind: str, begins: Any):
         self.program, self.rows, self.given, self.kind, self.begins = program, rows, given, kind, begins
+        outside = [token for token in begins if not 0 <= token < len(given)]
+        if outside:
+            raise AttendError(f'begins: there is no token {outside[0]}; expected 0 to {len(given) - 1}')
 
     def kind_of(self, token: int) -> str:
         """The lowest bit tells whether outputs were computed."""
