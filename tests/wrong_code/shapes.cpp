@@ -1,9 +1,10 @@
 //! extent_of_double: attend: the constants of shapes and sizes are of type int
-struct Half {
+struct Wrong {
   static constexpr int query_heads = 4, kv_heads = 2;
   static constexpr double head_dim = 64;
 };
-attend::Query<Half> half;
+attend::Query<Wrong> wrong;
+
 //! array_of_negative_tokens: attend: an array needs at least 1 token
 struct Wrong {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
