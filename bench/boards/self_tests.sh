@@ -48,6 +48,7 @@ common=$objects
 run() { # program image
   last_line="^$1: [0-9]+ passed, [0-9]+ failed"
   case $RUN in *'{}'*) command=$(printf '%s' "$RUN" | sed "s|{}|$2|g") ;; *) command="$RUN $2" ;; esac
+  : >"$folder/$1.txt" # the last run's last line is not this one's
   timeout "$seconds" sh -c "$command" </dev/null >"$folder/$1.txt" 2>&1 &
   runner=$!
   while kill -0 $runner 2>/dev/null && ! grep -aqE "$last_line" "$folder/$1.txt"; do sleep 0.2; done
