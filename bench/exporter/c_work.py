@@ -75,7 +75,7 @@ def host_floats(shape: Shape, rows: int, keys: int, options: bool) -> int:
 def option_floats(shape: Shape, row_block: int) -> int:
     """core::EmbeddedOptionMemory."""
     rows = min(row_block, 16)
-    numbers = PANEL * max(shape.head_dim, PANEL)
+    numbers = PANEL * max(shape.head_dim, PANEL if row_block < 8 else 64)
     of_rows = rows * (18 + 3 + PANEL + shape.value_dim + CHAIN + shape.head_dim + shape.levels * (shape.value_dim + 2))
     return of_rows + shape.value_dim + numbers
 

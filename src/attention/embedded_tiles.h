@@ -151,7 +151,8 @@ class EmbeddedTiles {
   ATTEND_NOINLINE void add_widened(int key) {
     keys_.for_each_unit(key, seen_.from, seen_.to,
                         [&](int first, int begin, int end) { scale_rows(keys_.value_scales(), first, begin, end); });
-    const int column_limit = int(core::EmbeddedOptionMemory::most_numbers(problem().head_dim) / chain_keys);
+    const int column_limit =
+        int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
     for (int column = 0; column < problem().value_dim; column += column_limit) {
       const int columns = at_most(problem().value_dim - column, column_limit);
       keys_.for_each_unit(key, seen_.from, seen_.to, [&](int first, int begin, int end) {
@@ -206,7 +207,7 @@ template <class Isa, class Rows, class Keys>
 void add_run(const Rows& rows, const Keys& keys, float* const& to, const float* weights, int place, int count) {
   const core::Problem& problem = rows.problem();
   const bool floats = keys.value_format() == core::Format::float32;
-  const int room = int(core::EmbeddedOptionMemory::most_numbers(problem.head_dim)) / panel_keys;
+  const int room = int(core::EmbeddedOptionMemory::most_numbers(problem.row_block, problem.head_dim)) / panel_keys;
   Chains chains;
   chains.rows = 1;
   chains.to = &to;

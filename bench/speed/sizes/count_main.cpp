@@ -370,6 +370,9 @@ int firmware::run() {
   count(64, 32, true);
   count(128, 64, false);
   count(128, 64, true);
+  count(64, 16, false);
+  count(64, 16, true);
+  count_integers(64, 16);
   count_integers(64, 32);
   count_integers(128, 64);
   count_different_integers();

@@ -130,6 +130,8 @@ measure() {  # board level
   done >"$folder/option_stack.text"
   sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
   sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return
+  # shellcheck disable=SC2046
+  $(sh "$board" compiler "$1") $(sh "$board" flags "$1") "$2" -std=c++17 -Iinclude -c "$here/ram.cpp" -o "$folder/ram.o" || return
   nothing=$(flash "$folder/nothing")
   {
     for program in prefill decode both options $kinds; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
@@ -141,6 +143,7 @@ measure() {  # board level
     for call in core prefill decode options linear multi_head multi_head_option integer integer_option; do
       echo "promised_$call $(symbols "$folder/bench_speed_sizes_size_main.cpp.o" . "^${call}_stack\$")"
     done
+    for name in keyword_cache keyword_work motion_cache motion_work story_cache story_work; do echo "ram_$name $(symbols "$folder/ram.o" . "^ram_$name\$")"; done
     sed 's/^/painted_/' "$folder/painted.text"
     awk '{ print "per_mac_" $1 "_" $2, $3 }' "$folder/count.text"
   } >"$folder/figures"

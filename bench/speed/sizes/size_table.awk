@@ -61,15 +61,15 @@ function projections_row(    format) {
 
 function integers() {
   if (kind == "markdown") {
-    print "\n## Integers\n\n| target | integers, instructions per multiply-accumulate: 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |"
+    print "\n## Integers\n\n| target | integers, instructions per multiply-accumulate: 64 × 16 / 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |"
     print "| --- | --- | --- | --- | --- |"
   } else {
-    print "\nintegers, instructions per multiply-accumulate at -O2: 64x32 / 128x64; projection of one token / each of 16; flash at -Os: arrays / ring / projection; stack of the same"
+    print "\nintegers, instructions per multiply-accumulate at -O2: 64x16 / 64x32 / 128x64; projection of one token / each of 16; flash at -Os: arrays / ring / projection; stack of the same"
   }
   for (i = 1; i <= count; ++i) {
     board = boards[i]
     printf kind == "markdown" ? "| %s | %s | %s | %s | %s |\n" : "%-14s %s; %s; %s; %s\n", board,
-      list("-O2", "per_mac_", "64x32_integer 128x64_integer"), list("-O2", "per_mac_project_", "integer integer_16"),
+      list("-O2", "per_mac_", "64x16_integer 64x32_integer 128x64_integer"), list("-O2", "per_mac_project_", "integer integer_16"),
       list("-Os", "flash_", "integer integer_ring project_integer"), list("-Os", "stack_", "integer integer_ring project_integer")
   }
 }
@@ -100,6 +100,19 @@ function c_surface() {
   }
 }
 
+function memory() {
+  if (kind == "markdown") {
+    print "\n## RAM of three models\n\n| target | keyword: cache / work | motion | story |\n| --- | --- | --- | --- |"
+  } else {
+    print "\nRAM, cache / work of one token: keyword; motion; story"
+  }
+  for (i = 1; i <= count; ++i) {
+    board = boards[i]
+    printf kind == "markdown" ? "| %s | %s | %s | %s |\n" : "%-14s %s; %s; %s\n", board,
+      list("-Os", "ram_keyword_", "cache work"), list("-Os", "ram_motion_", "cache work"), list("-Os", "ram_story_", "cache work")
+  }
+}
+
 function projections_head() {
   if (kind == "markdown") {
     print "\n## Projections\n\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows / int4 / int4 rows " \
@@ -125,17 +138,17 @@ function kinds_head() {
 }
 
 function markdown_row() {
-  printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", board,
+  printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", board,
     list("-Os", "flash_", "prefill decode both"), list("-O2", "flash_", "prefill decode both"), get("-Os", "ram"),
     list("-Os", "stack_", "prefill decode"), list("-O2", "stack_", "prefill decode"),
-    list("-O2", "per_mac_64x32_", "arrays cache"), list("-O2", "per_mac_128x64_", "arrays cache")
+    list("-O2", "per_mac_64x16_", "arrays cache"), list("-O2", "per_mac_64x32_", "arrays cache"), list("-O2", "per_mac_128x64_", "arrays cache")
 }
 
 END {
   if (kind == "markdown") {
     print "## Plain calls\n\n| target | flash -Os: prefill / decode / both | flash -O2 | static RAM | stack -Os: prefill / decode | stack -O2 " \
-      "| instructions, 64 × 32: arrays / cache | 128 × 64 |"
-    print "| --- | --- | --- | --- | --- | --- | --- | --- |"
+      "| instructions, 64 × 16: arrays / cache | 64 × 32 | 128 × 64 |"
+    print "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
   } else {
     printf "%-18s %39s %5s %35s %36s\n", "", "flash, bytes ------------------------", "", "stack, bytes: bound, then measured",
       "instructions per multiply-accumulate"
@@ -166,4 +179,5 @@ END {
   layers()
   integers()
   c_surface()
+  memory()
 }

@@ -53,7 +53,7 @@ struct EmbeddedMemory {
 //   scores   [rows][chain_keys]
 //   queries  [rows][head_dim]
 //   numbers  a panel of keys, or some columns of a chain's values, widened or brought together: as many columns as the panel
-//            has room for, at least 4
+//            has room for, at least 4, and 16 where it is done for many rows
 //   nodes    [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), their denominator and maximum
 struct EmbeddedOptionMemory {
   static constexpr int most_rows = 16;
@@ -66,7 +66,7 @@ struct EmbeddedOptionMemory {
         scores(chain + value_dim),
         queries(scores + ptrdiff_t(detail::smaller(row_block, most_rows)) * chain_keys),
         numbers(queries + detail::smaller(row_block, most_rows) * ptrdiff_t(head_dim)),
-        nodes(numbers + most_numbers(head_dim)) {}
+        nodes(numbers + most_numbers(row_block, head_dim)) {}
 
   [[gnu::always_inline]] constexpr ptrdiff_t end(int row_block, int value_dim, int levels) const {
     return nodes + detail::smaller(row_block, most_rows) * (ptrdiff_t(value_dim) + 2) * levels;
@@ -75,8 +75,8 @@ struct EmbeddedOptionMemory {
   [[gnu::always_inline]] static constexpr ptrdiff_t state_floats(int value_dim) {
     return state_head + panel_keys + ptrdiff_t(value_dim);
   }
-  [[gnu::always_inline]] static constexpr ptrdiff_t most_numbers(int head_dim) {
-    return panel_keys * ptrdiff_t(detail::larger(head_dim, 4 * chain_keys / panel_keys));
+  [[gnu::always_inline]] static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
+    return panel_keys * ptrdiff_t(detail::larger(head_dim, (row_block < 8 ? 4 : 16) * chain_keys / panel_keys));
   }
 };
 
