@@ -1,10 +1,8 @@
 // Assembly for Cortex-M4, M7, M33, M55 and, in Thumb state, Cortex-R names registers up to r11, and flags that reserve one of
 // them (-ffixed-r8 to -ffixed-r11, -msingle-pic-base, Clang's -frwpi) have no macro. So each statement here leaves the compiler
 // one of these to choose, and does not compile where it cannot. With -DATTEND_FIXED_REGISTERS for all sources there is no such
-// assembly. The function has no instructions, and nothing calls it; it stands beside the assembly, so that it is compiled with it.
+// assembly. Nothing calls the function, and linkers drop it; list.h includes it, so that it is compiled with the assembly.
 #pragma once
-
-#include "list.h"
 
 #if ATTEND_ASSEMBLY && ATTEND_EMBEDDED && defined(__thumb2__) && !defined(ATTEND_FIXED_REGISTERS) && \
     (ATTEND_VFP || ATTEND_HELIUM || defined(__ARM_FEATURE_SIMD32))

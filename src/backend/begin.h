@@ -3,7 +3,6 @@
 //
 // The headers that are listed here and in body.h have neither guards nor includes, and none opens a namespace, as those of
 // isa/<set>/ do: each stands behind what it uses. Every instruction set takes both lists anew, also where a file holds several.
-#include "assembly.h"
 #include "list.h"
 
 namespace attend::ATTEND_ISA {

@@ -47,6 +47,8 @@
 #endif
 #define ATTEND_TARGET_IS_HOST (ATTEND_NEON || ATTEND_RVV || ATTEND_SIMD128)
 
+#include "assembly.h"
+
 // The sets of x86 that are chosen at run time. GCC for 64-bit Windows keeps values of 32 bytes and more on a stack that is
 // aligned to 16, and they fault: it gets none that has such.
 #define ATTEND_X86_SETS (ATTEND_X86 && !ATTEND_EMBEDDED)
