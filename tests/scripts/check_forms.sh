@@ -16,14 +16,14 @@ bare='-ffreestanding -fno-exceptions -Os'
 
 # made NAME "PLATFORM…" SET COMPILER FLAG…: the library, the programs and their platform; its kernels must be the set's.
 made() {
-  name=$1 platform=$2 set=$3
+  name=$1 beside=$2 set=$3
   shift 3
   folder=$build/$name
   needs "$1" "${package:-gcc-arm-none-eabi}" || return
   cxx=$1
   shift
   succeeds "$name: every source compiles" \
-    compile_all "$folder" "$(ls src/*/*.cpp) tests/boards/digests_main.cpp tests/boards/options_main.cpp $platform" -std=c++17 -Iinclude "$@" || return
+    compile_all "$folder" "$(ls src/*/*.cpp) tests/boards/digests_main.cpp tests/boards/options_main.cpp $beside" -std=c++17 -Iinclude "$@" || return
   nothing_in "$(grep -q "_ZN6attend[0-9]*${set}7Backend3runE" "$folder/target.o" || echo "they are not")" "$name: its kernels are $set"
   case $* in *ATTEND_EMBEDDED=0*) embedded=false ;; *) embedded=${form:-true} ;; esac
   printf '#include <attend/core/config.h>\nstatic_assert(attend::config::embedded == %s, "the form");\n' $embedded >"$build/form.cpp"
