@@ -10,8 +10,12 @@ browser_found() {
     missing "$1" "apt-get install chromium nodejs npm"
     return 1
   fi
-  [ -d "$NODE_MODULES/axe-core" ] && [ -d "$NODE_MODULES/puppeteer-core" ] && return
   mkdir -p build/browser
-  npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --silent puppeteer-core@24.10.0 axe-core@4.10.3 >"$build/log" 2>&1 ||
-    { fail "$1" "npm cannot fetch puppeteer-core and axe-core" && return 1; }
+  # Checks that run side by side share them: the first fetches, the others wait.
+  (
+    flock 9
+    [ ! -e build/browser/fetched ] || exit 0
+    npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --silent puppeteer-core@24.10.0 axe-core@4.10.3 >"$build/log" 2>&1 &&
+      : >build/browser/fetched
+  ) 9>build/browser.lock || { fail "$1" "npm cannot fetch puppeteer-core and axe-core" && return 1; }
 }
