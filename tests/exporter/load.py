@@ -13,28 +13,14 @@ import numpy
 import onnx
 
 import attend
+import cases
 from attend.exporter import export
+from cases import ok, refused
 from models import MODELS, Builder
 
 cxx, folder, archive = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
-failed = 0
-
-
-def ok(what, right, why=''):
-    global failed
-    failed += not right
-    print(f'ok   {what}' if right else f'FAIL {what}: {why}', flush=True)
-
-
-def refused(what, text, call):
-    try:
-        call()
-        ok(what, False, 'it was taken')
-    except attend.AttendError as error:
-        ok(what, text in str(error), f'expected "{text}", found "{error}"')
-
 
 library, notes, stand_in = (folder / each for each in ('library.o', 'notes', 'compiler'))
 subprocess.run(['ld', '-r', '--whole-archive', archive, '-o', str(library)], check=True)
@@ -144,4 +130,4 @@ header.write_text(header.read_text().replace('const float', 'const double'))
 refused('a header that is not understood', 'export the model again', lambda: attend.load(folder / 'two'))
 header.write_text('namespace two {\n}\n')
 refused('a header without run()', 'declares no run()', lambda: attend.load(folder / 'two'))
-sys.exit(failed > 0)
+sys.exit(cases.failed > 0)

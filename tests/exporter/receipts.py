@@ -14,8 +14,10 @@ import subprocess
 import sys
 
 import attend
+import cases
 from attend._replay_program import ReceiptProgram
 from attend.exporter import export
+from cases import ok, refused
 from receipts_definition import check_definition
 from receipts_models import check_kinds
 from receipts_faults import flipped, library_with, step_of
@@ -25,23 +27,6 @@ board = sys.argv[4] if len(sys.argv) > 4 else None
 example = pathlib.Path('bench/exporter/examples/keywords')
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
-failed = 0
-
-
-def ok(what, right, why=''):
-    global failed
-    failed += not right
-    print(f'ok   {what}' if right else f'FAIL {what}: {why}', flush=True)
-    return right
-
-
-def refused(what, text, call):
-    try:
-        call()
-        ok(what, False, 'it was taken')
-    except attend.AttendError as error:
-        ok(what, text in str(error), f'expected "{text}", found "{error}"')
-
 
 check_definition(ok, cxx, folder)
 
@@ -270,4 +255,4 @@ refused('a folder without receipts', 'has no receipts.json', lambda: attend.repl
 refused('a folder that has changed', 'the self-test of', lambda: attend.replay(folder / 'int8', inputs, reset.receipts))
 (folder / 'int8/model.cpp').write_text(in_int8)
 print(f'{named} of {len(faults)} faults are named by token, layer and step; by 8 bytes a token alone the token of all, and the step of {by_bits}')
-sys.exit(failed > 0)
+sys.exit(cases.failed > 0)

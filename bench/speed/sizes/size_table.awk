@@ -59,57 +59,18 @@ function projections_row(    format) {
     list("-Os", "stack_", "project project_rows project_int8 project_int8_rows")
 }
 
-function integers() {
-  if (kind == "markdown") {
-    print "\n## Integers\n\n| target | integers, instructions per multiply-accumulate: 64 × 16 / 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |"
-    print "| --- | --- | --- | --- | --- |"
-  } else {
-    print "\nintegers, instructions per multiply-accumulate at -O2: 64x16 / 64x32 / 128x64; projection of one token / each of 16; flash at -Os: arrays / ring / projection; stack of the same"
-  }
+# A table of lists: its heads, and "level prefix name name …" of each column.
+function table(markdown, text, columns,    n, column, i, c, word) {
+  print (kind == "markdown" ? markdown : text)
+  n = split(columns, column, ";")
   for (i = 1; i <= count; ++i) {
     board = boards[i]
-    printf kind == "markdown" ? "| %s | %s | %s | %s | %s |\n" : "%-14s %s; %s; %s; %s\n", board,
-      list("-O2", "per_mac_", "64x16_integer 64x32_integer 128x64_integer"), list("-O2", "per_mac_project_", "integer integer_16"),
-      list("-Os", "flash_", "integer integer_ring project_integer"), list("-Os", "stack_", "integer integer_ring project_integer")
-  }
-}
-
-function layers() {
-  if (kind == "markdown") {
-    print "\n## A multi-head layer\n\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same | instructions over a cache, per weight and token: of a prompt of 64 / the token after it |"
-    print "| --- | --- | --- | --- |"
-  } else {
-    print "\nmulti-head layer, 4 heads of 32, weights of bytes, 64 tokens; at -Os: flash over a cache / over a ring of bytes; stack of the same; at -O2: instructions per weight and token, of a prompt of 64 / the token after it"
-  }
-  for (i = 1; i <= count; ++i) {
-    board = boards[i]
-    printf kind == "markdown" ? "| %s | %s | %s | %s |\n" : "%-14s %s; %s; %s\n", board,
-      list("-Os", "flash_", "layer layer_ring"), list("-Os", "stack_", "layer layer_ring"), list("-O2", "per_mac_layer_", "prompt token")
-  }
-}
-
-function c_surface() {
-  if (kind == "markdown") {
-    print "\n## The C surface\n\n| target | decode over a cache that is made at run time; flash -Os: plain / with all options |\n| --- | --- |"
-  } else {
-    print "\ndecode in C over a cache that is made at run time; at -Os: flash, plain / with all options"
-  }
-  for (i = 1; i <= count; ++i) {
-    board = boards[i]
-    printf kind == "markdown" ? "| %s | %s |\n" : "%-14s %s\n", board, list("-Os", "flash_c_", "plain options")
-  }
-}
-
-function memory() {
-  if (kind == "markdown") {
-    print "\n## RAM of three models\n\n| target | keyword: cache / work | motion | story |\n| --- | --- | --- | --- |"
-  } else {
-    print "\nRAM, cache / work of one token: keyword; motion; story"
-  }
-  for (i = 1; i <= count; ++i) {
-    board = boards[i]
-    printf kind == "markdown" ? "| %s | %s | %s | %s |\n" : "%-14s %s; %s; %s\n", board,
-      list("-Os", "ram_keyword_", "cache work"), list("-Os", "ram_motion_", "cache work"), list("-Os", "ram_story_", "cache work")
+    printf (kind == "markdown" ? "| %s" : "%-14s"), board
+    for (c = 1; c <= n; ++c) {
+      split(column[c], word, " ")
+      printf "%s%s", (kind == "markdown" ? " | " : c == 1 ? " " : "; "), list(word[1], word[2], substr(column[c], length(word[1] " " word[2] " ") + 1))
+    }
+    print (kind == "markdown" ? " |" : "")
   }
 }
 
@@ -176,8 +137,16 @@ END {
     board = boards[i]
     projections_row()
   }
-  layers()
-  integers()
-  c_surface()
-  memory()
+  table("\n## A multi-head layer\n\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same | instructions over a cache, per weight and token: of a prompt of 64 / the token after it |\n| --- | --- | --- | --- |",
+    "\nmulti-head layer, 4 heads of 32, weights of bytes, 64 tokens; at -Os: flash over a cache / over a ring of bytes; stack of the same; at -O2: instructions per weight and token, of a prompt of 64 / the token after it",
+    "-Os flash_ layer layer_ring;-Os stack_ layer layer_ring;-O2 per_mac_layer_ prompt token")
+  table("\n## Integers\n\n| target | integers, instructions per multiply-accumulate: 64 × 16 / 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |\n| --- | --- | --- | --- | --- |",
+    "\nintegers, instructions per multiply-accumulate at -O2: 64x16 / 64x32 / 128x64; projection of one token / each of 16; flash at -Os: arrays / ring / projection; stack of the same",
+    "-O2 per_mac_ 64x16_integer 64x32_integer 128x64_integer;-O2 per_mac_project_ integer integer_16;-Os flash_ integer integer_ring project_integer;-Os stack_ integer integer_ring project_integer")
+  table("\n## The C surface\n\n| target | decode over a cache that is made at run time; flash -Os: plain / with all options |\n| --- | --- |",
+    "\ndecode in C over a cache that is made at run time; at -Os: flash, plain / with all options",
+    "-Os flash_c_ plain options")
+  table("\n## RAM of three models\n\n| target | keyword: cache / work | motion | story |\n| --- | --- | --- | --- |",
+    "\nRAM, cache / work of one token: keyword; motion; story",
+    "-Os ram_keyword_ cache work;-Os ram_motion_ cache work;-Os ram_story_ cache work")
 }

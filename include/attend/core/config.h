@@ -66,9 +66,9 @@ static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DB
 #endif
 
 // Embedded processors, short of memory, take the embedded form of the algorithm, hosts the other. The target alone decides,
-// or a macro that the whole build has, because sizes of objects depend on it: on real-time processors (Cortex-R), where their
-// memory is a host's, ATTEND_EMBEDDED=0; ATTEND_EMBEDDED=1 anywhere. Other compilers take the embedded form, but for Visual
-// C++, whose programs may call what clang-cl has compiled.
+// or the macro ATTEND_EMBEDDED, 0 or 1, for the whole build, because sizes of objects depend on it: real-time processors
+// (Cortex-R) with much memory may take 0, any target 1. Other compilers take the embedded form, but for Visual C++, whose
+// programs may call what clang-cl has compiled.
 #if defined(ATTEND_EMBEDDED)
 #elif ATTEND_X86 || defined(_M_ARM64)
 #define ATTEND_EMBEDDED 0
