@@ -30,7 +30,7 @@ namespace attend {
 // The most stack that calls in integers take, append too, as prefill_stack_bytes. The second is for calls with options or a
 // RingCache, and for states.
 inline constexpr size_t integer_stack_bytes = config::integer_stack_bytes;
-inline constexpr size_t integer_option_stack_bytes = config::integer_option_stack_bytes + 512;
+inline constexpr size_t integer_option_stack_bytes = config::integer_option_stack_bytes;
 
 // The scale of a tensor: a number stands for scale * (number - zero_point).
 struct TensorScale {

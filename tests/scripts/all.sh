@@ -1,8 +1,7 @@
 #!/bin/sh
 # Runs every part of the tests and adds them up: tests/scripts/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built, and
 # BUILD_DIR/emulated are the same with every instruction set of x86, whatever the processor has.
-# ALL=1, before a release: the copied sources by the rules of C++14 too (they are C++11); integers' machine code at -O3 and on the M7 and
-# the M33; what ESP-IDF and Zephyr are handed as objects, not only read; exported models with optimisation, on more boards, and more damaged files.
+# ALL=1, before a release: integers' machine code at -O3 and on the M7 and the M33.
 # CHECKS: which scripts follow them; all, unless it is given. JOBS: how many parts run at a time.
 cxx=$1
 build=$2
@@ -10,7 +9,7 @@ log=$build/test.log
 # The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here,
 # and all of them in rest.sh with ALL=1.
 parts=${CHECKS+unit $CHECKS}
-parts=${parts:-exporter packages npm vendoring unit checked integers symbols consumers install wrong_code emulated c pages peers examples stack windows freestanding alone unsafe_math rooms}
+parts=${parts:-unit checked integers symbols consumers install wrong_code emulated c pages peers examples stack windows freestanding alone unsafe_math rooms}
 . tests/support/workers.sh
 
 # The stack at -O2 is rest.sh's, too.

@@ -5,7 +5,7 @@
 # a source could tell its compiler, its processor or the order of bytes, and poisons the words that are not ISO C++17: what is left
 # is what every compiler must have. Also what Visual C++ gets to see: its kernels, which have no assembly, run here as GCC's.
 #
-# The library of CXX is in BUILD_DIR. ALL=1: all four stand-ins, at -O0 and at -O3 with contraction, the host's form without vectors, and more targets, with what a
+# The library of CXX is in BUILD_DIR. ALL=1: four stand-ins on this machine, at -O0 and at -O3 with contraction, the host's form without vectors, and more targets, with what a
 # build can say about its floats: ATTEND_SOFT_FLOAT, ATTEND_SOFT_DOUBLE and ATTEND_FMA_OF.
 cxx=$1
 build=$2/check_iso library=$2/libattend.a
@@ -130,8 +130,6 @@ if [ -n "${ALL:-}" ]; then
   on_board cortex-m55 '-Os -DATTEND_SOFT_DOUBLE=1'
   big_endian s390x -static qemu-s390x tests/boards/hosted.cpp s390x-linux-gnu-g++
   big_endian aarch64_be '-static -nostdlib' qemu-aarch64_be 'tests/boards/linux.cpp bench/boards/memory.cpp' aarch64-linux-gnu-g++ -mbig-endian
-else
-  host clang-O0 -O0 "$clang"
 fi
 on_board cortex-m4 '-Os -DATTEND_SOFT_DOUBLE=1 -DATTEND_FMA_OF=multiply_add'
 cxx=$1

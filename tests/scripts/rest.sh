@@ -3,8 +3,8 @@
 #
 # A 24th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
 # all random problems of the wheel; the digests on older processors; that benchmarks run; sums over three processes; hot loops
-# within their limits; every emulated target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; the
-# stated errors; a story; the playground in a browser and the types of the npm package, for which npm fetches what they need; the
+# within their limits; every emulated target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; copied
+# folders; packages of all kinds; exported models; the stated errors; a story; the playground in a browser and the types of the npm package, for which npm fetches what they need; the
 # library optimised at link time, as one file of C++11, and by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
@@ -17,7 +17,7 @@
 # rv32imafc and AArch64, whose sources are then only read with them, and AArch64 freestanding at -Os; Clang's warnings for
 # Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with optimisation, and those of
 # large projections; that the playground's kernels compile to the same bytes twice; adapters with the optimisation that is
-# installed, each of their sources by itself, and what else check_adapters.sh, check_iso.sh and check_forms.sh say; and of targets what targets.sh says.
+# installed, each of their sources by itself; what else the scripts of packages, vendors, adapters, the exporter and forms say; and of targets what targets.sh says.
 # Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
 #
 # PART= is one of five parts that can run on machines beside each other: clang (with sanitizers), linux (its targets), boards (with sizes),
@@ -35,7 +35,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles accuracy ${ALL:+unit dialects} contracted typed_widths site playground distributed wheel board_tests vendor adapters types link_time unity iso forms benchmarks old_processors stack"
+parts="clang sanitized exporter packages vendoring tiles accuracy ${ALL:+unit dialects} contracted typed_widths site playground distributed wheel board_tests vendor adapters npm types link_time unity iso forms benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # share_of PART: which checks are PART= of it. What stands in none of them is found when all are run.
@@ -45,8 +45,8 @@ share_of() {
       clang | sanitized | contracted | typed_widths | dialects | link_time | unity | iso) share=clang ;;
       unit | old_processors | distributed | story) share=linux ;;
       tiles | stack | accuracy | board_tests | forms) share=boards ;;
-      benchmarks | vendor) share=vendors ;;
-      site | playground | wheel | adapters | types) share=products ;;
+      benchmarks | vendor | vendoring) share=vendors ;;
+      site | playground | exporter | packages | npm | wheel | adapters | types) share=products ;;
       *) echo "rest.sh: no part has $check" >&2 && exit 1 ;;
     esac
     [ "$share" != "${1:-$share}" ] || printf '%s ' "$check"
@@ -218,7 +218,7 @@ work_on() { # part
     stack) LEVELS=-O2 sh tests/scripts/check_stack.sh "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     distributed) distributed ;;
-    adapters | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
+    adapters | exporter | packages | npm | vendoring | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/scripts/check_site.sh "$cxx" "$build" ;;
     # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)

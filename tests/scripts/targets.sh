@@ -3,10 +3,10 @@
 #
 # What is missing is skipped, and the table names the package to install; where CI=true, that is a failure. CXX= is the host's
 # compiler, CLANG= another Clang than clang++, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run
-# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: the unit tests on s390x too, and on
-# RISC-V's vectors with all of their rooms, and compiled for 256 bits, and their operations so; the application's tests on each
-# of these; the typed surface on Armv7-A and s390x; the stack at -O0 and -Os on AArch64, Armv7-A and RISC-V of 64 bits; Clang's
-# big-endian AArch64; on each board all programs; all kinds of vendors' builds, and each source by itself in these.
+# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets. ALL=1: all compiled tests on AArch64, Armv7-A, s390x and
+# RISC-V's vectors, in place of those that look at kernels; these vectors compiled for 256 bits, too; the stack at -O0 and -Os on
+# AArch64, Armv7-A and RISC-V of 64 bits; Clang's big-endian AArch64; on each board all programs; all kinds of vendors' builds, and
+# each source by itself in these.
 # PART= linux, boards or vendors: these targets alone.
 build=${1:-build}
 work=$build/targets
@@ -19,7 +19,9 @@ story_tokens=100
 # What boards run, and those that execute the code of another one.
 programs='chains, outputs, specials, digests, options'
 few_programs="${ALL:+chains, outputs, specials, }digests, options"
-kernels="unit conformance ${ALL:+app}" # the rooms of tests without those of the surfaces
+# Of the compiled tests, what looks at kernels: operations, digests, options beside the definition, reads beyond an array.
+kernels='tests/unit/test_operations.cpp tests/conformance/test_digests.cpp tests/conformance/test_options.cpp'
+kernels="$kernels tests/conformance/test_guard.cpp tests/conformance/test_option_guard.cpp tests/conformance/test_integer_guard.cpp"
 # Those with a float unit and a C++ library run the application too.
 application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
 . tests/support/workers.sh
@@ -53,18 +55,19 @@ needs() {  # program package, and so on
   [ -z "$absent" ] || { say "apt-get install$absent"; exit $missing; }
 }
 
+of_kernels='operations, digests, options, guards, '
+[ -z "${ALL:-}" ] || of_kernels='compiled tests, '
 what() {
   case " $natives " in *" $1 "*) say "specials, digests, options, streams on this machine" && return ;; esac
   case $1 in
-    aarch64) say "unit and conformance tests, the stack, user-mode emulation" ;;
-    armv7-a) say "tests of the library, C${ALL:+ and C++}, the stack, emulation" ;;
+    aarch64 | armv7-a) say "${of_kernels}the stack, user-mode emulation" ;;
     rv64) say "specials, digests, options, streams, the stack, emulation" ;;
     s390x) say "specials, digests, options${ALL:+, all tests but accuracy}, emulation" ;;
     aarch64_be) say "digests, options without a C library${ALL:+, and Clang's}, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
-    rv64v) say "operations, conformance${ALL:+ and unit} tests${ALL:+; digests of 256 bits}" ;;
+    rv64v) say "${of_kernels}operations of 512 bits${ALL:+; digests of 256}" ;;
     vendor/gcc) say "copied folders, each kind of build, emulated" ;;
-    vendor/clang) say "copied folders, 8 kinds of build, emulated" ;;
+    vendor/clang) say "copied folders, each kind of build, emulated" ;;
     cortex-m0plus) say "$programs, streams; commands in int8" ;;
     cortex-m3 | rv32imac) say "$few_programs" ;;
     cortex-m7) say "$few_programs${ALL:+, household, story}" ;;
@@ -98,14 +101,16 @@ native() {  # backend
 
 # The suite of another Linux, with the library whose stack was looked at, which contracts where the compiler does. Extra flags are
 # the vendor's: which vector unit there is. The headers promise no stack for s390x, where every frame holds 160 bytes for the callee.
-unit() {  # triplet emulator extra-flags tests-to-leave-out rooms
+unit() {  # triplet emulator extra-flags tests-to-leave-out rooms-with-ALL
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1 library=''
   if [ "$1" != s390x-linux-gnu ]; then
     LEVELS="${ALL:+-O0 -Os }-O2" sh tests/scripts/check_stack.sh "$1-g++${3:+ $3}" "$folder" || return 1
     [ ! -d "$folder/levels/O2" ] || library=$(echo "$folder"/levels/O2/*.o)
   fi
-  make -j1 CXX="$1-g++" EXTRA="$3" TEST_ROOMS="$5" GROUPED=8 BUILD="$folder" ${library:+"LIBRARY=$library"} "$folder/unit" || return 1
+  tests=TEST_FILES=$kernels
+  [ -z "${ALL:-}" ] || tests=TEST_ROOMS=$5
+  make -j1 CXX="$1-g++" EXTRA="$3" TEST_ROOMS=none "$tests" GROUPED=8 BUILD="$folder" ${library:+"LIBRARY=$library"} "$folder/unit" || return 1
   run_unit "$folder" "$2 -L /usr/$1" "$4"
 }
 
@@ -153,8 +158,9 @@ rv64v() {
 # Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
 # warning with that compiler.
 vectors() {  # build-folder flags
-  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="conformance ${ALL:+unit app}" GROUPED=8 TEST_BUILD="$folder" BUILD="$1" \
-    "$1/unit"
+  tests=TEST_FILES=$kernels
+  [ -z "${ALL:-}" ] || tests='TEST_ROOMS=conformance unit app'
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS=none "$tests" GROUPED=8 TEST_BUILD="$folder" BUILD="$1" "$1/unit"
 }
 
 # shellcheck disable=SC2086
@@ -304,10 +310,10 @@ on_board() {  # board
 
 work_on() {  # target
   case $1 in
-    aarch64) unit aarch64-linux-gnu qemu-aarch64 '' "$accuracy_tests" "$kernels" ;;
-    armv7-a) arm_instructions && unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" "$kernels c${ALL:+ typed}" ;;
+    aarch64) unit aarch64-linux-gnu qemu-aarch64 '' "$accuracy_tests" 'unit conformance app' ;;
+    armv7-a) arm_instructions && unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" "unit conformance app c typed" ;;
     s390x)
-      other s390x && { [ -z "${ALL:-}" ] || unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels c typed"; }
+      other s390x && { [ -z "${ALL:-}" ] || unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" 'unit conformance app c typed'; }
       ;;
     i686) other i686 ;;
     rv64 | rv64v | aarch64_be | wasm32) "$1" ;;

@@ -206,10 +206,10 @@ inline constexpr size_t linear_stack_bytes = 7168;
 #endif
 #if ATTEND_EMBEDDED
 inline constexpr size_t integer_stack_bytes = sizeof(void*) == 8 ? 1408 : 1024;
-inline constexpr size_t integer_option_stack_bytes = sizeof(void*) == 8 ? 1664 : 1024;
+inline constexpr size_t integer_option_stack_bytes = sizeof(void*) == 8 ? 2176 : 1536;
 #else
 inline constexpr size_t integer_stack_bytes = 3072;
-inline constexpr size_t integer_option_stack_bytes = 3072;
+inline constexpr size_t integer_option_stack_bytes = 3584;
 inline constexpr size_t integer_linear_stack_bytes = 10752;
 #endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 336 : 224;
