@@ -6,10 +6,9 @@ TEST_BUILD ?= $(BUILD)
 TEST_ROOMS ?= unit conformance app typed c
 TEST_FILES ?= $(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp))
 TEST_SOURCES := $(TEST_FILES)
-# GROUPED= compiles so many of them as one file, where their names allow it: what is compiled once and thrown away is there
-# sooner. Those of the typed surface have warnings of their own.
+# GROUPED= compiles so many of them as one file, where their names allow it: what is compiled once and thrown away is there sooner.
 ifneq ($(GROUPED),)
-TEST_SOURCES := $(shell sh tests/support/groups.sh $(GROUPED) $(TEST_BUILD)/tests/groups $(filter-out tests/typed/%,$(TEST_SOURCES))) $(filter tests/typed/%,$(TEST_SOURCES))
+TEST_SOURCES := $(shell sh tests/support/groups.sh $(GROUPED) $(TEST_BUILD)/tests/groups $(TEST_SOURCES))
 $(if $(TEST_SOURCES),,$(error tests could not be put into groups: see tests/support/groups.sh))
 endif
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(patsubst $(TEST_BUILD)/%,%,$(TEST_SOURCES)) tests/support/main.cpp $(if $(filter app,$(TEST_ROOMS)),$(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES))))
