@@ -109,6 +109,15 @@ async function search(page) {
   });
   say(there.text.includes('soft_cap') && there.seen && there.address.includes('reference/') ? [] : [JSON.stringify(there)], 'Enter leads to its declaration, in sight');
 
+  await page.look({ width: 360 });
+  await page.visit('/index.html');
+  await page.type('#site-search', '--weights');
+  await page.waitForSelector('#site-found li[aria-selected="true"]');
+  const found = await page.$eval('#site-found', (list) => ({ text: list.innerText, left: list.getBoundingClientRect().left, right: list.getBoundingClientRect().right }));
+  say(found.text.includes('export --weights') && found.left >= 0 && found.right <= 360 ? [] : [JSON.stringify(found)], 'on a phone what is found, an option of the command too, is in sight');
+  await page.look();
+  await page.visit('/index.html');
+
   await page.click('.theme');
   const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.reload();
