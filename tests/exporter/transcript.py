@@ -39,5 +39,5 @@ def check_receipts_page(ok, where):
         script = '\n'.join(['set -e', *commands[:-1], f"echo '{MARK}'", commands[-1]])
         done = subprocess.run(['sh', '-c', script], cwd=where, env=environment, capture_output=True, text=True)
         printed = done.stdout.split(f'{MARK}\n')[-1].rstrip('\n').split('\n')
-        ok(f'receipts.md, typed as it stands: {what}', (printed, done.returncode) == (expected, status),
+        ok(f'the page of receipts, typed as it stands: {what}', (printed, done.returncode) == (expected, status),
            f'status {done.returncode}, {printed[-3:]}; expected {expected}; {done.stderr[-300:]}')
