@@ -141,7 +141,7 @@ def terms(lines):
             found[-1][1] += ' ' + line.strip()
         else:
             return None
-    return [tuple(pair) for pair in found] if found else None
+    return [(term, re.sub(' {2,}', ' · ', text)) for term, text in found] if found else None  # a third column
 
 
 def dedented(lines):

@@ -37,13 +37,26 @@ def navigation(page, groups, headings):
     return ''.join(parts)
 
 
+def contents(headings):
+    """The page's own headings, on the right of a wide window, where navigation() hides them."""
+    items = ''.join(f'<li class="level-{level}"><a href="#{attribute(anchor)}">{escaped(text)}</a></li>' for level, anchor, text in headings if level in (2, 3))
+    return f'<nav id="site-contents" aria-label="On this page"><p class="group">On this page</p><ul>{items}</ul></nav>\n' if items else ''
+
+
+def turning(page, around):
+    """Links to the pages before and after this one."""
+    links = [f'<a rel="{rel}" href="{attribute(between(page, entry[0]))}"><small>{words}</small> {escaped(entry[1])}</a>'
+             for rel, words, entry in zip(('prev', 'next'), ('Previous', 'Next'), around) if entry]
+    return f'<nav class="turning" aria-label="Previous and next">{"".join(links)}</nav>\n' if links else ''
+
+
 # The playground's own style and script, which the first page has; it is loaded after the text.
 PLAYGROUND = '''<link rel="stylesheet" href="playground/playground.css">
 <script type="module" src="playground/playground.js"></script>
 '''
 
 
-def framed(page, title, lead, body, groups, headings, kind=''):
+def framed(page, title, lead, body, groups, headings, kind='', around=(None, None)):
     root = up(page)
     playground = PLAYGROUND if 'id="playground"' in body else ''
     description = f'<meta name="description" content="{attribute(lead[:200])}">\n' if lead else ''
@@ -74,8 +87,8 @@ def framed(page, title, lead, body, groups, headings, kind=''):
 <nav id="site-pages" popover aria-label="Pages">{navigation(page, groups, headings)}</nav>
 <main id="site-main">
 {body}
-</main>
-</div>
+{turning(page, around)}</main>
+{contents(headings)}</div>
 </body>
 </html>
 '''

@@ -54,13 +54,13 @@ class Links:
             return self._link(path, name, section)
         place = span.strip().split('#')[0]
         if '/' in place and re.fullmatch(r'[\w./-]+', place):
-            for candidate in (place, f'include/{place}'):
+            for candidate in (place, f'include/{place}') if '.' in place else (place, ):
                 if (self.root / candidate).exists() and not candidate.startswith(('/', '..')) and 'build' not in candidate.split('/'):
                     return self.resolve(path, '../' * path.count('/') + candidate.rstrip('/'))
         return None
 
     def word_in_page(self, path, word, before, language, section):
-        if language not in ('cpp', 'c', 'python'):
+        if language not in ('cpp', 'c', 'python', 'js'):
             return None
         name = self.names.in_code(word, before, language)
         return self._link(path, name, section) if name is not None else None

@@ -1,17 +1,24 @@
 """The site, from the project's top folder: bench/site/make_site.py build/site
 
-Pages are every *.md of the project, the reference is made from headers and from the Python package, and sources that either names have
+Pages are every *.md of the project, the reference is made from headers, the Python package, the types of the npm package and the command, and sources that either names have
 a page, too. Nothing is fetched, then or later; the same sources make the same bytes.
 
 bench/site/playground/fragment.html, where there is one, stands on the first page before the first table.
 """
 import pathlib
+import re
 import sys
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / 'packages'))
+
+import command_api
 import comments
 import declarations
+import description
 import errors
 import headers
+import javascript_api
 import layout
 import links
 import names
@@ -23,21 +30,26 @@ import search
 import sources
 import tree
 
-HERE = pathlib.Path(__file__).resolve().parent
 ROOT = pathlib.Path('.')
 
 
 class Site:
     def __init__(self, root, out):
         self.root, self.out = root, out
-        self.tree, self.names = tree.Tree(root), names.Names()
+        self.described = description.describe(root, '')
+        self.tree, self.names = tree.Tree(root, self.filled), names.Names()
         self.headers = headers.Headers(root)
-        self.package = python_api.Package(root)
+        self.package = python_api.Package(root, self.filled)
+        self.others = [javascript_api.module(root), command_api.module(root)]
         self.c_errors, self.cpp_errors = errors.CErrors(root), errors.CppErrors(root, self.headers.cpp_unit)
         self.links = links.Links(root, self.tree.markdown, self.names, self.headers.pages)
         self.search, self.written = search.Index(), {}
-        naming.name_all(self.names, self.headers, self.package)
+        naming.name_all(self.names, self.headers, self.package, self.others)
         self.owners = errors.owners_of(self.names.find('cpp', 'Status').item.members)
+
+    def filled(self, text):
+        """What packages are made of has the version and other words of the project as @NAMES@."""
+        return re.sub(r'@([A-Z_]+)@', lambda name: self.described.get(name[1], name[0]), text)
 
     def errors(self, item):
         if item.path.startswith(f'{headers.INCLUDE}/c/') or item.name.startswith('attend_'):
@@ -50,7 +62,7 @@ class Site:
         for name in self.names.by_full.values():
             for page, anchor in name.pages.items():
                 name.pages[page] = (anchor, self.rendered[page].title)
-        self.tree.group_all(self.rendered, self.headers.pages.values(), self.package.modules)
+        self.tree.group_all(self.rendered, self.headers.pages.values(), self.package.modules + self.others)
         self._write_pages()
         self._write_reference()
         self._write_sources()
@@ -75,7 +87,7 @@ class Site:
             self.search.page(address, page)
 
     def _write_reference(self):
-        sections = {'cpp': [], 'c': [], 'python': []}
+        sections = {language: [] for language in tree.LANGUAGES}
         for page in self.headers.pages.values():
             writer = reference.Headers(page.address, page.language, self.names, self.links.source)
             writer.at = ''
@@ -87,20 +99,22 @@ class Site:
             self._frame(page.address, f'{title} · Attend', lead, body, headings, 'reference')
             listed = [(item.name, f'{page.address}#{item.id}', item.names[0].summary) for part in page.entries() for item in part.items]
             sections[page.language].append((page.address, title, lead, listed))
-        for module in self.package.modules:
-            writer = reference.Python(module.address, 'python', self.names, self.links.source)
+        for module in self.package.modules + self.others:
+            writer = reference.Modules(module.address, module.language, self.names, self.links.source)
             writer.at = ''
             headings = [(2, each.full, each.full) for each in module.members]
             lead = comments.first_sentence(module.doc)
             self._frame(module.address, f'{module.full} · Attend', lead, writer.body(module), headings, 'reference')
             listed = [(each.full, f'{module.address}#{each.full}', comments.first_sentence(each.doc)) for each in module.members]
-            sections['python'].append((module.address, module.full, lead, listed))
+            sections[module.language].append((module.address, module.full, lead, listed))
         address = 'reference/index.html'
         shown = [('cpp', 'C++', 'Shapes known at compile time: <code>#include &lt;attend/attend.h&gt;</code>, namespace <code>attend</code>.', sections['cpp']),
                  ('c', 'C', 'Shapes known at run time: <code>#include &lt;attend/attend_c.h&gt;</code>.', sections['c']),
-                 ('python', 'Python', '<code>import attend</code>.', sections['python'])]
+                 ('python', 'Python', '<code>import attend</code>.', sections['python']),
+                 ('javascript', 'JavaScript', '<code>import { load } from \'attend\'</code>.', sections['javascript']),
+                 ('command', 'Command', 'From a trained model to C++ or C, and receipts of a device: <code>python3 -m attend</code>.', sections['command'])]
         headings = [(2, anchor, title) for anchor, title, _, _ in shown]
-        self._frame(address, 'Reference · Attend', 'Every public name of the three surfaces.', reference.overview(address, shown), headings, 'reference')
+        self._frame(address, 'Reference · Attend', 'Every public name of all surfaces.', reference.overview(address, shown), headings, 'reference')
         for name in self.names.all:
             self.search.name(name)
 
@@ -123,7 +137,7 @@ class Site:
                 self._write(address, place.read_bytes())
 
     def _frame(self, address, title, lead, body, headings, kind):
-        self._write(address, layout.framed(address, title, lead, body, self.tree.beside(address, kind), headings, kind))
+        self._write(address, layout.framed(address, title, lead, body, self.tree.beside(address, kind), headings, kind, self.tree.around(address)))
 
     def _write(self, address, content):
         if address in self.written:

@@ -23,6 +23,11 @@ def attribute(text):
     return _escape(str(text), quote=True)
 
 
+def ticked(text):
+    """Words in which code stands between backticks."""
+    return ''.join(f'<code>{part}</code>' if at % 2 else part for at, part in enumerate(escaped(text).split('`')))
+
+
 def tokens(text, language):
     """(class or '', text) of each token."""
     name = LANGUAGES.get(language)

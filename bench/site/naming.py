@@ -8,8 +8,8 @@ from names import Name
 from pages import slug
 
 
-def name_all(names, headers, package):
-    """Gives every declaration of the headers and of the package its address, and its name in names."""
+def name_all(names, headers, package, others):
+    """Gives every declaration of the headers, of the package and of the other modules its address, and its name in names."""
     for page in headers.pages.values():
         used = set()
         page.address = f'reference/{page.language}/{pathlib.PurePosixPath(page.path).stem}.html'
@@ -24,6 +24,10 @@ def name_all(names, headers, package):
         module.members = [each for each in module.members if not is_again(package, module, each)]
         for each in module.members:
             name_python(names, each, module.address)
+    for module in others:
+        module.address = f'reference/{module.language}/attend.html'
+        for each in module.members:
+            name_python(names, each, module.address, module.language)
 
 
 def is_again(package, module, each):
@@ -45,15 +49,15 @@ def name_item(names, item, entry, page, used):
         names.add(Name(full, page.language, member.kind, page.address, member.id, text or summary, item.name))
 
 
-def name_python(names, each, address):
-    names.add(Name(each.full, 'python', each.kind, address, each.full, comments.first_sentence(each.doc)))
+def name_python(names, each, address, language='python'):
+    names.add(Name(each.full, language, each.kind, address, each.full, comments.first_sentence(each.doc)))
     for kind, content in comments.blocks(each.doc):
         if kind == 'terms' and each.kind in ('function', 'class'):
             for term, text in content:
-                if re.fullmatch(r'[a-z]\w*', term) and names.find('python', f'{each.full}.{term}') is None:
-                    names.add(Name(f'{each.full}.{term}', 'python', 'parameter', address, f'{each.full}.{term}', text, each.full))
+                if re.fullmatch(r'[a-z]\w*', term) and names.find(language, f'{each.full}.{term}') is None:
+                    names.add(Name(f'{each.full}.{term}', language, 'parameter', address, f'{each.full}.{term}', text, each.full))
     for member in each.members:
-        names.add(Name(member.full, 'python', member.kind, address, member.full, comments.first_sentence(member.doc), each.full))
+        names.add(Name(member.full, language, member.kind, address, member.full, comments.first_sentence(member.doc), each.full))
 
 
 def unique(name, used):

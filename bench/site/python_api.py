@@ -15,6 +15,7 @@ class Object:
         self.full, self.kind, self.path, self.line, self.signature = full, kind, path, line, signature
         self.doc = inspect.cleandoc(doc).split('\n') if doc else []
         self.members = []
+        self.language = 'python'  # of a module
 
     @property
     def name(self):
@@ -22,8 +23,10 @@ class Object:
 
 
 class Package:
-    def __init__(self, root):
-        self.root, self.trees = root, {}
+    """filled: what templates' text becomes, with the version in it."""
+
+    def __init__(self, root, filled):
+        self.root, self.filled, self.trees = root, filled, {}
         self.modules = [self.module('attend', ''), self.module('attend.nn', 'nn')]
         top = self.modules[0]
         # What __getattr__ loads: `from . import exporter`, `from ._load import load`.
@@ -42,7 +45,7 @@ class Package:
         if module not in self.trees:
             folder = self.folder(module)
             path = folder / '__init__.py' if folder.is_dir() else folder.with_suffix('.py')
-            self.trees[module] = (ast.parse(path.read_text()), str(path.relative_to(self.root)))
+            self.trees[module] = (ast.parse(self.filled(path.read_text())), str(path.relative_to(self.root)))
         return self.trees[module]
 
     def _lazy(self):

@@ -2,10 +2,13 @@
 import comments
 from declarations import Entry
 from layout import between
-from markup import attribute, block, escaped, highlighted
+from markup import attribute, block, escaped, highlighted, ticked
 
 KINDS = {'function': 'function', 'struct': 'struct', 'class': 'class', 'enum': 'enumeration', 'constant': 'constant', 'type': 'type', 'macro': 'macro',
-         'method': 'method', 'field': 'field', 'enumerator': 'value', 'constructor': 'constructor', 'property': 'property', 'module': 'module'}
+         'interface': 'interface', 'command': 'command', 'option': 'option', 'method': 'method', 'field': 'field', 'enumerator': 'value', 'constructor': 'constructor', 'property': 'property', 'module': 'module'}
+
+
+COLOURED = {'javascript': 'ts', 'command': 'sh'}  # as markup.py calls them
 
 
 class Writer:
@@ -13,6 +16,7 @@ class Writer:
 
     def __init__(self, page, language, names, source):
         self.page, self.language, self.names, self.source = page, language, names, source
+        self.coloured = COLOURED.get(language, language)
 
     def link(self, url, words, kind=''):
         mark = f' class="{kind}"' if kind else ''
@@ -36,8 +40,7 @@ class Writer:
                 rows = ''.join(f'<div><dt>{self.term(term, anchor)}</dt><dd>{self.words(text)}</dd></div>' for term, text in content)
                 parts.append(f'<dl class="terms">{rows}</dl>')
             elif kind == 'code':
-                language = {'c': 'c', 'cpp': 'cpp', 'python': 'python'}[self.language]
-                parts.append(block('\n'.join(content), language, self.in_code))
+                parts.append(block('\n'.join(content), self.coloured, self.in_code))
             else:
                 parts.append(block('\n'.join(content)))
         return '\n'.join(parts)
@@ -53,12 +56,12 @@ class Writer:
         return between(self.page, name.url) if name else None
 
     def signature(self, text):
-        return f'<div class="code signature"><pre tabindex="0" role="group" aria-label="declaration"><code>{highlighted(text, self.language, self.known)}</code></pre></div>'
+        return f'<div class="code signature"><pre tabindex="0" role="group" aria-label="declaration"><code>{highlighted(text, self.coloured, self.known)}</code></pre></div>'
 
     def known(self, word, _):
         """Types of a declaration."""
         name = self.names.find(self.language, word) if self.language != 'python' else self.names.find('python', f'attend.{word}')
-        if name is None or name.anchor == self.at or name.kind not in ('struct', 'class', 'enum', 'type', 'macro', 'constant'):
+        if name is None or name.anchor == self.at or name.kind not in ('struct', 'class', 'interface', 'enum', 'type', 'macro', 'constant'):
             return None
         return between(self.page, name.url)
 
@@ -151,7 +154,9 @@ class Headers(Writer):
         return '\n'.join(parts)
 
 
-class Python(Writer):
+class Modules(Writer):
+    """Of Python, JavaScript and the command."""
+
     def body(self, module):
         parts = [f'<h1><code>{escaped(module.full)}</code></h1>', f'<p class="where">{self.place(module.path, module.line)}</p>', self.comment(module.doc)]
         for each in module.members:
@@ -160,7 +165,7 @@ class Python(Writer):
             parts.append(self.comment(each.doc, each.full))
             if each.members:
                 parts.append(self.methods(each))
-            parts.append(self.guides([self.names.find('python', each.full)]) + '</section>')
+            parts.append(self.guides([self.names.find(self.language, each.full)]) + '</section>')
         return '\n'.join(parts)
 
     def methods(self, owner):
@@ -168,20 +173,20 @@ class Python(Writer):
         for each in owner.members:
             self.at = each.full
             where = self.link(f'{self.source(each.path)}#L{each.line}', f'{each.path.split("/")[-1]}:{each.line}', 'place')
-            rows.append(f'<div id="{attribute(each.full)}"><dt><code class="declaration">{highlighted(each.signature, "python", self.known)}</code> {where}</dt>'
+            rows.append(f'<div id="{attribute(each.full)}"><dt><code class="declaration">{highlighted(each.signature, self.coloured, self.known)}</code> {where}</dt>'
                         f'<dd>{self.comment(each.doc, each.full)}</dd></div>')
         return f'<dl class="members">{"".join(rows)}</dl>'
 
 
 def overview(page, sections):
     """All names: sections [(title, language, [(words, address, [(name, words, summary)])])]."""
-    parts = ['<h1>Reference</h1>', '<p>Every public name of the three surfaces, from the headers and from the Python package, with the comment that stands '
+    parts = ['<h1>Reference</h1>', '<p>Every public name of all surfaces, from the headers, the Python package and the types of the npm package, with the comment that stands '
              'there. <kbd>/</kbd> searches all of them, fields and errors too.</p>']
     for anchor, title, blurb, groups in sections:
         parts.append(f'<h2 id="{anchor}">{escaped(title)}</h2><p>{blurb}</p>')
         for address, words, intro, listed in groups:
-            parts.append(f'<h3><a href="{attribute(between(page, address))}"><code>{escaped(words)}</code></a></h3><p>{escaped(intro)}</p>')
-            rows = ''.join(f'<tr><td><a class="name" href="{attribute(between(page, url))}"><code>{escaped(name)}</code></a></td><td>{escaped(summary)}</td></tr>'
+            parts.append(f'<h3><a href="{attribute(between(page, address))}"><code>{escaped(words)}</code></a></h3><p>{ticked(intro)}</p>')
+            rows = ''.join(f'<tr><td><a class="name" href="{attribute(between(page, url))}"><code>{escaped(name)}</code></a></td><td>{ticked(summary)}</td></tr>'
                            for name, url, summary in listed)
             parts.append(f'<div class="table" tabindex="0" role="group" aria-label="{attribute(words)}"><table><thead><tr><th scope="col">name</th>'
                          f'<th scope="col">what it is</th></tr></thead><tbody>{rows}</tbody></table></div>')

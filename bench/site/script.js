@@ -38,6 +38,21 @@ if (current && innerWidth >= 1024) {
   if (offset > list.clientHeight - 100) list.scrollTop = offset - 150;
 }
 
+// The contents on the right show the section that is being read.
+const places = [...document.querySelectorAll('#site-contents a')];
+if (places.length) {
+  const heads = places.map((place) => document.getElementById(decodeURIComponent(place.hash.slice(1))));
+  const frame = document.getElementById('site-contents');
+  const mark = () => {
+    const now = heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 4).length - 1;
+    places.forEach((place, at) => place.classList.toggle('seen', at === now));
+    const { top, bottom } = places[Math.max(now, 0)].getBoundingClientRect();
+    if (bottom > innerHeight - 20 || top < 60) frame.scrollTop += top - innerHeight / 2;
+  };
+  addEventListener('scroll', mark, { passive: true });
+  mark();
+}
+
 // ---- Search ----
 
 const input = document.getElementById('site-search');

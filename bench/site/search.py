@@ -12,10 +12,10 @@ class Index:
         return self.addresses.setdefault(page, len(self.addresses))
 
     def name(self, name):
-        text = re.sub(r'\s+', ' ', name.summary)[:140]
-        label = {'cpp': 'C++', 'c': 'C', 'python': 'Python'}[name.language]
-        shown = name.full.replace('.', '::') if name.language == 'cpp' else name.full if not name.owner or name.language == 'python' or \
-            name.kind == 'enumerator' else f'{name.owner}.{name.short}'
+        text = re.sub(r'\s+', ' ', name.summary.replace('`', ''))[:140]
+        label = {'cpp': 'C++', 'c': 'C', 'python': 'Python', 'javascript': 'JavaScript', 'command': 'attend'}[name.language]
+        shown = name.full.replace('.', {'cpp': '::', 'command': ' '}.get(name.language, '.')) if name.language != 'c' else \
+            name.full if not name.owner or name.kind == 'enumerator' else f'{name.owner}.{name.short}'
         self.entries.append([name.short, shown, f'{label} {name.kind}', self._address(name.page), name.anchor, text])
 
     def page(self, address, page):

@@ -6,10 +6,12 @@ import re
 import headers
 
 SKIPPED = {'build', 'node_modules', '.git'}
-# A page belongs to the group of its first folder.
-GROUPS = [('Start', ''), ('Guides', 'include/guide'), ('Reference', 'reference'), ('Measured', 'bench'), ('Inside', 'src'), ('Project', '.github')]
+# A page belongs to the group whose folder is the longest that it is in.
+GROUPS = [('Start', ''), ('Guides', 'include/guide'), ('Reference', 'reference'), ('Inside of runtimes', 'bench/adapters'), ('Built on it', 'bench'),
+          ('Measured', 'bench/speed'), ('How it works', 'src'), ('Project', '.github')]
 FIRST = 'README.md'  # of a folder
-LANGUAGES = {'cpp': 'C++', 'c': 'C', 'python': 'Python'}
+LANGUAGES = {'cpp': 'Names in C++', 'c': 'Names in C', 'python': 'Names in Python', 'javascript': 'Names in JavaScript', 'command': 'Options of the command'}
+LONGEST = 48  # letters of an entry
 
 
 def markdown_files(root):
@@ -17,8 +19,7 @@ def markdown_files(root):
     for folder, below, files in os.walk(root):
         below[:] = sorted(name for name in below if name not in SKIPPED and not name.startswith('.') or name == '.github')
         found += [str((pathlib.Path(folder) / name).relative_to(root)) for name in sorted(files) if name.endswith('.md')]
-    # What a package fills in is no page yet.
-    return [path for path in found if not re.search(r'@[A-Z]+@', (root / path).read_text())]
+    return found
 
 
 def address_of(path):
@@ -30,16 +31,23 @@ def address_of(path):
 
 
 class Tree:
-    def __init__(self, root):
+    def __init__(self, root, filled):
         self.markdown = {path: address_of(path) for path in markdown_files(root)}
-        self.texts = {path: (root / path).read_text() for path in self.markdown}
+        self.texts = {path: filled((root / path).read_text()) for path in self.markdown}
 
     def group_all(self, rendered, pages, modules):
         """rendered: {address: page}; pages and modules of the reference."""
-        self.groups = {prefix: self._group(prefix, rendered) for _, prefix in GROUPS if prefix != 'reference'}
+        self.groups = {prefix: self._group(title, prefix, rendered) for title, prefix in GROUPS if prefix != 'reference'}
         self.listed = {language: [(page.address, page.path.removeprefix(f'{headers.INCLUDE}/')) for page in pages if page.language == language]
                        for language in ('cpp', 'c')}
-        self.listed['python'] = [(module.address, module.full) for module in modules]
+        self.listed |= {language: [(module.address, module.full) for module in modules if module.language == language] for language in LANGUAGES if language not in self.listed}
+        self.groups['reference'] = [('reference/index.html', 'All names')] + [page for each in LANGUAGES for page in self.listed[each]]
+        self.order = [page for _, prefix in GROUPS for page in self.groups[prefix]]
+
+    def around(self, address):
+        """The entries before and after a page, or None."""
+        at = [each for each, _ in self.order].index(address) if address in dict(self.order) else None
+        return (None, None) if at is None else (self.order[at - 1] if at else None, self.order[at + 1] if at + 1 < len(self.order) else None)
 
     def beside(self, address, kind):
         """The list of pages beside a page: that of a reference has the headers of its language."""
@@ -57,13 +65,22 @@ class Tree:
             found.append((title, links))
         return found
 
-    def _group(self, prefix, rendered):
-        chosen = [path for path in self.markdown if path.startswith(prefix + '/')] if prefix else ['README.md']
-        if prefix == '.github':  # and what no other group has
-            chosen += [path for path in self.markdown if '/' in path and not any(path.startswith(other + '/') for _, other in GROUPS if other)]
+    def _group(self, title, prefix, rendered):
+        chosen = [path for path in self.markdown if folder(path) == prefix]
         if prefix == 'include/guide':
             chosen = by_reading_order(chosen, self.texts['README.md'])
-        return [(self.markdown[path], short(rendered[self.markdown[path]].title)) for path in chosen]
+        every = [short(page.title) for page in rendered.values()]
+        entries = []
+        for whole in [rendered[self.markdown[path]].title for path in chosen]:
+            name = whole if every.count(short(whole)) > 1 else short(whole)
+            entries.append('Overview' if name == title else re.sub(r'^.*?\b[Ii]n(side of)? ', '', name) if prefix == 'bench/adapters' else name)
+        return list(zip([self.markdown[path] for path in chosen], entries))
+
+
+def folder(path):
+    """The group's; what no other group has belongs to the project."""
+    inside = [prefix for _, prefix in GROUPS if prefix and path.startswith(prefix + '/')]
+    return max(inside, key=len) if inside else '.github' if '/' in path else ''
 
 
 def by_reading_order(paths, readme):
@@ -73,5 +90,6 @@ def by_reading_order(paths, readme):
 
 
 def short(title):
-    """For the list of pages: without what follows a colon."""
-    return title.split(': ')[0]
+    """For the list of pages: without what follows a colon, or a comma of a long one."""
+    title = title.split(': ')[0]
+    return title if len(title) <= LONGEST else title.split(', ')[0]

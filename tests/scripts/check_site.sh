@@ -37,11 +37,11 @@ counted "$python" tests/site/pages.py "$build/site"
 mkdir -p "$build/wrong/figures"
 printf '%s\n' '<!DOCTYPE html>' '<html><head><title>Wrong</title><meta name="viewport" content="width=device-width"></head><body style="color:#aaa;background:#bbb"><h1>Wrong</h1>' \
   '<a href="none.html">a</a><a href="#none">b</a><p id="a">c<p id="a"><div>d</div></p><img src="http://127.0.0.1:1/x.png"><li>e</li>' \
-  '<div style="width:900px">f</div><bold>h</bold><script>throw new Error("g")</script></body></html>' >"$build/wrong/wrong.html"
+  '<div style="width:900px">f</div><bold>h</bold><nav id="site-pages"><a href="wrong.html">i</a><a href="wrong.html">i</a></nav><script>throw new Error("g")</script></body></html>' >"$build/wrong/wrong.html"
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >"$build/wrong/figures/none.svg"
 "$python" tests/site/pages.py "$build/wrong" >"$build/found" 2>&1
 for mistake in 'links none.html' 'links #none' 'id a is there twice' 'stands in a paragraph' 'no words in its place' 'li stands in' 'has no language' \
-  'loads http' 'none.svg'; do
+  'loads http' 'none.svg' 'two entries i'; do
   if sed 's/; /\nFAIL /g' "$build/found" | grep -q "^FAIL.*$mistake"; then ok "a mistake in a site is found: $mistake"; else fail "a mistake in a site is found" "$mistake"; fi
 done
 

@@ -17,6 +17,7 @@ await withBrowser(folder, async ({ open }) => {
   if (how === 'shots') return shots(page);
   await everyPage(page);
   await accessible(page);
+  if (files.includes('reference/index.html')) await columns(page);
   if (files.includes('reference/index.html')) await search(page);
 });
 
@@ -57,6 +58,32 @@ async function accessible(page) {
   say(found, `axe finds nothing on ${looked.length * windows.length} pages, light and dark, of 360 and 1280 pixels`);
 }
 
+// On a phone the first column stays where it is while a table scrolls; in a wide window the page's contents stand to the right of the text, with
+// the section that is read.
+async function columns(page) {
+  await page.look({ width: 360 });
+  await page.visit('/bench/speed/results/invariance.html');
+  const [before, after, other] = await page.evaluate(() => {
+    const table = document.querySelector('.table'), left = (at) => table.querySelector(`tbody td:nth-child(${at})`).getBoundingClientRect().left;
+    const first = left(1), second = left(2);
+    table.scrollLeft = 200;
+    return [first, left(1), second - left(2)];
+  });
+  say(before === after && other === 200 ? [] : [`${before} ${after} ${other}`], 'the first column of a wide table stays while the others pass');
+  const edges = async (width) => {
+    await page.look({ width });
+    await page.visit('/guide/caches.html#formats');
+    await new Promise((done) => setTimeout(done, 100));
+    return page.evaluate(() => {
+      const box = (found) => document.querySelector(found)?.getBoundingClientRect() ?? {}, contents = box('#site-contents');
+      return { text: box('main').right, contents: contents.left, shown: contents.width > 0, seen: document.querySelector('#site-contents .seen')?.hash, below: box('#site-pages ul ul').width > 0 };
+    });
+  };
+  const wide = await edges(1400), phone = await edges(360);
+  say(wide.shown && wide.contents >= wide.text && wide.seen === '#formats' && !wide.below && !phone.shown ? [] : [JSON.stringify({ wide, phone })],
+    'the contents stand on the right of a wide window, with the section that is read');
+}
+
 // By the keyboard alone, from the first page to a declaration; the switch of colours; and what is there without the script.
 async function search(page) {
   page.problems = [];
@@ -81,6 +108,15 @@ async function search(page) {
     return { address: location.pathname + location.hash, text: target?.textContent ?? '', seen: !!box && box.top >= 0 && box.top < innerHeight };
   });
   say(there.text.includes('soft_cap') && there.seen && there.address.includes('reference/') ? [] : [JSON.stringify(there)], 'Enter leads to its declaration, in sight');
+
+  await page.look({ width: 360 });
+  await page.visit('/index.html');
+  await page.type('#site-search', '--weights');
+  await page.waitForSelector('#site-found li[aria-selected="true"]');
+  const found = await page.$eval('#site-found', (list) => ({ text: list.innerText, left: list.getBoundingClientRect().left, right: list.getBoundingClientRect().right }));
+  say(found.text.includes('export --weights') && found.left >= 0 && found.right <= 360 ? [] : [JSON.stringify(found)], 'on a phone what is found, an option of the command too, is in sight');
+  await page.look();
+  await page.visit('/index.html');
 
   await page.click('.theme');
   const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -20,6 +20,7 @@ class Page(HTMLParser):
     def __init__(self, name, text):
         super().__init__(convert_charrefs=True)
         self.name, self.wrong, self.ids, self.links, self.loads, self.stack = name, [], set(), [], [], []
+        self.nav, self.entries, self.contents, self.beside, self.heads = '', [], [], {}, []  # [(target, words)] and anchors; {rel: target}; anchors of h2
         self.titles = 0
         if not text.startswith('<!DOCTYPE html>'):
             self.wrong.append('has no doctype')
@@ -42,6 +43,15 @@ class Page(HTMLParser):
         if tag == 'html':
             self.root = attributes
         self.titles += tag == 'h1'
+        self.nav = attributes.get('id', 'other') if tag == 'nav' else self.nav
+        if tag == 'h2' and attributes.get('id', 'playground-title') != 'playground-title':
+            self.heads.append(attributes['id'])
+        if tag == 'a' and self.nav == 'site-pages' and not attributes.get('href', '#').startswith('#'):
+            self.entries.append([attributes['href'], ''])
+        if tag == 'a' and self.nav == 'site-contents':
+            self.contents.append(attributes['href'].removeprefix('#'))
+        if tag == 'a' and attributes.get('rel') in ('prev', 'next'):
+            self.beside[attributes['rel']] = resolved(self.name, attributes['href'])
         if 'id' in attributes:
             if attributes['id'] in self.ids or not attributes['id'] or ' ' in attributes['id']:
                 self.wrong.append(f'{where}: the id {attributes["id"]} is there twice, or is none')
@@ -67,6 +77,10 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.stack.append(tag)
 
+    def handle_data(self, data):
+        if self.nav == 'site-pages' and self.stack and self.stack[-1] == 'a' and self.entries:
+            self.entries[-1][1] += data
+
     def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
@@ -79,6 +93,8 @@ class Page(HTMLParser):
                 pass
         else:
             self.stack.pop()
+        if tag == 'nav':
+            self.nav = ''
 
 
 def say(wrong, what):
@@ -97,6 +113,23 @@ def _normal(path):
         elif part != '.':
             parts.append(part)
     return parts or ['.']
+
+
+def twice(page):
+    """Names that two entries of the list of pages have."""
+    names = [words for _, words in page.entries]
+    return [f'{page.name} has two entries {name}' for name in sorted(set(names)) if names.count(name) > 1]
+
+
+def turned(pages):
+    """What is wrong with the way from the first page to the last, and back: each page of the lists is on it once."""
+    way, at = [], 'index.html'
+    while at in pages and at not in way:
+        way.append(at)
+        at = pages[at].beside.get('next')
+    listed = {resolved(page.name, target) for page in pages.values() for target, _ in page.entries if '#' not in target}
+    wrong = [f'{each} is not on it' for each in sorted(listed - set(way))] + [f'after {way[-1]} comes {at} again'] * (at is not None)
+    return wrong + [f'{there} does not lead back to {here}' for here, there in zip(way, way[1:]) if pages[there].beside.get('prev') != here], len(way)
 
 
 def main(folder):
@@ -127,7 +160,13 @@ def main(folder):
     say(outside, 'nothing is loaded from outside')
     figures = [path.name for path in sorted(root.glob('figures/*.svg')) if not re.search(r'<title>[^<]{10,}</title>', path.read_text())]
     say(figures, 'figures have titles')
+    say([each for page in pages.values() for each in twice(page)], 'no two entries of a list of pages have one name')
     if (root / 'index.html').exists():
+        wrong, count = turned(pages)
+        say(wrong, f'previous and next lead through {count} pages')
+        shown = {name: page for name, page in pages.items() if page.beside and page.heads}
+        say([f'{name} lacks {anchor}' for name, page in shown.items() for anchor in page.heads if anchor not in page.contents],
+            f'the contents beside {len(shown)} pages have all their sections')
         first = pages['index.html']
         size = len((root / 'index.html').read_bytes()) + sum((root / target).stat().st_size for target in {target for _, target in first.loads} if (root / target).is_file())
         say([f'it is {size}'] if size > FIRST_PAGE else [], f'the first page loads at most {FIRST_PAGE} bytes: {size}')

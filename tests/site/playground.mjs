@@ -58,6 +58,10 @@ await withBrowser(folder, async ({ open }) => {
   }
   check(page.problems.length === 0, 'no error, no request to elsewhere', page.problems.join('; '));
 
+  // Browsers refuse the module there, so the sentence has to come from elsewhere.
+  await page.goto(pathToFileURL(`${folder}/index.html`));
+  check((await text('playground-state')).includes('python3 -m http.server'), 'opened from a file it says what to do', await text('playground-state'));
+
   for (const [name, how] of [['phone', { width: 360 }], ['wide', {}], ['dark', { dark: true }], ['dark phone', { width: 360, dark: true }]]) {
     const other = await open('/', how);
     await other.waitForSelector('#playground[data-ready]', { timeout: 30000 });

@@ -66,6 +66,26 @@ def expected_python():
     return found
 
 
+def expected_javascript():
+    """What index.js exports, what examples call, and the options that the package's page lists."""
+    exported = re.search(r'^export \{ (.*) \}', (ROOT / 'bench/javascript/index.js').read_text(), re.M)
+    found = set(re.findall(r'^export (?:async )?(?:function|class|const) (\w+)', (ROOT / 'bench/javascript/index.js').read_text(), re.M)) | \
+        set(re.findall(r'\w+', exported[1]) if exported else [])
+    for path in [ROOT / 'include/guide/javascript.md', ROOT / 'bench/javascript/README.md', ROOT / 'bench/javascript/household.js', *(ROOT / 'tests/javascript').glob('*.mjs')]:
+        found |= {f'Attend.{name}' for name in re.findall(r'\battend\.(\w+)\(|\bnew attend\.(\w+)', path.read_text()) for name in name if name}
+    listed = next(line for line in (ROOT / 'bench/javascript/README.md').read_text().split('\n') if line.startswith('Options of a call: '))
+    return found, set(re.findall(r'`([a-z]\w+)', listed.split('index.d.ts')[0]))
+
+
+def expected_command():
+    """As the program itself prints it."""
+    found = set()
+    for command in ('export', 'replay'):
+        text = subprocess.run([sys.executable, str(ROOT / 'bench/python/attend/__main__.py'), command, '--help'], capture_output=True, text=True, check=True).stdout
+        found |= {f'{command}.{option}' for option in re.findall(r'^  (--[a-z]+)', text, re.M)}
+    return found
+
+
 def known(site, language):
     return {name.full for name in site.names.all if name.language == language}
 
@@ -80,6 +100,33 @@ def check_names(site, library):
     python = known(site, 'python')
     again = {f'attend.nn.{name}' for name in ('Rotary', 'Cache', 'State')}
     say(sorted(expected_python() - python - {'attend.nn'} - again), f'every name of the Python package is in the reference: {len(python)}')
+
+
+    javascript, (names, options) = known(site, 'javascript'), expected_javascript()
+    calls = {name.rsplit('.', 1)[-1] for name in javascript if name.split('.')[0] in ('Options', 'Shape', 'Results', 'Out')}
+    say(sorted(names - javascript) + sorted(options - calls), f'every name that JavaScript exports, calls or lists is in the reference: {len(javascript)}')
+    command = known(site, 'command')
+    say(sorted(expected_command() - command), f'every option that the command prints is in the reference: {len(command)}')
+
+
+# Whose names pages may mean without a prefix or an owner; on all others they are words.
+SURFACES = {'c': 'c', 'python': 'python', 'families': 'python', 'javascript': 'javascript', 'export': 'command', 'receipts': 'command'}
+
+
+def check_pages(site):
+    version = re.findall(r'#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)', (ROOT / 'include/attend/core/version.h').read_text())
+    texts = {address: text.decode() for address, text in site.written.items() if address.endswith('.html') and not address.startswith('source/')}
+    say([f'{address} has {each}' for address, text in texts.items() for each in re.findall(r'@[A-Z_]+@', text)], 'no page has a word that a package fills in')
+    say([] if f'This is Attend {".".join(version)}' in texts['reference/python/attend.html'] else ['it does not'], 'the page of the Python package says its version')
+    wrong, count = [], 0
+    for address, text in texts.items():
+        own = 'cpp' if address == 'index.html' else SURFACES.get(address.removeprefix('guide/').removesuffix('.html'), 'cpp') if address.startswith('guide/') else \
+            {'bench/javascript/index.html': 'javascript', 'bench/mpi/python.html': 'python'}.get(address)
+        for language, code in re.findall(r'class="name" href="(?:\.\./)*reference/(\w+)/[^"]*"><code>(.*?)</code>', text) if not address.startswith('reference/') else []:
+            count += 1
+            if not re.match(r'attend\b|attend_|ATTEND_|python3 -m attend|\w+(\.|::)\w|.*/', code) and language != own:
+                wrong.append(f'{address} links {code} to {language}')
+    say(wrong, f'of {count} names in pages, bare ones lead to the surface that the page is about')
 
 
 def without_comment(site):
@@ -193,6 +240,7 @@ def check_mistakes(site):
 def main(out, library):
     site = make_site.main(out)
     check_names(site, pathlib.Path(library))
+    check_pages(site)
     check_model(site)
     check_mistakes(site)
 

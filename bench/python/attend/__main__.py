@@ -3,7 +3,7 @@ import argparse
 import sys
 
 
-def main() -> int:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog='python3 -m attend', description='Transformer attention with the same bits on every processor.')
     commands = parser.add_subparsers(dest='command', required=True)
     export = commands.add_parser('export', help='write a trained model as C++ or C for a device, with a self-test of its bits')
@@ -27,7 +27,11 @@ def main() -> int:
     replay.add_argument('--steps', help='a file: the digests of the steps of all tokens, or of the first one that differs, 4 bytes or 8 digits each')
     replay.add_argument('--numbers', help='a file: what the step that replay has named has written on the device')
     replay.add_argument('--begins', default='', metavar='16,32', help='tokens before which the program called clear()')
-    arguments = parser.parse_args()
+    return parser
+
+
+def main() -> int:
+    arguments = parser().parse_args()
     return run_replay(arguments) if arguments.command == 'replay' else run_export(arguments)
 
 
@@ -68,4 +72,5 @@ def run_export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

@@ -21,7 +21,5 @@ async function start() {
 }
 
 start().catch((error) => {
-  state.textContent = location.protocol === 'file:'
-    ? 'Browsers load no module from a file: serve the folder, for example by python3 -m http.server, to try it.'
-    : `The library could not be loaded: ${error.message}`;
+  state.textContent = `The library could not be loaded: ${error.message}`;
 });
