@@ -9,6 +9,7 @@ from .graph import Graph, Node
 class Search:
     def __init__(self, graph: Graph):
         self.graph = graph
+        self.places = {id(node): place for place, node in enumerate(graph.nodes)}
 
     def producer(self, name: str, *kinds: str) -> Optional[Node]:
         """Of a value, past nodes that change nothing, if it is of one of the kinds."""

@@ -192,6 +192,15 @@ class Lowering(Nodes):
         x, by = (self._dense(self._view(match.node, name)) for name in match.values)
         return self._add(Activate(match.settings['function'], self.place, x, self._new(x.shape), by))
 
+    def _match_rotary(self, match: Match) -> View:
+        x, given = self._view(match.node, match.values[0]), match.settings
+        to_rows = lambda array: numpy.moveaxis(array, given['tokens'], 0)
+        shape = to_rows(x.array).shape
+        rows = self._moved(self._moved(x, to_rows), lambda array: array.reshape(shape[0], -1, shape[-1]))
+        y = self._turned(rows, given['frequencies'], given['pairs'])
+        y = y if given['factor'] == 1 else self._by_number('multiply', y, given['factor'])
+        return self._moved(y, lambda array: numpy.moveaxis(array.reshape(shape), 0, given['tokens']))
+
     def _match_weights(self, match: Match) -> View:
         node, settings = match.node, match.settings
         query, key = (self._view(node, name) for name in match.values)

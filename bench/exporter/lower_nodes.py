@@ -130,10 +130,14 @@ class Nodes:
 
     def _rotate(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
-        rows = self._dense(self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2)))
-        y = self._add(Rotate(self.place, rows, self._new(rows.shape), node.attributes.numbers('frequencies'),
-                             node.attributes.choice('pairs', None, 'halves', 'neighbours')))
+        rows = self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2))
+        y = self._turned(rows, node.attributes.numbers('frequencies'), node.attributes.choice('pairs', None, 'halves', 'neighbours'))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
+
+    def _turned(self: Any, rows: View, frequencies: Any, pairs: str) -> View:
+        """Of [tokens, heads, head_dim]; a part of each head, where there are fewer frequencies."""
+        rows = self._dense(rows)
+        return self._add(Rotate(self.place, rows, self._new(rows.shape), frequencies, pairs))
 
     def _rotary_embedding(self: Any, node: Node) -> View:
         x, tables = self._view(node, node.inputs[0]), [self.graph.constants.get(name) for name in node.inputs[1:]]
@@ -147,10 +151,7 @@ class Nodes:
         if node.attributes.whole('rotary_embedding_dim', 0) not in (0, width):
             raise ExportError(f'{node}: angles of {width} numbers of a head, which is not its rotary_embedding_dim')
         rows = self._moved(heads, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2))
-        part = self._dense(self._moved(rows, lambda array: array[..., :width]))
-        y = self._add(Rotate(self.place, part, self._new(part.shape), frequencies, 'neighbours' if node.attributes.flag('interleaved', 0) else 'halves'))
-        if width < rows.shape[2]:
-            y = self._joined([y, self._moved(rows, lambda array: array[..., width:])], 2)
+        y = self._turned(rows, frequencies, 'neighbours' if node.attributes.flag('interleaved', 0) else 'halves')
         back = lambda array: array.transpose(1, 0, 2)[None] if len(x.shape) == 4 else array.reshape(x.shape)
         return self._moved(y, back)
 
@@ -182,7 +183,20 @@ class Nodes:
         return self._moved(y, lambda array: array.transpose(back))
 
     def _by_number(self: Any, function: str, x: View, number: float) -> View:
-        return self._in_memory_order(x, lambda x: self._add(Elementwise(function, self.place, x, numpy.full(1, number), self._new(x.shape))))
+        return self._combined(function, x, numpy.full(1, number), x.shape)
+
+    def _combined(self: Any, function: str, a: Any, b: Any, shape: Any) -> View:
+        """a and b are views or constants, whose axes may repeat; the result has its axes in the order that one of them has in memory."""
+        ordered = next((each for each in (a, b) if isinstance(each, View) and each.shape == tuple(shape)), None)
+        order = sorted(range(len(shape)), key=lambda axis: -ordered.strides[axis]) if ordered else list(range(len(shape)))
+        in_order = lambda array: array.reshape((1,) * (len(order) - array.ndim) + array.shape).transpose(order)
+        a, b = (self._moved(each, in_order) if isinstance(each, View) else in_order(each) for each in (a, b))
+        shape = tuple(shape[axis] for axis in order)
+        if function in ('add', 'subtract') and b.shape[-1:] != shape[-1:]:  # the library adds whole rows
+            whole = lambda array: numpy.broadcast_to(array, shape)
+            b = self._dense(self._moved(b, whole)) if isinstance(b, View) else numpy.broadcast_to(b, b.shape[:-1] + shape[-1:])
+        y = self._add(Elementwise(function, self.place, a, b, self._new(shape)))
+        return self._moved(y, lambda array: array.transpose(numpy.argsort(order)))
 
     def _norm_node(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
@@ -204,12 +218,7 @@ class Nodes:
             return self._by_number(function, a, number)
         if not isinstance(a, View) and function in ('add', 'multiply', 'minimum', 'maximum'):
             a, b = b, a
-        if function in ('add', 'subtract') and b.shape[-1:] != shape[-1:]:  # the library adds whole rows
-            if isinstance(b, View):
-                b = self._dense(self._moved(b, lambda array: numpy.broadcast_to(array, shape)))
-            else:
-                b = numpy.broadcast_to(b, shape)
-        return self._add(Elementwise(function, self.place, a, b, self._new(shape)))
+        return self._combined(function, a, b, shape)
 
     def _power(self: Any, node: Node) -> View:
         x, exponent = self._view(node, node.inputs[0]), self.patterns.scalar(node.inputs[1])
@@ -311,9 +320,11 @@ class Nodes:
         return self._joined([self._operand(name) for name in node.inputs], axis)
 
     def _joined(self: Any, parts: List[Any], axis: int) -> View:
-        shape = list(parts[0].shape)
+        """With axes in the order that those of the first computed part have in memory."""
+        shape, first = list(parts[0].shape), next(part for part in parts if isinstance(part, View))
         shape[axis] = sum(part.shape[axis] for part in parts)
-        y, at = self._new(shape), 0
+        order, at = sorted(range(len(shape)), key=lambda each: -first.strides[each]), 0
+        y = self._moved(self._new([shape[each] for each in order]), lambda array: array.transpose(numpy.argsort(order)))
         for part in parts:
             place = (slice(None),) * axis + (slice(at, at + part.shape[axis]),)
             at += part.shape[axis]

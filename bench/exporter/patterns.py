@@ -9,12 +9,13 @@ from typing import Iterator, List, Optional, Tuple
 
 from .attention_pattern import AttentionPattern, Match
 from .graph import Node
+from .rotary_pattern import RotaryPattern
 
 
-class Patterns(AttentionPattern):
+class Patterns(AttentionPattern, RotaryPattern):
     def find(self, name: str) -> Optional[Match]:
         node = self.graph.producers[name]
-        for pattern in (self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased):
+        for pattern in (self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased, self.rotary):
             match = pattern(node)
             if match:
                 return match

@@ -25,6 +25,7 @@ from chunks import check_chunks
 from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
 from node_attributes import check_node_attributes, check_windows
+from ordinary import check_ordinary
 from work_sizes import write_work_sizes
 
 # Newer versions of the package have no such table: the exporter does not read it.
@@ -32,9 +33,9 @@ if hasattr(onnx, 'mapping'):
     del onnx.mapping
 
 BOUND = 1e-5
-DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns')
+DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns', 'llama')
 # What is exported as C too: each kind of step, in floats, in integers, and as decoders over caches and rings.
-IN_C = ('encoder', 'rotary_node', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations')
+IN_C = ('encoder', 'rotary_node', 'columns', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations')
 IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 # The library computes for longer than what is compiled here.
@@ -406,6 +407,7 @@ def main():
             check_refusals(arguments)
             check_node_attributes(checks, arguments.folder)
             check_windows(checks, arguments.folder)
+            check_ordinary(checks, arguments.folder)
             check_damages(arguments, arguments.damages)
     sys.exit(checks.failed > 0)
 

@@ -1,4 +1,4 @@
-"""Forty models with random weights, as PyTorch's own exporter writes them, with what PyTorch computes."""
+"""Forty-odd models with random weights, as PyTorch's own exporter writes them, with what PyTorch computes."""
 import io
 import math
 import warnings
@@ -63,10 +63,11 @@ class RootMeanSquare(nn.Module):
 
 
 class Grouped(nn.Module):
-    """As Llama's without positions: heads that share keys, a gated product."""
+    """As Llama's: heads that share keys, a gated product; positions, if any, computed in the graph."""
 
-    def __init__(self, width=48, heads=6, kv_heads=2):
+    def __init__(self, width=48, heads=6, kv_heads=2, rotary=False):
         super().__init__()
+        self.rotary = rotary
         self.heads, self.kv_heads, self.each = heads, kv_heads, width // heads
         self.query, self.output = nn.Linear(width, width), nn.Linear(width, width)
         self.key, self.value = (nn.Linear(width, kv_heads * self.each) for _ in range(2))
@@ -78,8 +79,14 @@ class Grouped(nn.Module):
         split = lambda part, heads: part.view(batch, tokens, heads, self.each).transpose(1, 2)
         repeated = lambda part: part[:, :, None].expand(batch, self.kv_heads, self.heads // self.kv_heads, tokens, self.each).reshape(
             batch, self.heads, tokens, self.each)
-        key, value = (repeated(split(part(x), self.kv_heads)) for part in (self.key, self.value))
-        scores = split(self.query(x), self.heads) @ key.transpose(-2, -1) * self.each ** -0.5
+        query, key, value = (split(part(x), heads) for part, heads in ((self.query, self.heads), (self.key, self.kv_heads), (self.value, self.kv_heads)))
+        if self.rotary:
+            frequencies = 10000.0 ** (-torch.arange(0, self.each, 2).float() / self.each)
+            angles = torch.cat([torch.einsum('i,j->ij', torch.arange(tokens).float(), frequencies)] * 2, -1)
+            swapped = lambda part: torch.cat([-part[..., self.each // 2:], part[..., :self.each // 2]], -1)
+            query, key = (part * angles.cos() + swapped(part) * angles.sin() for part in (query, key))
+        scores = query @ repeated(key).transpose(-2, -1) * self.each ** -0.5
+        value = repeated(value)
         x = x + self.output((scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width))
         y = self.norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -254,6 +261,7 @@ def models():
     yield 'gpt_one', Gpt(tokens=1, layers=1), (tokens(1),)
     yield 'gpt_65', Gpt(65, 5, 65, 1), (tokens(65),)
     yield 'grouped', Grouped(), (random(1, 11, 48),)
+    yield 'rotary', Grouped(rotary=True), (random(1, 11, 48),)
     yield 'one_key_head', Grouped(48, 3, 1), (random(1, 17, 48),)
     yield 'grouped_one', Grouped(), (random(1, 1, 48),)
     yield 'vision', Vision(), (random(1, 3, 16, 16),)
