@@ -7,7 +7,7 @@ import numpy
 from . import operators
 from .attention_pattern import Match
 from .errors import ExportError
-from .graph import Graph, Node
+from .graph import Graph, Node, advice
 from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
 from .patterns import Patterns
@@ -267,8 +267,6 @@ class Lowering(Nodes):
         elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes.whole('to') in (1, 10, 11, 16, 6, 7)):
             x, to_floats = self._view(node, node.inputs[0]), node.kind == 'Cast' and node.attributes.whole('to') not in (6, 7)
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
-            if node.kind == 'Slice' and len(others) > 3 and others[3] is not None and min(others[3], default=1) < 1:
-                raise ExportError(f'{node}: a step of {min(others[3])}; expected at least 1, or a Gather with constant indices')
             if x.type == 'int32' and to_floats:
                 numbers = self._dense(x)
                 numbers.buffer.scale = Scale(1.0)
@@ -279,7 +277,7 @@ class Lowering(Nodes):
                 node, self.graph.opset, array, *others)))
         else:
             if node.kind not in HANDLERS:
-                raise ExportError(f'{node}: this operator is known for constants only. Express it by these: {", ".join(sorted([*HANDLERS, *MOVING]))}.')
+                raise ExportError(f'{node}: this operator is known for constants only. {advice(node.kind)}')
             self._keep(node.outputs[0], HANDLERS[node.kind](self, node))
 
 

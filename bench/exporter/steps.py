@@ -239,6 +239,26 @@ class Softmax(Step):
             y[...] = powers / total
 
 
+class LogSoftmax(Softmax):
+    """The logarithm of the sum of powers of e is where Halley's method ends, from 0 on: its steps are at most 2, and then cube the error."""
+
+    def text(self) -> str:
+        return 'logarithm of a ' + super().text()
+
+    def run(self) -> None:
+        from .. import activate
+        width = self.writes.shape[-1]
+        for x, y in zip(self.reads[0].array.reshape(-1, width), self.writes.array.reshape(-1, width)):
+            y[...] = x - x.max()
+            total, log = numpy.float32(0), numpy.zeros(1, numpy.float32)
+            for power in numpy.asarray(activate('exp', y)):
+                total = numpy.float32(total + power)
+            for _ in range(16):
+                power = numpy.asarray(activate('exp', log))
+                log = log + numpy.float32(2) * (total - power) / (total + power)
+            y[...] = y - log
+
+
 class ArgMax(Step):
     """y [rows], whole numbers: where the largest number of each row of x [rows, width] is, the first of equals."""
 

@@ -91,7 +91,119 @@ def check_rotary(checks, folder):
     checks.ok(f'rotary positions in {count} spellings are one step, and what only looks like them is computed as it stands', not wrong, '; '.join(wrong[:5]))
 
 
+# Operators: inputs' shapes, the node, what it is by numpy. All but those of other versions are compiled as one model.
+
+def softmax(x, axis):
+    powers = numpy.exp(x - x.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def elu(x, alpha=1.0, gamma=1.0, beta=1.0):
+    return gamma * numpy.where(x > 0, x, alpha * numpy.expm1(numpy.minimum(x, 0) / beta))
+
+
+def group_norm(x, groups, weight, bias, epsilon=1e-5):
+    parts = x.reshape(x.shape[0], groups, -1)
+    parts = (parts - parts.mean(2, keepdims=True)) / numpy.sqrt(parts.var(2, keepdims=True) + epsilon)
+    return parts.reshape(x.shape) * weight[:, None] + bias[:, None]
+
+
+def mean_pool(x, size, step, edge):
+    """Of the last axis, over what is inside of it."""
+    places = [numpy.arange(first, first + size) for first in range(-edge, x.shape[-1] + edge - size + 1, step)]
+    return numpy.stack([x[..., [at for at in each if 0 <= at < x.shape[-1]]].mean(-1) for each in places], -1)
+
+
+def operators():
+    whole, x = lambda *numbers: numpy.array(numbers, 'int64'), (1, 5, 8)
+    random = numpy.random.default_rng(11)
+    numbers = lambda *shape: random.standard_normal(shape).astype('float32')
+    node = lambda kind, *inputs, **attributes: lambda b, x: b(kind, x, *inputs, **attributes)
+    slopes, weight, bias, table = numbers(8), numbers(8), numbers(8), random.integers(-128, 128, (8, 6)).astype('int8')
+    scales, zeros = abs(numbers(6)) / 100, random.integers(-9, 9, 6).astype('int8')
+    yield 'HardSwish', 18, [x], node('HardSwish'), lambda x: x * numpy.clip(x / 6 + 0.5, 0, 1)
+    yield 'HardSigmoid', 18, [x], node('HardSigmoid', alpha=0.3), lambda x: numpy.clip(0.3 * x + 0.5, 0, 1)
+    yield 'Elu', 18, [x], node('Elu', alpha=0.7), lambda x: elu(x, 0.7)
+    yield 'Selu', 18, [x], node('Selu'), lambda x: elu(x, 1.6732632, 1.0507010)
+    yield 'Celu', 18, [x], node('Celu', alpha=0.7), lambda x: elu(x, 0.7, 1, 0.7)
+    yield 'PRelu', 18, [x], node('PRelu', slopes), lambda x: numpy.where(x < 0, x * slopes, x)
+    yield 'PRelu of one', 18, [x], node('PRelu', slopes[:1]), lambda x: numpy.where(x < 0, x * slopes[0], x)
+    yield 'Abs', 18, [x], node('Abs'), abs
+    yield 'LogSoftmax', 18, [x], node('LogSoftmax'), lambda x: numpy.log(softmax(x, 2))
+    yield 'LogSoftmax of tokens', 18, [x], node('LogSoftmax', axis=1), lambda x: numpy.log(softmax(x, 1))
+    yield 'LogSoftmax of far numbers', 18, [(1, 2, 500)], lambda b, x: b('LogSoftmax', b('Mul', x, numpy.float32(30))), lambda x: numpy.log(softmax(x * 30, 2))
+    yield 'Softmax of tokens', 18, [x], node('Softmax', axis=1), lambda x: softmax(x, 1)
+    yield 'Softmax of several axes', 11, [x], node('Softmax', axis=1), lambda x: softmax(x, (1, 2))
+    yield 'ReduceMin', 18, [x], node('ReduceMin', whole(1)), lambda x: x.min(1, keepdims=True)
+    yield 'ReduceL2', 18, [x], node('ReduceL2', whole(2), keepdims=0), lambda x: numpy.sqrt((x ** 2).sum(2))
+    yield 'ReduceL2 of two axes', 13, [x], node('ReduceL2', axes=[0, 1]), lambda x: numpy.sqrt((x ** 2).sum((0, 1), keepdims=True))
+    yield 'a row over its length', 18, [x], lambda b, x: b('Div', x, b('Expand', b('Clip', b('ReduceL2', x, whole(-1)), numpy.float32(1e-12)), whole(1, 5, 8))), \
+        lambda x: x / numpy.sqrt((x ** 2).sum(2, keepdims=True))
+    yield 'AveragePool', 18, [(1, 4, 9)], node('AveragePool', kernel_shape=[3], strides=[2], pads=[1, 1]), lambda x: mean_pool(x, 3, 2, 1)
+    yield 'AveragePool of a picture', 18, [(1, 2, 5, 5)], node('AveragePool', kernel_shape=[3, 3], pads=[1, 1, 1, 1]), \
+        lambda x: mean_pool(mean_pool(x, 3, 1, 1).swapaxes(2, 3), 3, 1, 1).swapaxes(2, 3)
+    for mode in ('reflect', 'edge'):
+        right = lambda x, mode=mode: numpy.pad(x, [(0, 0), (2, 1), (3, 0)], mode)
+        yield f'Pad, {mode}', 18, [x], node('Pad', whole(0, 2, 3, 0, 1, 0), mode=mode), right
+    yield 'Pad, wrap', 19, [x], node('Pad', whole(0, 2, 3, 0, 1, 0), mode='wrap'), lambda x: numpy.pad(x, [(0, 0), (2, 1), (3, 0)], 'wrap')
+    yield 'Pad of axes', 18, [x], node('Pad', whole(1, 2, 3, 0), numpy.float32(0.5), whole(-1, 1)), \
+        lambda x: numpy.pad(x, [(0, 0), (2, 0), (1, 3)], constant_values=0.5)
+    yield 'Pad of axes, reflect', 18, [x], node('Pad', whole(2, 2), '', whole(1), mode='reflect'), lambda x: numpy.pad(x, [(0, 0), (2, 2), (0, 0)], 'reflect')
+    yield 'reversed', 18, [x], lambda b, x: b('Add', b('Slice', x, whole(-1), whole(-9), whole(1), whole(-1)), b('Slice', x, whole(9), whole(-99), whole(2), whole(-1))), \
+        lambda x: x[:, ::-1] + x[:, :, ::-1]
+    yield 'Gather', 18, [x], node('Gather', whole(3, 2, 1, 1, 4, -1), axis=1), lambda x: x[:, [3, 2, 1, 1, 4, 4]]
+    yield 'LayerNormalization and its means', 18, [x], lambda b, x: b('Concat', *b('LayerNormalization', x, weight, bias, outputs=2), axis=2), \
+        lambda x: numpy.concatenate([(x - x.mean(2, keepdims=True)) / numpy.sqrt(x.var(2, keepdims=True) + 1e-5) * weight + bias, x.mean(2, keepdims=True)], 2)
+    yield 'GroupNormalization', 18, [(1, 8, 5)], node('GroupNormalization', weight[:2], bias[:2], num_groups=2), \
+        lambda x: group_norm(x, 2, weight[:2].repeat(4), bias[:2].repeat(4))
+    yield 'GroupNormalization of version 21', 21, [(1, 8, 5)], node('GroupNormalization', weight, bias, num_groups=2, epsilon=1e-3), lambda x: group_norm(x, 2, weight, bias, 1e-3)
+    yield 'InstanceNormalization', 18, [(1, 8, 5)], node('InstanceNormalization', weight, bias), lambda x: group_norm(x, 8, weight, bias)
+    yield 'GroupNormalization by PyTorch', 18, [(1, 8, 5)], lambda b, x: b('Add', b('Mul', b('Reshape', b(
+        'InstanceNormalization', b('Reshape', x, whole(0, 4, -1)), numpy.ones(4, 'float32'), numpy.zeros(4, 'float32')), whole(1, 8, 5)), weight[:, None]), bias[:, None]), \
+        lambda x: group_norm(x, 4, weight, bias)
+    yield 'a gated linear unit', 18, [x], lambda b, x: b('Mul', *(lambda a, g: (a, b('Sigmoid', g)))(*b('Split', x, whole(4, 4), outputs=2, axis=2))), \
+        lambda x: x[..., :4] / (1 + numpy.exp(-x[..., 4:]))
+    yield 'weights of 8 bits', 18, [x], lambda b, x: b('MatMul', x, b('DequantizeLinear', table, scales, zeros)), lambda x: x @ ((table - zeros.astype(float)) * scales)
+    yield 'weights of 8 bits, blocks', 21, [x], lambda b, x: b('MatMul', x, b('DequantizeLinear', table, numpy.stack([scales, 2 * scales]), axis=0, block_size=4)), \
+        lambda x: x @ (table * numpy.stack([scales, 2 * scales]).repeat(4, 0).astype(float))
+
+
+class Inside(Builder):
+    """A builder whose inputs have names of their own in each part."""
+
+    part = 0
+
+    def input(self, name, *shape, kind=onnx.TensorProto.FLOAT):
+        return super().input(f'{name}_{self.part}', *shape, kind=kind)
+
+
+def all_operators():
+    """Those of version 18 as one model."""
+    b = Inside(18)
+    for _, opset, shapes, make, _ in operators():
+        if opset == 18:
+            b.part += 1
+            b.output(make(b, *(b.input('xyz'[place], *shape) for place, shape in enumerate(shapes))))
+    return b.model()
+
+
+def check_operators(checks, folder):
+    random = numpy.random.default_rng(12)
+    for name, opset, shapes, make, right in operators():
+        b = Builder(opset)
+        try:
+            b.output(make(b, *(b.input('xyz'[place], *shape) for place, shape in enumerate(shapes))))
+            given = [random.standard_normal(shape).astype('float32') * 2 for shape in shapes]
+            expected = numpy.asarray(right(*(each.astype(float) for each in given)))
+            found = program_of(b.model(), folder / 'operator.onnx').run(given)[0]
+            error = error_of(found, expected) if found.shape == expected.shape else f'a shape of {found.shape}'
+            checks.ok(f'{name}: within {BOUND} of numpy', found.shape == expected.shape and error <= BOUND, f'{error}')
+        except ExportError as error:
+            checks.ok(name, False, str(error))
+
+
 def check_ordinary(checks, folder):
+    check_operators(checks, folder)
     check_rotary(checks, folder)
 
 

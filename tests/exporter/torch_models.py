@@ -1,4 +1,4 @@
-"""Forty-odd models with random weights, as PyTorch's own exporter writes them, with what PyTorch computes."""
+"""Forty-five models with random weights, as PyTorch's own exporter writes them, with what PyTorch computes."""
 import io
 import math
 import warnings
@@ -261,7 +261,7 @@ def models():
     yield 'gpt_one', Gpt(tokens=1, layers=1), (tokens(1),)
     yield 'gpt_65', Gpt(65, 5, 65, 1), (tokens(65),)
     yield 'grouped', Grouped(), (random(1, 11, 48),)
-    yield 'rotary', Grouped(rotary=True), (random(1, 11, 48),)
+    yield 'llama_block', Grouped(rotary=True), (random(1, 11, 48),)
     yield 'one_key_head', Grouped(48, 3, 1), (random(1, 17, 48),)
     yield 'grouped_one', Grouped(), (random(1, 1, 48),)
     yield 'vision', Vision(), (random(1, 3, 16, 16),)
