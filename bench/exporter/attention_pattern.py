@@ -119,11 +119,13 @@ class AttentionPattern(Search):
         return None
 
     def bias_of(self, bias: Any, shape: Any, node: Node) -> Any:
-        """[1 or heads, 1 or queries, keys], or None where it does nothing."""
+        """[1 or heads, 1 or queries, keys], with an axis before it where items of the batch differ; or None where it does nothing."""
         bias = bias.reshape((1,) * max(0, 3 - bias.ndim) + bias.shape)
-        if math.prod(bias.shape[:-3]) != 1:
-            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch')
-        bias = numpy.broadcast_to(bias.reshape(bias.shape[-3:]), bias.shape[-3:-1] + (shape[-1],))
+        items = math.prod(bias.shape[:-3])
+        if items not in (1, math.prod(shape[:-3])):
+            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch, or one for each')
+        before = (items,) if items > 1 else ()
+        bias = numpy.broadcast_to(bias.reshape(before + bias.shape[-3:]), before + bias.shape[-3:-1] + (shape[-1],))
         if numpy.isnan(bias).any() or numpy.isposinf(bias).any():
             raise ExportError(f'{node}: its mask has a NaN or an infinity above 0')
         most = bias.max(-1, keepdims=True)

@@ -34,6 +34,11 @@ class Search:
         array = self.graph.constant(name)
         return array.reshape(-1) if array is not None and array.size == width and (array.ndim == 0 or array.shape[-1] == width) else None
 
+    def axes_of(self, node: Node, ndim: int) -> Any:
+        """Of a reduction, of an array of so many axes; None: all."""
+        axes = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 else node.attributes.wholes('axes', None)
+        return None if axes is None else [int(axis) % ndim for axis in axes]
+
     def sides(self, node: Optional[Node]) -> Iterator[Tuple[str, str]]:
         if node is not None:
             yield node.inputs[0], node.inputs[1]

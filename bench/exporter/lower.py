@@ -221,15 +221,31 @@ class Lowering(Nodes):
         key, value = pair if math.prod(pair[0].shape[:-2]) == math.prod(pair[1].shape[:-2]) else (key, value)
         return self._attention(node, query, key, value, settings['scale'], settings['bias'], mask)
 
+    def _match_pooling(self, match: Match) -> View:
+        """One query over tokens; or scores as a bias, beside a query and keys of zeros."""
+        node, settings = match.node, match.settings
+        x, value = (self._view(node, name) for name in match.values)
+        value = self._moved(value, lambda array: array.reshape((1,) + array.shape[-2:]))
+        constant = lambda array, *shape: self._add(Copy(self.place, array, self._new(shape)))
+        if settings['query'] is not None:
+            query, key, scores = constant(settings['query'], 1, 1, x.shape[-1]), self._moved(x, lambda array: array.reshape((1,) + array.shape[-2:])), None
+        else:
+            scores = self._moved(x, lambda array: settings['moved'](array)[None])
+            scores = self._moved(scores, lambda array: array.reshape((1, -1) + array.shape[-1:]))
+            query, key = (constant(numpy.zeros(1), 1, count, 1) for count in scores.shape[1:])
+        y = self._attention(node, query, key, value, 1.0, None, scores)
+        return self._moved(y, lambda array: array.reshape(settings['shape']))
+
     def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any, mask: Optional[View] = None) -> View:
-        """Of [..., heads, tokens, width] each; leading axes have one element. Without values: the weights [heads, queries, keys]. mask: a
-        bias that is computed."""
-        views = []
+        """Of [..., heads, tokens, width] each. Without values: the weights [heads, queries, keys]. mask: a bias that is computed."""
+        views, items = [], math.prod(query.shape[:-3])  # type: List[View], int
+        if items > 1:
+            return self._of_items(items, query, key, value, bias, mask, lambda *each: self._attention(node, *each[:3], scale, *each[3:]))
         for which, view in (('queries', query), ('keys', key), ('values', value)):
             if view is None:
                 continue
             if math.prod(view.shape[:-3]) != 1:
-                raise ExportError(f'{node}: {which} of shape {list(view.shape)}; expected [1, heads, tokens, width], one item of a batch')
+                raise ExportError(f'{node}: {which} of shape {list(view.shape)} beside one item of queries; expected [1, heads, tokens, width]')
             heads = view.shape[-3] if len(view.shape) > 2 else 1
             split = lambda array: array.reshape((heads,) + array.shape[-2:]).transpose(1, 0, 2)
             views.append(self._dense(self._moved(view, split)))
@@ -253,6 +269,18 @@ class Lowering(Nodes):
             y = self._new((query.shape[0], query.shape[1], views[2].shape[2]))
             self._add(Attention(self.place, query, key, views[2], y, scale, seen, mask))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
+
+    def _of_items(self, items: int, query: View, key: View, value: Optional[View], bias: Any, mask: Optional[View], call: Callable[..., View]) -> View:
+        """Attention of each item of a batch, as windows of a picture are: one call for each, over a bias that all share in flash."""
+        def item(each: Any, at: int) -> Any:
+            if each is None or math.prod(each.shape[:-3]) == 1:
+                return each
+            if math.prod(each.shape[:-3]) != items:
+                raise ExportError(f'"{self.place}": {items} items of queries beside an array of {list(each.shape)}; expected as many items')
+            take = lambda array: array.reshape((items,) + array.shape[-3:])[at]
+            return self._moved(each, take) if isinstance(each, View) else take(each)
+        parts = [call(*(item(each, at) for each in (query, key, value, bias, mask))) for at in range(items)]
+        return self._joined([self._moved(part, lambda array: array[None]) for part in parts], 0)
 
     def _emit(self, node: Node) -> None:
         """A node that no pattern takes."""
@@ -283,13 +311,13 @@ class Lowering(Nodes):
 
 def visible(bias: Any, queries: int, keys: int) -> Visible:
     """What a bias says, whose infinities are those of a mask: it is left where it is neither causal nor a window."""
-    if bias is None:
-        return Visible(False, 0, None, None)
+    if bias is None or not numpy.isneginf(bias).any():
+        return Visible(False, 0, None, bias)
     masked = numpy.isneginf(bias).all(0)
     last = [int(numpy.flatnonzero(~row)[-1]) for row in masked]
     offset = last[0]
     causal = ~numpy.tri(queries, keys, offset, dtype=bool)
-    if bias.shape[1] != queries or queries == 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
+    if bias.shape[1] != queries or queries == 1 or offset >= keys - 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
         return Visible(False, 0, None, bias)
     left = max(offset + i - int(numpy.flatnonzero(~row)[0]) for i, row in enumerate(masked))
     outside = numpy.tri(queries, keys, offset - left - 1, dtype=bool)

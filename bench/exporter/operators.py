@@ -270,7 +270,8 @@ class Window:
                        zip(x.shape[2:], before, after, self.dilations, self.kernel, self.steps)]
         sizes = (self.steps, self.dilations, before, after)
         if any(len(each) != axes for each in sizes) or min(self.steps + self.dilations + list(self.kernel) + self.counts) < 1 or \
-                min(before + after) < 0 or (kernel is None and opset >= 10 and given.flag('ceil_mode', 0)):
+                min(before + after) < 0 or (kernel is None and opset >= 10 and given.flag('ceil_mode', 0)) or \
+                kernel is None and any(max(edges) > d * (k - 1) for *edges, d, k in zip(before, after, self.dilations, self.kernel)):
             raise ValueError('its kernel, strides, pads or dilations; expected windows inside the padded input, ceil_mode 0')
 
     def _edges(self, given: Any, sizes: Any, axes: int) -> Any:

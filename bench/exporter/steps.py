@@ -82,7 +82,7 @@ class Attention(Step):
             attention(*arrays, scale=self.scale, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:
-        part = 0.5 if self.seen.causal and self.queries == self.keys else 1
+        part = 0.5 if self.seen.causal and self.seen.offset == 0 and self.queries == self.keys else 1
         return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
 
     def constants(self) -> int:

@@ -6,7 +6,9 @@ import onnx
 
 from attend.exporter import ExportError
 from attend.exporter.export import load
-from attend.exporter.steps import Copy, Rotate
+from attend.exporter.lower import visible
+from attend.exporter.program import Buffer, View
+from attend.exporter.steps import Attention, Copy, Rotate
 from models import Builder
 
 BOUND = 1e-5
@@ -166,6 +168,25 @@ def operators():
     yield 'weights of 8 bits', 18, [x], lambda b, x: b('MatMul', x, b('DequantizeLinear', table, scales, zeros)), lambda x: x @ ((table - zeros.astype(float)) * scales)
     yield 'weights of 8 bits, blocks', 21, [x], lambda b, x: b('MatMul', x, b('DequantizeLinear', table, numpy.stack([scales, 2 * scales]), axis=0, block_size=4)), \
         lambda x: x @ (table * numpy.stack([scales, 2 * scales]).repeat(4, 0).astype(float))
+    pooled, projected = numbers(8, 1), numbers(8, 8)
+    linear = lambda b, x: b('Add', b('MatMul', x, pooled), numpy.float32([0.7]))
+    yield 'attention pooling', 18, [x], lambda b, x: b('MatMul', b('Transpose', b('Softmax', linear(b, x), axis=1), perm=[0, 2, 1]), x), \
+        lambda x: softmax(x @ pooled, 1).transpose(0, 2, 1) @ x
+    yield 'attention pooling by a sum', 18, [x], lambda b, x: b('ReduceSum', b('Mul', x, b('Softmax', linear(b, x), axis=1)), whole(1), keepdims=0), \
+        lambda x: (softmax(x @ pooled, 1) * x).sum(1)
+    yield 'attention pooling of one row', 18, [x], lambda b, x: b('MatMul', b('Unsqueeze', b('Softmax', b('Squeeze', linear(b, x), whole(2))), whole(1)), x), \
+        lambda x: softmax(x @ pooled, 1).transpose(0, 2, 1) @ x
+    yield 'attention pooling by layers', 18, [x], lambda b, x: b('MatMul', b('Softmax', b('Transpose', b('Mul', linear(b, b('Tanh', b('MatMul', x, projected))), b(
+        'Sigmoid', linear(b, x))), perm=[0, 2, 1])), x), lambda x: softmax((numpy.tanh(x @ projected) @ pooled + 0.7) / (1 + numpy.exp(-(x @ pooled + 0.7))), 1).transpose(0, 2, 1) @ x
+    yield 'attention pooling by three queries', 18, [x], lambda b, x: b('MatMul', b('Transpose', b('Softmax', b('MatMul', x, projected[:, :3]), axis=1), perm=[0, 2, 1]), x), \
+        lambda x: softmax(x @ projected[:, :3], 1).transpose(0, 2, 1) @ x
+    windows, near = [(4, 3, 5, 8)] * 3, numbers(3, 5, 5)
+    some = numpy.where(random.random((4, 1, 5, 5)) < 0.3, -100, 0).astype('float32')
+    some[:, :, range(5), range(5)] = 0
+    of_windows = lambda q, k, v, bias: softmax(q @ k.swapaxes(2, 3) * 0.3 + bias, 3) @ v
+    for name, bias in (('windows', None), ('windows with a table of biases', near[None]), ('windows with a mask each', some), ('windows with both', near + some)):
+        yield name, 18, windows, lambda b, q, k, v, bias=bias: b.attention(q, b('Transpose', k, perm=[0, 1, 3, 2]), v, 0.3, bias), \
+            lambda q, k, v, bias=bias: of_windows(q, k, v, 0 if bias is None else bias)
 
 
 class Inside(Builder):
@@ -195,14 +216,33 @@ def check_operators(checks, folder):
             b.output(make(b, *(b.input('xyz'[place], *shape) for place, shape in enumerate(shapes))))
             given = [random.standard_normal(shape).astype('float32') * 2 for shape in shapes]
             expected = numpy.asarray(right(*(each.astype(float) for each in given)))
-            found = program_of(b.model(), folder / 'operator.onnx').run(given)[0]
+            program = program_of(b.model(), folder / 'operator.onnx')
+            found, kinds = program.run(given)[0], [type(step) for step in program.steps]
+            if name in ('attention pooling', 'attention pooling by a sum', 'attention pooling of one row'):
+                checks.ok(f'{name}: over one constant query', kinds == [Copy, Attention], f'{kinds}')
             error = error_of(found, expected) if found.shape == expected.shape else f'a shape of {found.shape}'
             checks.ok(f'{name}: within {BOUND} of numpy', found.shape == expected.shape and error <= BOUND, f'{error}')
         except ExportError as error:
             checks.ok(name, False, str(error))
 
 
+def check_causal(checks):
+    """What is causal, which counts half of its multiply-adds, and what only adds to scores, or hides the same keys from all."""
+    wrong, causal = [], numpy.where(numpy.tri(6, dtype=bool), 0, -numpy.inf)[None]
+    padded = numpy.zeros((1, 6, 6))
+    padded[..., :2] = -numpy.inf
+    for name, bias, expected in (('causal', causal, True), ('causal with a bias', causal + numpy.arange(6), True), ('distances', -abs(numpy.arange(6)[:, None] - numpy.arange(6.0))[None], False),
+                                 ('first keys hidden', padded, False), ('last keys hidden', padded[..., ::-1], False)):
+        seen = visible(bias, 6, 6)
+        views = [View(Buffer('memory', 48), shape=(6, 2, 4)) for _ in range(4)]
+        work = Attention('', *views, 1.0, seen).multiply_adds()
+        if seen.causal != expected or work != 6 * 6 * 2 * 8 // (2 if expected else 1):
+            wrong.append(f'{name}: {seen.causal}, {work}')
+    checks.ok('only what is causal is called causal', not wrong, '; '.join(wrong))
+
+
 def check_ordinary(checks, folder):
+    check_causal(checks)
     check_operators(checks, folder)
     check_rotary(checks, folder)
 
