@@ -17,6 +17,7 @@ class Linear(Step):
         self.bias = None if bias is None else numpy.ascontiguousarray(bias, numpy.float32)
         self.format = 'float32'
         self.converted: Any = None
+        self.blocks: Any = None  # [outputs, bytes] of 4-bit weights as the model's file has them
 
     @property
     def tokens(self) -> int:
@@ -30,7 +31,7 @@ class Linear(Step):
         from .. import Weights
         if self.converted is None:
             plain = Weights(self.weight, self.bias)
-            self.converted = plain if self.format == 'float32' else plain.converted(self.format)
+            self.converted = Weights(self.blocks, self.bias) if self.blocks is not None else plain if self.format == 'float32' else plain.converted(self.format)
         return self.converted
 
     def run(self) -> None:

@@ -22,7 +22,7 @@ from attend.exporter.export import load
 from attend.exporter.gguf import _array as block_array
 from attend.exporter.self_test import digest
 from chunks import check_chunks
-from published import as_gguf, q8, write_all
+from published import as_gguf, q8, write_all, write_blocks
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
 from node_attributes import check_node_attributes, check_windows
 from ordinary import all_operators, check_ordinary
@@ -149,13 +149,23 @@ def check_published(arguments):
     for name, inputs, output in write_all(arguments.folder / 'published', tokens):
         folder = arguments.folder / f'{name}_published'
         names = {'bert': ('input_ids', 'attention_mask'), 'vit': ('image',), 'whisper': ('spectrogram',)}.get(name, ('tokens',))
-        report = export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=name in ('gpt2', 'qwen3'),
+        report = export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=name in ('gpt2', 'qwen3', 'mistral'),
                         samples={each: array[None] for each, array in zip(names, inputs)})
         found, = report.program.run(inputs)
         error = abs(found.reshape(output.shape) - output).max() / abs(output).max()
         checks.ok(f'{name} from its published files: within {BOUND} of numpy', error <= BOUND, f'{error}')
         wrong = compile_and_run(arguments, folder)
         checks.ok(f'{name} from its published files: its self-test finds the same bits', not wrong, wrong)
+    checks.ok('a mistral folder runs without end over rings', 'There is no end to them' in (arguments.folder / 'mistral_published/model.h').read_text(), 'it ends')
+    write_blocks(arguments.folder / 'blocks.gguf')
+    programs = [load(arguments.folder / 'blocks.gguf', 'blocks', None, weights, tokens)[0] for weights in (None, 'float32')]
+    outputs = [program.run([numpy.arange(tokens)])[0] for program in programs]
+    formats = [{step.format for step in program.steps if hasattr(step, 'format')} for program in programs]
+    checks.ok('blocks of Q4_0 stay what they are, unless floats are asked for', formats == [{'int4'}, {'float32'}] and
+              abs(outputs[0] - outputs[1]).max() <= 1e-6 * abs(outputs[1]).max(), f'{formats}, {abs(outputs[0] - outputs[1]).max()}')
+    export(arguments.folder / 'blocks.gguf', arguments.folder / 'blocks', name='blocks', tokens=tokens, decoder=True)
+    wrong = compile_and_run(arguments, arguments.folder / 'blocks')
+    checks.ok('blocks of Q4_0: the self-test finds the same bits', not wrong, wrong)
     checks.refused('more tokens than there is memory for', 'scores, more than 268435456; expected fewer tokens',
                    lambda: export(arguments.folder / 'published/qwen3', arguments.folder / 'none', name='none', tokens=9000))
     # In C: rotary positions in floats, and in integers rows that share a projection's weights.
