@@ -58,7 +58,7 @@ class AttentionPattern(Search):
         shape = self.graph.shapes[softmax.outputs[0]]
         bias, factor, scores, computed = numpy.zeros((1, 1)), 1.0, softmax.inputs[0], ''  # type: Any, float, str, str
         while True:
-            name = self.past_identities(scores)
+            name = self.past_leading(scores)
             inner = self.producer(name, 'Add', 'Where', 'Mul', 'Div', 'MatMul')
             if inner is None:
                 raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked, but '
@@ -74,7 +74,7 @@ class AttentionPattern(Search):
                 scores, computed = self._computed_mask(inner, shape)
                 if computed:
                     continue
-            if masked is None or factor <= 0 or self.graph.shapes[masked[0]] != shape:
+            if masked is None or factor <= 0 or self.graph.shapes[masked[0]][-3:] != shape[-3:]:
                 raise ExportError(f'{inner}: this mask or bias of attention is neither constant nor an array that is added to scaled scores, it '
                                   'fills with numbers that hide no key, or scores are scaled by a factor below 0 or repeated after it. Change that (of causal attention, as torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
             scores, more = masked

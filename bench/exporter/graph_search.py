@@ -25,6 +25,16 @@ class Search:
                 return name
             name = node.inputs[0]
 
+    def past_leading(self, name: str) -> str:
+        """Past nodes that put axes before the last three into another shape, as windows of several pictures have them."""
+        while True:
+            name = self.past_identities(name)
+            node = self.graph.producers.get(name)
+            if node is None or node.kind != 'Reshape' or len(self.graph.shapes[name]) < 4 or self.graph.shapes[name][-3:] != self.graph.shapes[node.inputs[0]][-3:]:
+                return name
+            node.attributes.irrelevant('allowzero')
+            name = node.inputs[0]
+
     def scalar(self, name: str) -> Optional[float]:
         array = self.graph.constant(name)
         return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind in 'fiu' else None

@@ -188,6 +188,13 @@ def operators():
         yield name, 18, windows, lambda b, q, k, v, bias=bias: b.attention(q, b('Transpose', k, perm=[0, 1, 3, 2]), v, 0.3, bias), \
             lambda q, k, v, bias=bias: of_windows(q, k, v, 0 if bias is None else bias)
 
+    def shifted(b, q, k, v):
+        """As Swin's: biases, then masks of windows beside an axis of pictures."""
+        scores = b('Add', b('Mul', b('MatMul', q, b('Transpose', k, perm=[0, 1, 3, 2])), numpy.float32(0.3)), near[None])
+        scores = b('Reshape', b('Add', b('Reshape', scores, whole(1, 4, 3, 5, 5)), some[None]), whole(-1, 3, 5, 5))
+        return b('MatMul', b('Softmax', scores), v)
+    yield 'windows that are shifted', 18, windows, shifted, lambda q, k, v: of_windows(q, k, v, near + some)
+
 
 class Inside(Builder):
     """A builder whose inputs have names of their own in each part."""
