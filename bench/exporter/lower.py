@@ -311,16 +311,19 @@ class Lowering(Nodes):
 
 def visible(bias: Any, queries: int, keys: int) -> Visible:
     """What a bias says, whose infinities are those of a mask: it is left where it is neither causal nor a window."""
-    if bias is None or not numpy.isneginf(bias).any():
-        return Visible(False, 0, None, bias)
+    if bias is None:
+        return Visible(False, 0, None, None)
     masked = numpy.isneginf(bias).all(0)
     last = [int(numpy.flatnonzero(~row)[-1]) for row in masked]
     offset = last[0]
     causal = ~numpy.tri(queries, keys, offset, dtype=bool)
-    if bias.shape[1] != queries or queries == 1 or offset >= keys - 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
+    if bias.shape[1] != queries or queries == 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
         return Visible(False, 0, None, bias)
     left = max(offset + i - int(numpy.flatnonzero(~row)[0]) for i, row in enumerate(masked))
     outside = numpy.tri(queries, keys, offset - left - 1, dtype=bool)
     window = left if outside.any() and (numpy.isneginf(bias) >= outside).all() else None
-    bias = numpy.where(causal if window is None else causal | outside, 0.0, bias)
+    rest = numpy.where(causal if window is None else causal | outside, 0.0, bias)
+    if offset >= keys - 1 and (window is None or numpy.isneginf(rest).any()):  # no key is later than its query
+        return Visible(False, 0, None, bias)
+    bias = rest
     return Visible(True, offset, window, bias if (bias != 0).any() else None)

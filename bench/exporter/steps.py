@@ -65,7 +65,7 @@ class Attention(Step):
 
     def text(self) -> str:
         return f'{"weights of " if self.weights else ""}attention, {self.heads} heads of {self.head_dim}, ' \
-               f'{self.queries} queries over {self.keys} keys' + self.seen.text() + \
+               f'{self.queries} queries over {self.keys} keys' + self.seen.text(self.keys) + \
                (', biased' if self.bias is not None or self.masked else '')
 
     def run(self) -> None:
@@ -83,7 +83,7 @@ class Attention(Step):
             attention(*arrays, scale=self.scale, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:
-        part = 0.5 if self.seen.causal and self.seen.offset == 0 and self.queries == self.keys else 1
+        part = self.seen.part(self.queries, self.keys)
         return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
 
     def constants(self) -> int:

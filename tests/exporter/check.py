@@ -302,7 +302,7 @@ def check_refusals(arguments):
     refuse('a shape that the model does not have', 'was given where the model has', one('Relu'), shapes={'x': [1, 4, 9]})
     refuse('a mask that is computed before scaling', 'neither constant nor', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)), b.input('m', 1, 1, 4, 4)), numpy.float32(2))), b.input('v', 1, 2, 4, 4))))
     refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
-    refuse('a batch of two', 'one item of a batch', lambda b: b.output(b.attention(*(b.input(n, 2, 2, 4, 4) for n in 'qkv'), 1.0)))
+    refuse('keys of two items, and queries of one', 'beside one item of queries', lambda b: b.output(b.attention(*(b.input(n, items, 2, 4, 4) for n, items in zip('qkv', (1, 2, 2))), 1.0)))
     much = numpy.array([1 << 20, 1 << 10])
     for kind, operation in (('ConstantOfShape', lambda b: b('ConstantOfShape', much)), ('Tile', lambda b: b('Tile', b.input('y', 1, 1), much)), ('Expand', lambda b: b('Expand', b.input('y', 1, 1), much)),
                             ('Pad', lambda b: b('Pad', b.input('y', 1, 1), numpy.array([1 << 20, 1 << 10, 0, 0]))), ('Range', lambda b: b('Range', *map(numpy.array, (0, 1 << 30, 1))))):

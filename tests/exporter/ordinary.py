@@ -90,6 +90,12 @@ def check_rotary(checks, folder):
             count += steps
             if error > BOUND or steps != (kind == 'positions') or alone and others > (axis == 2):
                 wrong.append(f'{pairs} by {way}, axis {axis}, {part} that do not turn, factor {factor}, {kind}: off by {error}, {steps} steps that rotate, {others} copies')
+    b = Builder()  # a mirror has the same cosines and sines
+    table = numpy.arange(7)[:, None] * 100.0 ** (-numpy.arange(4) / 4)
+    signs = numpy.repeat([1, -1], 4)
+    b.output(b.rotated(b.input('x', 1, 3, 7, 8), 8, numpy.cos(numpy.concatenate([table] * 2, 1)) * signs, -numpy.sin(numpy.concatenate([table] * 2, 1)) * signs))
+    if any(isinstance(step, Rotate) for step in program_of(b.model(), folder / 'rotary.onnx').steps):
+        wrong.append('a mirror is taken for a rotation')
     checks.ok(f'rotary positions in {count} spellings are one step, and what only looks like them is computed as it stands', not wrong, '; '.join(wrong[:5]))
 
 
@@ -134,6 +140,7 @@ def operators():
     yield 'LogSoftmax', 18, [x], node('LogSoftmax'), lambda x: numpy.log(softmax(x, 2))
     yield 'LogSoftmax of tokens', 18, [x], node('LogSoftmax', axis=1), lambda x: numpy.log(softmax(x, 1))
     yield 'LogSoftmax of far numbers', 18, [(1, 2, 500)], lambda b, x: b('LogSoftmax', b('Mul', x, numpy.float32(30))), lambda x: numpy.log(softmax(x * 30, 2))
+    yield 'LogSoftmax of many near numbers', 13, [(1, 90000)], lambda b, x: b('LogSoftmax', b('Mul', x, numpy.float32(0.001))), lambda x: numpy.log(softmax(x * 0.001, 1))
     yield 'Softmax of tokens', 18, [x], node('Softmax', axis=1), lambda x: softmax(x, 1)
     yield 'Softmax of several axes', 11, [x], node('Softmax', axis=1), lambda x: softmax(x, (1, 2))
     yield 'ReduceMin', 18, [x], node('ReduceMin', whole(1)), lambda x: x.min(1, keepdims=True)
@@ -233,6 +240,19 @@ def check_operators(checks, folder):
             checks.ok(name, False, str(error))
 
 
+def check_no_pooling(checks, folder):
+    """What looks like pooling or attention and has tokens elsewhere is refused."""
+    for name, make in (('softmax over queries', lambda b, x: b('MatMul', b('Transpose', b('Softmax', b('MatMul', x, b.normal(8, 5)), axis=2), perm=[0, 2, 1]), x)),
+                       ('scores in another shape', lambda b, x: b('MatMul', b('Softmax', b('Reshape', b('MatMul', b('Reshape', x, numpy.array([1, 1, 5, 8])), b.input('k', 1, 1, 8, 20)), numpy.array(
+                           [1, 1, 20, 5]))), b('Reshape', x, numpy.array([1, 1, 5, 8]))))):
+        b = Builder()
+        b.output(make(b, b.input('x', 1, 5, 8)))
+        try:
+            checks.ok(name, False, f'it was taken as {program_of(b.model(), folder / "none.onnx").steps}')
+        except ExportError as error:
+            checks.ok(f'{name} is refused', 'product' in str(error) or 'put a Transpose' in str(error), str(error))
+
+
 def check_causal(checks):
     """What is causal, which counts half of its multiply-adds, and what only adds to scores, or hides the same keys from all."""
     wrong, causal = [], numpy.where(numpy.tri(6, dtype=bool), 0, -numpy.inf)[None]
@@ -250,6 +270,7 @@ def check_causal(checks):
 
 def check_ordinary(checks, folder):
     check_causal(checks)
+    check_no_pooling(checks, folder)
     check_operators(checks, folder)
     check_rotary(checks, folder)
 
