@@ -10,6 +10,7 @@ from .errors import ExportError
 from .graph import Graph, Node, advice
 from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
+from .lower_others import memory_order
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
 from .steps import Activate, Attention, Copy, Norm, Rows
@@ -279,8 +280,13 @@ class Lowering(Nodes):
                 raise ExportError(f'"{self.place}": {items} items of queries beside an array of {list(each.shape)}; expected as many items')
             take = lambda array: array.reshape((items,) + array.shape[-3:])[at]
             return self._moved(each, take) if isinstance(each, View) else take(each)
-        parts = [call(*(item(each, at) for each in (query, key, value, bias, mask))) for at in range(items)]
-        return self._joined([self._moved(part, lambda array: array[None]) for part in parts], 0)
+        y: Any = None
+        for at in range(items):
+            part = call(*(item(each, at) for each in (query, key, value, bias, mask)))
+            order = memory_order(part)
+            y = y or self._new([items, *(part.shape[axis] for axis in order)])
+            self._add(Copy(self.place, self._moved(part, lambda array: array.transpose(order)), View(y.buffer, y.array[at])))
+        return self._moved(y, lambda array: array.transpose([0, *(numpy.argsort(order) + 1)]))
 
     def _emit(self, node: Node) -> None:
         """A node that no pattern takes."""

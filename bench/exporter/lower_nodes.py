@@ -162,9 +162,9 @@ class Nodes(OtherNodes):
         heads = [given.whole(name, None) for name in ('q_num_heads', 'kv_num_heads', 'kv_num_heads')]
         split = [self._moved(view, lambda array, count=count: operators.heads_of(array, count)) for view, count in zip((query, key, value), heads)]
         queries, keys, scale = split[0].shape[2], split[1].shape[2], given.number('scale', split[0].shape[3] ** -0.5)
-        bias = self.patterns.bias_of(_attention_bias(node, mask, queries, keys), (1, split[0].shape[1], queries, keys), node)
+        bias = self.patterns.bias_of(_attention_bias(node, mask, queries, keys), (*split[0].shape[:3], keys), node)
         y = self._attention(node, *split, scale, bias)
-        return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(split[0].shape[1], queries, -1).transpose(1, 0, 2).reshape(1, queries, -1))
+        return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(*split[0].shape[:3], -1).transpose(0, 2, 1, 3).reshape(*query.shape[:2], -1))
 
     # Everything else
 

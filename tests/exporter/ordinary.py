@@ -201,6 +201,11 @@ def operators():
         scores = b('Reshape', b('Add', b('Reshape', scores, whole(1, 4, 3, 5, 5)), some[None]), whole(-1, 3, 5, 5))
         return b('MatMul', b('Softmax', scores), v)
     yield 'windows that are shifted', 18, windows, shifted, lambda q, k, v: of_windows(q, k, v, near + some)
+    yield 'Attention of windows', 23, windows, lambda b, q, k, v: b('Attention', q, k, v, some, scale=0.3), lambda q, k, v: of_windows(q, k, v, some)
+    split = lambda x: x.reshape(2, 5, 2, 4).swapaxes(1, 2)
+    hidden = numpy.where(numpy.tri(5, dtype=bool), 0, -numpy.inf)
+    yield 'Attention of two items', 23, [(2, 5, 8)] * 3, lambda b, q, k, v: b('Attention', q, k, v, is_causal=1, scale=0.3, q_num_heads=2, kv_num_heads=2), \
+        lambda q, k, v: of_windows(*map(split, (q, k, v)), hidden).swapaxes(1, 2).reshape(2, 5, 8)
 
 
 class Inside(Builder):
