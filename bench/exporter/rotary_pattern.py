@@ -42,7 +42,8 @@ class RotaryPattern(Search):
 
     def _turns(self, region: List[Node], x: str, y: str, shape: Any) -> Optional[Dict[str, Any]]:
         """tokens: the axis that the angles depend on. factor: what is multiplied by beside turning."""
-        part, known = Graph(region, {x: shape}, [y], self.graph.constants, self.graph.opset), [node.attributes.known for node in region]
+        constants = {name: self.graph.constants[name] for node in region for name in node.inputs if name in self.graph.constants}
+        part, known = Graph(region, {x: shape}, [y], constants, self.graph.opset), [node.attributes.known for node in region]
         made = lambda array: part.evaluate({x: array})[y]
         probe = numpy.random.default_rng(0).standard_normal(shape)
         right = made(probe)
