@@ -201,6 +201,14 @@ def operators():
         scores = b('Reshape', b('Add', b('Reshape', scores, whole(1, 4, 3, 5, 5)), some[None]), whole(-1, 3, 5, 5))
         return b('MatMul', b('Softmax', scores), v)
     yield 'windows that are shifted', 18, windows, shifted, lambda q, k, v: of_windows(q, k, v, near + some)
+    orders = {'heads first': (('bhid,bhjd->bhij', 'bhij,bhjd->bhid'), (0, 1, 2, 3)), 'tokens before heads': (('bqhd,bkhd->bhqk', 'bhqk, bkhd -> bqhd'), (0, 2, 1, 3))}
+    for name, (equations, order) in orders.items():
+        yield f'attention by Einsum, {name}', 18, [(1, 5, 5, 8)] * 3, lambda b, q, k, v, equations=equations: b('Einsum', b('Softmax', b('Mul', b(
+            'Einsum', q, k, equation=equations[0]), numpy.float32(0.3))), v, equation=equations[1]), \
+            lambda q, k, v, order=order: of_windows(*(each.transpose(order) for each in (q, k, v)), 0).transpose(order)
+    yield 'a projection by Einsum', 18, [x], lambda b, x: b('Einsum', x, projected, equation='bnd,ed->ben'), lambda x: (x @ projected.T).swapaxes(1, 2)
+    yield 'attention pooling by Einsum', 18, [x], lambda b, x: b('Einsum', b('Softmax', linear(b, x), axis=1), x, equation='bnq,bnd->bqd'), \
+        lambda x: softmax(x @ pooled, 1).transpose(0, 2, 1) @ x
     yield 'Attention of windows', 23, windows, lambda b, q, k, v: b('Attention', q, k, v, some, scale=0.3), lambda q, k, v: of_windows(q, k, v, some)
     split = lambda x: x.reshape(2, 5, 2, 4).swapaxes(1, 2)
     hidden = numpy.where(numpy.tri(5, dtype=bool), 0, -numpy.inf)
