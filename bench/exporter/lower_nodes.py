@@ -183,12 +183,13 @@ class Nodes(OtherNodes):
 
     def _combined(self: Any, function: str, a: Any, b: Any, shape: Any) -> View:
         """a and b are views or constants, whose axes may repeat; the result has its axes in the order that one of them has in memory."""
-        ordered = next((each for each in (a, b) if isinstance(each, View) and each.shape == tuple(shape)), None)
+        adds = function in ('add', 'subtract')  # whole rows of b, by the library
+        ordered = next((each for each in ((b, a) if adds else (a, b)) if isinstance(each, View) and each.shape == tuple(shape)), None)
         order = memory_order(ordered) if ordered else list(range(len(shape)))
         in_order = lambda array: array.reshape((1,) * (len(order) - array.ndim) + array.shape).transpose(order)
         a, b = (self._moved(each, in_order) if isinstance(each, View) else in_order(each) for each in (a, b))
         shape = tuple(shape[axis] for axis in order)
-        if function in ('add', 'subtract'):  # the library adds whole rows, one element after another
+        if adds:
             if not isinstance(b, View):
                 b = numpy.broadcast_to(b, b.shape[:-1] + shape[-1:])
             elif b.shape[-1:] != shape[-1:]:

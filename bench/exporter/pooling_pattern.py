@@ -10,9 +10,9 @@ from .operators import OPERATORS, softmax_axes
 MOVES = ('Transpose', 'Reshape', 'Squeeze', 'Unsqueeze', 'Flatten')
 
 
-class PoolingPattern(AttentionPattern):  # before attention, which refuses what is none
+class PoolingPattern(AttentionPattern):
     def pooling(self, node: Node) -> Optional[Match]:
-        """By a product, or by a sum over tokens of y times a weight each."""
+        """By a product, or by a sum over tokens of y times a weight each. To be asked before attention, which refuses what is none."""
         shape, choices = self.graph.shapes[node.outputs[0]], []
         if node.kind == 'MatMul':
             choices = [tuple(node.inputs)]
@@ -35,7 +35,7 @@ class PoolingPattern(AttentionPattern):  # before attention, which refuses what 
             place = numpy.broadcast_to(numpy.arange(before[axes[0]]).reshape([-1 if axis == axes[0] else 1 for axis in range(len(before))]), before) \
                 if len(axes) == 1 else numpy.zeros(before)
             last = moved(place)
-            if last.shape[-1:] != count or (last != numpy.arange(*count)).any() or numpy.prod(last.shape[:-2]) != 1 or len(axes) != 1:
+            if last.shape[-1:] != count or (last != numpy.arange(*count)).any() or numpy.prod(last.shape[:-2] + self.graph.shapes[values][:-2]) != 1 or len(axes) != 1:
                 continue
             linear = self._linear(scores, int(count[0])) if place.size == count[0] else None
             if node.kind == 'ReduceSum':
