@@ -88,7 +88,7 @@ class Maker:
         unused = [name for name in self.weights if name not in self.used and not re.search(BUFFERS, name)]
         if unused:
             raise ExportError(f'{len(unused)} weights are not of a model of type "{self.config.get("model_type")}": {", ".join(sorted(unused)[:3])} …')
-        graph = Graph(self.nodes, inputs, [output], self.constants, 23)
+        graph = Graph(self.nodes, inputs, [output], self.constants, 25)
         graph.types.update({name: numpy.dtype(type) for name, type in types.items()})
         return graph
 
@@ -111,8 +111,9 @@ def llama(m: Maker) -> Graph:
     if m.config.get('use_sliding_window'):
         raise ExportError('config.json has windows in some layers; expected none')
     window = m.config.get('sliding_window') if m.config.get('model_type') == 'mistral' else None
-    if window is not None and window < m.tokens:
-        raise ExportError(f'config.json has a sliding_window of {window}, which counts the token itself; expected at most so many tokens: --tokens {window}')
+    if window is not None and (not isinstance(window, int) or window < 1):
+        raise ExportError(f'config.json has a sliding_window of {window!r}; expected 1 or more tokens, or none')
+    windows = {'left_window_size': window - 1} if window is not None and window < m.tokens else {}  # the token itself counts
     scaling = m.config.get('rope_scaling') or m.config.get('rope_parameters') or {}
     if not isinstance(scaling, dict) or m.config.get('partial_rotary_factor', 1.0) != 1.0:
         raise ExportError('config.json has a "rope_scaling" that is no object, or a "partial_rotary_factor", which these architectures do not have')
@@ -130,7 +131,7 @@ def llama(m: Maker) -> Graph:
             if part != 'v' and m.has(f'{name}self_attn.{part}_norm.weight'):
                 z = m.rms_norm(z, f'{name}self_attn.{part}_norm', each, epsilon)
             parts.append(m('Rotate', z, name=f'{name}{part}', frequencies=frequencies, pairs=m.setting('rope_pairs', default='halves')) if part != 'v' else z)
-        y = m.joined(m.attention(*parts, True, name=name + 'attention', scale=factor * factor * each ** -0.5), heads * each)
+        y = m.joined(m.attention(*parts, True, name=name + 'attention', scale=factor * factor * each ** -0.5, **windows), heads * each)
         x = m('Add', x, m.linear(y, name + 'self_attn.o_proj', heads * each, width))
         y = m.rms_norm(x, name + 'post_attention_layernorm', width, epsilon)
         inner = m.setting('intermediate_size')

@@ -58,7 +58,7 @@ class AttentionPattern(Search):
         shape = self.graph.shapes[softmax.outputs[0]]
         bias, factor, scores, computed = numpy.zeros((1, 1)), 1.0, softmax.inputs[0], ''  # type: Any, float, str, str
         while True:
-            name = self.past_identities(scores)
+            name = self.past_leading(scores)
             inner = self.producer(name, 'Add', 'Where', 'Mul', 'Div', 'MatMul')
             if inner is None:
                 raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked, but '
@@ -74,7 +74,7 @@ class AttentionPattern(Search):
                 scores, computed = self._computed_mask(inner, shape)
                 if computed:
                     continue
-            if masked is None or factor <= 0 or self.graph.shapes[masked[0]] != shape:
+            if masked is None or factor <= 0 or self.graph.shapes[masked[0]][-3:] != shape[-3:]:
                 raise ExportError(f'{inner}: this mask or bias of attention is neither constant nor an array that is added to scaled scores, it '
                                   'fills with numbers that hide no key, or scores are scaled by a factor below 0 or repeated after it. Change that (of causal attention, as torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
             scores, more = masked
@@ -119,11 +119,13 @@ class AttentionPattern(Search):
         return None
 
     def bias_of(self, bias: Any, shape: Any, node: Node) -> Any:
-        """[1 or heads, 1 or queries, keys], or None where it does nothing."""
+        """[1 or heads, 1 or queries, keys], with an axis before it where items of the batch differ; or None where it does nothing."""
         bias = bias.reshape((1,) * max(0, 3 - bias.ndim) + bias.shape)
-        if math.prod(bias.shape[:-3]) != 1:
-            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch')
-        bias = numpy.broadcast_to(bias.reshape(bias.shape[-3:]), bias.shape[-3:-1] + (shape[-1],))
+        items = math.prod(bias.shape[:-3])
+        if items not in (1, math.prod(shape[:-3])):
+            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch, or one for each')
+        before = (items,) if items > 1 else ()
+        bias = numpy.broadcast_to(bias.reshape(before + bias.shape[-3:]), before + bias.shape[-3:-1] + (shape[-1],))
         if numpy.isnan(bias).any() or numpy.isposinf(bias).any():
             raise ExportError(f'{node}: its mask has a NaN or an infinity above 0')
         most = bias.max(-1, keepdims=True)

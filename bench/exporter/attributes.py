@@ -33,6 +33,9 @@ class Attributes:
     def numbers(self, name: str) -> Any:
         return self._read(name, (), 'numbers', lambda value: isinstance(value, (list, tuple)) and all(isinstance(each, NUMBERS) for each in value))
 
+    def text(self, name: str) -> Any:
+        return self._read(name, (), 'a text', lambda value: isinstance(value, str))
+
     def tensor(self, name: str, *default: Any) -> Any:
         return self._read(name, default, 'an array', lambda value: isinstance(value, numpy.ndarray))
 

@@ -84,8 +84,8 @@ class CWriter(CFiles, CFloatCalls, CIntegerCalls, LoopSteps, Writer):
     def add(self, x: str, y: str, count: int, factor: Any) -> str:
         return self.statement(f'attend_add({x}, {number(factor)}, {count}, {y})')
 
-    def softmax(self, x: str, y: str, width: int) -> str:
-        return self.statement(f'softmax({x}, {width}, {y})')
+    def softmax(self, x: str, y: str, width: int, prefix: str) -> str:
+        return self.statement(f'{prefix}softmax({x}, {width}, {y})')
 
     def place_of_largest(self, x: str, width: int) -> str:
         return f'place_of_largest({x}, {width})'

@@ -79,6 +79,25 @@ SOFTMAX = '''static attend_status softmax(const float* x, int width, float* y) {
 }
 
 '''
+LOG_SOFTMAX = '''static attend_status log_softmax(const float* x, int width, float* y) {
+  attend_status status;
+  float most = x[0], total = 0, log = 0, power;
+  for (int i = 0; i < width; ++i) most = most < x[i] || x[i] != x[i] ? x[i] : most;
+  for (int i = 0; i < width; ++i) y[i] = -most;
+  status = attend_add(x, 1.0f, width, y);
+  for (int i = 0; i < width && status == ATTEND_OK; ++i) {
+    status = attend_activate(ATTEND_EXP, y + i, NULL, 1, &power);
+    total += power;
+  }
+  for (int i = 0; i < 16 && status == ATTEND_OK; ++i) {  // Halley's method
+    status = attend_activate(ATTEND_EXP, &log, NULL, 1, &power);
+    log += 2 * (total - power) / (total + power);
+  }
+  for (int i = 0; i < width; ++i) y[i] -= log;
+  return status;
+}
+
+'''
 ARG_MAX = '''static int32_t place_of_largest(const float* x, int32_t width) {
   int32_t place = 0;
   for (int32_t i = 1; i < width; ++i) {
@@ -153,7 +172,7 @@ _append = lambda numbers, type, prefix: APPEND.replace('NUMBERS', numbers).repla
 HELPERS = {
     'float_problem|integer_problem': PROBLEM, 'float_problem': FLOAT_PROBLEM, 'integer_problem': INTEGER_PROBLEM,
     'append_floats': _append('floats', 'float', ''), 'append_integers': _append('integers', 'int8_t', 'integer_'), 'make_cache': MAKE_CACHE,
-    'project': PROJECT, 'rotate': ROTATE, 'softmax': SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER, 'gate': GATE, 'clamped': CLAMPED,
+    'project': PROJECT, 'rotate': ROTATE, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER, 'gate': GATE, 'clamped': CLAMPED,
     'to_int8|to_int16': TO_WHOLE, 'to_int8': _of(TO_TYPE, 'int8'), 'to_int16': _of(TO_TYPE, 'int16'),
     **{f'floats_of_{type}': OF_TYPE.replace('TYPE', type) for type in ('int8', 'int16', 'int32')},
 }

@@ -26,6 +26,26 @@ void softmax(const float (&x)[width], float (&y)[width]) {
 }
 
 '''
+LOG_SOFTMAX = '''template <int width>
+void log_softmax(const float (&x)[width], float (&y)[width]) {
+  float most = x[0], total = 0, log = 0, power[1];
+  for (const float number : x) most = most < number || number != number ? number : most;
+  for (float& number : y) number = -most;
+  attend::add(x, y);
+  for (const float number : y) {
+    power[0] = number;
+    attend::activate<attend::Activation::exp>(power);
+    total += power[0];
+  }
+  for (int i = 0; i < 16; ++i) {  // Halley's method
+    power[0] = log;
+    attend::activate<attend::Activation::exp>(power);
+    log += 2 * (total - power[0]) / (total + power[0]);
+  }
+  for (float& number : y) number -= log;
+}
+
+'''
 ARG_MAX = '''template <int width>
 int32_t place_of_largest(const float (&x)[width]) {
   int32_t place = 0;

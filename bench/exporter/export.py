@@ -13,7 +13,7 @@ from .c_surface import CWriter
 from .chunks import in_chunks
 from .cpp import CppWriter
 from .errors import ExportError
-from .gguf import read_gguf
+from .gguf import digest, read_gguf
 from .graph import Graph
 from .lower import lower
 from .numbers_in_c import RESERVED
@@ -35,7 +35,7 @@ SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
 
 
-def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = 'float32', arithmetic: str = 'float32', decoder: bool = False,
+def export(model: Any, out: Any, *, name: Optional[str] = None, weights: Optional[str] = None, arithmetic: str = 'float32', decoder: bool = False,
            surface: str = 'cpp', samples: Any = None, shapes: Optional[Dict[str, Sequence[int]]] = None, tokens: int = 64,
            chunk: Optional[int] = None, targets: Sequence[str] = (), receipts: bool = False) -> Report:
     """Writes the folder `out`: model.h and model.cpp, self_test.cpp, a Makefile, an Arduino sketch, and the library as one source.
@@ -44,7 +44,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
              a GGUF file (llama, gpt2)
     name     of the C++ namespace, or what names in C begin with; that of the folder if it is left out
     weights  float32, float16, bfloat16, int8 (a scale for each output) or int4 (one for each 32 inputs, a multiple of which they must be;
-             other projections stay float32)
+             other projections stay float32). Left out: float32, but blocks of Q4_0 in a GGUF file stay what they are, which is int4
     arithmetic  float32, or int8: integers throughout, with scales from the samples, which must then be given; normalisations compute in
              floats between them
     decoder  append() besides, which computes a token at a time over caches, for models whose attention is causal
@@ -61,7 +61,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     name = re.sub(r'\W', '_', folder.resolve().name) if name is None else name
     if not isinstance(name, str) or not re.fullmatch(r'[a-z][a-z0-9_]*', name) or '__' in name or name in RESERVED or name.endswith('_t'):
         raise ExportError(f'the name {name!r} is no namespace: give name= (--name), lower case letters, digits and single underscores')
-    if weights not in FORMATS:
+    if weights is not None and weights not in FORMATS:
         raise ExportError(f'weights are {weights!r}; expected one of {", ".join(FORMATS)}')
     if arithmetic not in ('float32', 'int8'):
         raise ExportError(f'arithmetic is {arithmetic!r}; expected float32 or int8')
@@ -95,7 +95,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: str = '
     whole, program = program, program if chunk is None else in_chunks(program, chunk)
     report = Report(program, graph, inputs)
     report.whole = whole
-    if arithmetic == 'float32' and weights == 'float32' and not report.error <= MOST_ERROR:
+    if arithmetic == 'float32' and weights in (None, 'float32') and not report.error <= MOST_ERROR:
         raise ExportError(f'{path}: the program differs from the model by {report.error:.1e} of the largest output, at "{report.worst()[1]}". These '
                           'samples make numbers that float32 does not hold, or the exporter has a mistake: please report the model')
     writer = SURFACES[surface](program, path.name, receipts=receipts)
@@ -133,16 +133,16 @@ def put(written: pathlib.Path, folder: pathlib.Path, name: str, suffix: str) -> 
         raise ExportError(f'{folder} cannot be written: {error}') from None
 
 
-def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: str, tokens: int) -> Any:
+def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: Optional[str], tokens: int) -> Any:
     """The program of a model, and its graph."""
     if not path.exists():
         raise ExportError(f'{path}: there is no such file')
     if path.suffix not in ('.onnx', '.gguf') and not path.is_dir():
         raise ExportError(f'{path}: expected an ONNX file, model.onnx, a GGUF file, or a folder with config.json and model.safetensors')
     published = path.is_dir() or path.suffix == '.gguf'
-    files = (read_folder(path) if path.is_dir() else read_gguf(path)) if published else None
+    config, arrays, blocks = (*read_folder(path), {}) if path.is_dir() else read_gguf(path) if published else (None, None, {})
     try:
-        graph = graph_of(*files, tokens) if files else read_onnx(path, shapes)
+        graph = graph_of(config, arrays, tokens) if published else read_onnx(path, shapes)
         graph.resolve()
         graph.require_finite()
         program = lower(graph, name)
@@ -154,7 +154,10 @@ def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weight
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, MemoryError) as error:
         raise ExportError(f'{path}: the model is damaged, or has what this exporter does not handle ({type(error).__name__}: {error})') from error
     for step in program.steps:
-        if isinstance(step, Linear) and (weights != 'int4' or step.weight.shape[1] % 32 == 0):
+        rows = [blocks.get(digest(row)) for row in step.weight] if weights is None and blocks and isinstance(step, Linear) else [None]
+        if None not in rows:
+            step.format, step.blocks = 'int4', numpy.frombuffer(b''.join(rows), 'uint8').reshape(len(rows), -1)
+        elif weights and isinstance(step, Linear) and (weights != 'int4' or step.weight.shape[1] % 32 == 0):
             step.format = weights
             most = numpy.abs(step.weight).max()
             if most > {'float16': 65504.0, 'int4': 524000.0}.get(weights, numpy.inf):

@@ -1,4 +1,5 @@
 """Reads GGUF files of Llama and GPT-2 as the configurations and weights that their authors publish."""
+import hashlib
 import pathlib
 import re
 import struct
@@ -49,8 +50,8 @@ class Reader:
         return [self.value(kind) for _ in range(count)]
 
 
-def read_gguf(path: pathlib.Path) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """The configuration, and the arrays by published names."""
+def read_gguf(path: pathlib.Path) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[bytes, bytes]]:
+    """The configuration, the arrays by published names, and rows of matrices in blocks of 4 bits, by digests of their numbers."""
     try:
         reader = Reader(path.read_bytes())
         if reader.data[:4] != b'GGUF':
@@ -71,9 +72,18 @@ def read_gguf(path: pathlib.Path) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         alignment = settings.get('general.alignment', ALIGNMENT)
         begin = -(-reader.at // alignment) * alignment
         arrays = {name: _array(reader.data, begin + offset, shape, kind) for name, shape, kind, offset in entries}
-        return _published(settings, arrays)
+        blocks: Dict[bytes, bytes] = {}
+        for name, shape, kind, offset in entries:
+            if kind == 2 and len(shape) == 2:
+                length = shape[1] // 32 * BLOCKS[2][1]
+                blocks.update((digest(row), reader.data[begin + offset + at * length:][:length]) for at, row in enumerate(arrays[name]))
+        return (*_published(settings, arrays), blocks)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, ZeroDivisionError, struct.error) as error:
         raise ExportError(f'{path}: this is no GGUF file of a Llama or GPT-2 in F32, F16, BF16, Q8_0 or Q4_0, or it is damaged: {error}') from None
+
+
+def digest(row: Any) -> bytes:
+    return hashlib.blake2b(numpy.ascontiguousarray(row, numpy.float32), digest_size=16).digest()
 
 
 def _entry(reader: Reader) -> Tuple[str, List[int], int, int]:

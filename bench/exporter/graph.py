@@ -113,8 +113,11 @@ def advice(kind: str) -> str:
         'Loop': 'Export the body of the loop as a model of its own, and call it in a loop of yours',
         'If': 'Export the branch that is taken as a model of its own',
         'ConvTranspose': 'Resize by repeating rows (Expand, Reshape), followed by Conv',
+        'Einsum': 'Of computed arrays it is known as a product of matrices, such as "bhid,bhjd->bhij". Write it as Transpose and MatMul',
         'NonZero': 'Shapes must not depend on data: use a mask of 0 and 1, and Mul',
-        'InstanceNormalization': 'Use LayerNormalization',
-        'GroupNormalization': 'Use LayerNormalization',
     }
-    return known.get(kind, f'Express it by these: {", ".join(sorted(OPERATORS))}') + '.'
+    of_integers = 'Export the float model, and take --arithmetic int8 with --calibrate samples.npy, or --weights int8'
+    known.update(dict.fromkeys(('QuantizeLinear', 'DequantizeLinear', 'DynamicQuantizeLinear', 'MatMulInteger', 'ConvInteger', 'QLinearMatMul', 'QLinearConv'),
+                               of_integers))
+    return known.get(kind, 'Express it by others, such as Add, Sub, Mul, Div, MatMul, Conv, Softmax, Sigmoid, Tanh, Clip, ReduceMean, Concat, Slice, Reshape or '
+                     'Transpose') + '.'

@@ -9,6 +9,7 @@ from .graph import Graph, Node
 class Search:
     def __init__(self, graph: Graph):
         self.graph = graph
+        self.places = {id(node): place for place, node in enumerate(graph.nodes)}
 
     def producer(self, name: str, *kinds: str) -> Optional[Node]:
         """Of a value, past nodes that change nothing, if it is of one of the kinds."""
@@ -24,6 +25,16 @@ class Search:
                 return name
             name = node.inputs[0]
 
+    def past_leading(self, name: str) -> str:
+        """Past nodes that put axes before the last three into another shape, as windows of several pictures have them."""
+        while True:
+            name = self.past_identities(name)
+            node = self.graph.producers.get(name)
+            if node is None or node.kind != 'Reshape' or len(self.graph.shapes[name]) < 4 or self.graph.shapes[name][-3:] != self.graph.shapes[node.inputs[0]][-3:]:
+                return name
+            node.attributes.irrelevant('allowzero')
+            name = node.inputs[0]
+
     def scalar(self, name: str) -> Optional[float]:
         array = self.graph.constant(name)
         return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind in 'fiu' else None
@@ -32,6 +43,11 @@ class Search:
         """A constant that is one row of numbers for the last axis."""
         array = self.graph.constant(name)
         return array.reshape(-1) if array is not None and array.size == width and (array.ndim == 0 or array.shape[-1] == width) else None
+
+    def axes_of(self, node: Node, ndim: int) -> Any:
+        """Of a reduction, of an array of so many axes; None: all."""
+        axes = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 else node.attributes.wholes('axes', None)
+        return None if axes is None else [int(axis) % ndim for axis in axes]
 
     def sides(self, node: Optional[Node]) -> Iterator[Tuple[str, str]]:
         if node is not None:

@@ -1,4 +1,5 @@
 """Loops over the elements of arrays with strides, as text."""
+import math
 from typing import Any, List, Tuple
 
 import numpy
@@ -12,7 +13,8 @@ def collapsed(shape: Any, operands: List[Any]) -> Tuple[List[int], List[List[int
     strides = []
     for operand in operands:
         if isinstance(operand, ByPosition):
-            array = numpy.broadcast_to(operand.rows[0].reshape(shape), shape)
+            row = operand.rows[0]
+            array = row.reshape(shape) if row.size == math.prod(shape) else numpy.broadcast_to(row, shape)
         elif isinstance(operand, View):
             array = numpy.broadcast_to(operand.array, shape)
         else:

@@ -7,9 +7,10 @@ import numpy
 from . import operators
 from .attention_pattern import Match
 from .errors import ExportError
-from .graph import Graph, Node
+from .graph import Graph, Node, advice
 from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
+from .lower_others import memory_order
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
 from .steps import Activate, Attention, Copy, Norm, Rows
@@ -192,6 +193,15 @@ class Lowering(Nodes):
         x, by = (self._dense(self._view(match.node, name)) for name in match.values)
         return self._add(Activate(match.settings['function'], self.place, x, self._new(x.shape), by))
 
+    def _match_rotary(self, match: Match) -> View:
+        x, given = self._view(match.node, match.values[0]), match.settings
+        to_rows = lambda array: numpy.moveaxis(array, given['tokens'], 0)
+        shape = to_rows(x.array).shape
+        rows = self._moved(self._moved(x, to_rows), lambda array: array.reshape(shape[0], -1, shape[-1]))
+        y = self._turned(rows, given['frequencies'], given['pairs'])
+        y = y if given['factor'] == 1 else self._by_number('multiply', y, given['factor'])
+        return self._moved(y, lambda array: numpy.moveaxis(array.reshape(shape), 0, given['tokens']))
+
     def _match_weights(self, match: Match) -> View:
         node, settings = match.node, match.settings
         query, key = (self._view(node, name) for name in match.values)
@@ -212,15 +222,31 @@ class Lowering(Nodes):
         key, value = pair if math.prod(pair[0].shape[:-2]) == math.prod(pair[1].shape[:-2]) else (key, value)
         return self._attention(node, query, key, value, settings['scale'], settings['bias'], mask)
 
+    def _match_pooling(self, match: Match) -> View:
+        """One query over tokens; or scores as a bias, beside a query and keys of zeros."""
+        node, settings = match.node, match.settings
+        x, value = (self._view(node, name) for name in match.values)
+        value = self._moved(value, lambda array: array.reshape((1,) + array.shape[-2:]))
+        constant = lambda array, *shape: self._add(Copy(self.place, array, self._new(shape)))
+        if settings['query'] is not None:
+            query, key, scores = constant(settings['query'], 1, 1, x.shape[-1]), self._moved(x, lambda array: array.reshape((1,) + array.shape[-2:])), None
+        else:
+            scores = self._moved(x, lambda array: settings['moved'](array)[None])
+            scores = self._moved(scores, lambda array: array.reshape((1, -1) + array.shape[-1:]))
+            query, key = (constant(numpy.zeros(1), 1, count, 1) for count in scores.shape[1:])
+        y = self._attention(node, query, key, value, 1.0, None, scores)
+        return self._moved(y, lambda array: array.reshape(settings['shape']))
+
     def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any, mask: Optional[View] = None) -> View:
-        """Of [..., heads, tokens, width] each; leading axes have one element. Without values: the weights [heads, queries, keys]. mask: a
-        bias that is computed."""
-        views = []
+        """Of [..., heads, tokens, width] each. Without values: the weights [heads, queries, keys]. mask: a bias that is computed."""
+        views, items = [], math.prod(query.shape[:-3])  # type: List[View], int
+        if items > 1:
+            return self._of_items(items, query, key, value, bias, mask, lambda *each: self._attention(node, *each[:3], scale, *each[3:]))
         for which, view in (('queries', query), ('keys', key), ('values', value)):
             if view is None:
                 continue
             if math.prod(view.shape[:-3]) != 1:
-                raise ExportError(f'{node}: {which} of shape {list(view.shape)}; expected [1, heads, tokens, width], one item of a batch')
+                raise ExportError(f'{node}: {which} of shape {list(view.shape)} beside one item of queries; expected [1, heads, tokens, width]')
             heads = view.shape[-3] if len(view.shape) > 2 else 1
             split = lambda array: array.reshape((heads,) + array.shape[-2:]).transpose(1, 0, 2)
             views.append(self._dense(self._moved(view, split)))
@@ -245,6 +271,23 @@ class Lowering(Nodes):
             self._add(Attention(self.place, query, key, views[2], y, scale, seen, mask))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
+    def _of_items(self, items: int, query: View, key: View, value: Optional[View], bias: Any, mask: Optional[View], call: Callable[..., View]) -> View:
+        """Attention of each item of a batch, as windows of a picture are: one call for each, over a bias that all share in flash."""
+        def item(each: Any, at: int) -> Any:
+            if each is None or math.prod(each.shape[:-3]) == 1:
+                return each
+            if math.prod(each.shape[:-3]) != items:
+                raise ExportError(f'"{self.place}": {items} items of queries beside an array of {list(each.shape)}; expected as many items')
+            take = lambda array: array.reshape((items,) + array.shape[-3:])[at]
+            return self._moved(each, take) if isinstance(each, View) else take(each)
+        y: Any = None
+        for at in range(items):
+            part = call(*(item(each, at) for each in (query, key, value, bias, mask)))
+            order = memory_order(part)
+            y = y or self._new([items, *(part.shape[axis] for axis in order)])
+            self._add(Copy(self.place, self._moved(part, lambda array: array.transpose(order)), View(y.buffer, y.array[at])))
+        return self._moved(y, lambda array: array.transpose([0, *(numpy.argsort(order) + 1)]))
+
     def _emit(self, node: Node) -> None:
         """A node that no pattern takes."""
         if node.kind == 'Split':
@@ -258,8 +301,6 @@ class Lowering(Nodes):
         elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes.whole('to') in (1, 10, 11, 16, 6, 7)):
             x, to_floats = self._view(node, node.inputs[0]), node.kind == 'Cast' and node.attributes.whole('to') not in (6, 7)
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
-            if node.kind == 'Slice' and len(others) > 3 and others[3] is not None and min(others[3], default=1) < 1:
-                raise ExportError(f'{node}: a step of {min(others[3])}; expected at least 1, or a Gather with constant indices')
             if x.type == 'int32' and to_floats:
                 numbers = self._dense(x)
                 numbers.buffer.scale = Scale(1.0)
@@ -270,7 +311,7 @@ class Lowering(Nodes):
                 node, self.graph.opset, array, *others)))
         else:
             if node.kind not in HANDLERS:
-                raise ExportError(f'{node}: this operator is known for constants only. Express it by these: {", ".join(sorted([*HANDLERS, *MOVING]))}.')
+                raise ExportError(f'{node}: this operator is known for constants only. {advice(node.kind)}')
             self._keep(node.outputs[0], HANDLERS[node.kind](self, node))
 
 
@@ -287,5 +328,8 @@ def visible(bias: Any, queries: int, keys: int) -> Visible:
     left = max(offset + i - int(numpy.flatnonzero(~row)[0]) for i, row in enumerate(masked))
     outside = numpy.tri(queries, keys, offset - left - 1, dtype=bool)
     window = left if outside.any() and (numpy.isneginf(bias) >= outside).all() else None
-    bias = numpy.where(causal if window is None else causal | outside, 0.0, bias)
+    rest = numpy.where(causal if window is None else causal | outside, 0.0, bias)
+    if offset >= keys - 1 and (window is None or numpy.isneginf(rest).any()):  # no key is later than its query
+        return Visible(False, 0, None, bias)
+    bias = rest
     return Visible(True, offset, window, bias if (bias != 0).any() else None)

@@ -7,14 +7,17 @@ import numpy
 from . import operators, rotary_node
 from .errors import ExportError
 from .graph import Node
+from .lower_others import OTHERS, OtherNodes, memory_order
 from .program import View
-from .steps import Activate, ArgMax, Copy, Elementwise, Linear, Reduce, Rotate, Rows, Softmax
+from .steps import Activate, ArgMax, Copy, Elementwise, Linear, Rotate, Rows
 
 ACTIVATIONS = {'Relu': 'relu', 'Sigmoid': 'sigmoid', 'Tanh': 'tanh', 'Exp': 'exp', 'Erf': 'erf'}
 ELEMENTWISE = {'Add': 'add', 'Sub': 'subtract', 'Mul': 'multiply', 'Div': 'divide', 'Min': 'minimum', 'Max': 'maximum'}
 
+REDUCED = {'ReduceMax': 'maximum', 'GlobalMaxPool': 'maximum', 'ReduceMin': 'minimum', 'ReduceL2': 'length'}
 
-class Nodes:
+
+class Nodes(OtherNodes):
     """What Lowering takes for the operators in HANDLERS: each gives the view of a node's output."""
 
     # Projections
@@ -100,13 +103,6 @@ class Nodes:
         self._add(Copy(self.place, x, View(padded.buffer, padded.array[inside])))
         return padded
 
-    def _pad(self: Any, node: Node) -> View:
-        x, given = self._view(node, node.inputs[0]), [name for name in node.inputs[1:3] if name]
-        if any(name not in self.graph.constants for name in given):
-            raise ExportError(f'{node}: what it pads by is computed; expected constants')
-        pads, fill = operators.pads(node, self.graph.opset, x.array, *(self.graph.constants[name] for name in given))
-        return self._padded(x, pads, fill)
-
     def _batch_norm(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
         parameters = [self.graph.constants.get(name) for name in node.inputs[1:5]]
@@ -130,10 +126,14 @@ class Nodes:
 
     def _rotate(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
-        rows = self._dense(self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2)))
-        y = self._add(Rotate(self.place, rows, self._new(rows.shape), node.attributes.numbers('frequencies'),
-                             node.attributes.choice('pairs', None, 'halves', 'neighbours')))
+        rows = self._moved(x, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2))
+        y = self._turned(rows, node.attributes.numbers('frequencies'), node.attributes.choice('pairs', None, 'halves', 'neighbours'))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
+
+    def _turned(self: Any, rows: View, frequencies: Any, pairs: str) -> View:
+        """Of [tokens, heads, head_dim]; a part of each head, where there are fewer frequencies."""
+        rows = self._dense(rows)
+        return self._add(Rotate(self.place, rows, self._new(rows.shape), frequencies, pairs))
 
     def _rotary_embedding(self: Any, node: Node) -> View:
         x, tables = self._view(node, node.inputs[0]), [self.graph.constants.get(name) for name in node.inputs[1:]]
@@ -147,10 +147,7 @@ class Nodes:
         if node.attributes.whole('rotary_embedding_dim', 0) not in (0, width):
             raise ExportError(f'{node}: angles of {width} numbers of a head, which is not its rotary_embedding_dim')
         rows = self._moved(heads, lambda array: array.reshape(array.shape[-3:]).transpose(1, 0, 2))
-        part = self._dense(self._moved(rows, lambda array: array[..., :width]))
-        y = self._add(Rotate(self.place, part, self._new(part.shape), frequencies, 'neighbours' if node.attributes.flag('interleaved', 0) else 'halves'))
-        if width < rows.shape[2]:
-            y = self._joined([y, self._moved(rows, lambda array: array[..., width:])], 2)
+        y = self._turned(rows, frequencies, 'neighbours' if node.attributes.flag('interleaved', 0) else 'halves')
         back = lambda array: array.transpose(1, 0, 2)[None] if len(x.shape) == 4 else array.reshape(x.shape)
         return self._moved(y, back)
 
@@ -165,9 +162,9 @@ class Nodes:
         heads = [given.whole(name, None) for name in ('q_num_heads', 'kv_num_heads', 'kv_num_heads')]
         split = [self._moved(view, lambda array, count=count: operators.heads_of(array, count)) for view, count in zip((query, key, value), heads)]
         queries, keys, scale = split[0].shape[2], split[1].shape[2], given.number('scale', split[0].shape[3] ** -0.5)
-        bias = self.patterns.bias_of(_attention_bias(node, mask, queries, keys), (1, split[0].shape[1], queries, keys), node)
+        bias = self.patterns.bias_of(_attention_bias(node, mask, queries, keys), (*split[0].shape[:3], keys), node)
         y = self._attention(node, *split, scale, bias)
-        return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(split[0].shape[1], queries, -1).transpose(1, 0, 2).reshape(1, queries, -1))
+        return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(*split[0].shape[:3], -1).transpose(0, 2, 1, 3).reshape(*query.shape[:2], -1))
 
     # Everything else
 
@@ -176,13 +173,30 @@ class Nodes:
 
     def _in_memory_order(self: Any, x: View, compute: Callable[[View], View]) -> View:
         """What is computed element by element, without a copy where axes have only been exchanged."""
-        order = sorted(range(len(x.shape)), key=lambda axis: -x.strides[axis])
+        order = memory_order(x)
         back = [order.index(axis) for axis in range(len(order))]
         y = compute(self._dense(self._moved(x, lambda array: array.transpose(order))))
         return self._moved(y, lambda array: array.transpose(back))
 
     def _by_number(self: Any, function: str, x: View, number: float) -> View:
-        return self._in_memory_order(x, lambda x: self._add(Elementwise(function, self.place, x, numpy.full(1, number), self._new(x.shape))))
+        return self._combined(function, x, numpy.full(1, number), x.shape)
+
+    def _combined(self: Any, function: str, a: Any, b: Any, shape: Any) -> View:
+        """a and b are views or constants, whose axes may repeat; the result has its axes in the order that one of them has in memory."""
+        adds = function in ('add', 'subtract')  # whole rows of b, by the library
+        ordered = next((each for each in ((b, a) if adds else (a, b)) if isinstance(each, View) and each.shape == tuple(shape)), None)
+        order = memory_order(ordered) if ordered else list(range(len(shape)))
+        in_order = lambda array: array.reshape((1,) * (len(order) - array.ndim) + array.shape).transpose(order)
+        a, b = (self._moved(each, in_order) if isinstance(each, View) else in_order(each) for each in (a, b))
+        shape = tuple(shape[axis] for axis in order)
+        if adds:
+            if not isinstance(b, View):
+                b = numpy.broadcast_to(b, b.shape[:-1] + shape[-1:])
+            elif b.shape[-1:] != shape[-1:]:
+                b = self._dense(self._moved(b, lambda array: numpy.broadcast_to(array, shape)))
+            a, b = (self._dense(each) if isinstance(each, View) and min(each.strides, default=0) < 0 else each for each in (a, b))
+        y = self._add(Elementwise(function, self.place, a, b, self._new(shape)))
+        return self._moved(y, lambda array: array.transpose(numpy.argsort(order)))
 
     def _norm_node(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
@@ -192,6 +206,8 @@ class Nodes:
             raise ExportError(f'{node}: its weight or bias is computed; expected constants')
         weight, bias = (None if each is None else self._finite(str(node), numpy.broadcast_to(each, x.shape[axis:])) for each in (weight, bias))
         kind = 'layer_norm' if node.kind == 'LayerNormalization' else 'rms_norm'
+        if len(node.outputs) > 1 and self.graph.uses.get(node.outputs[1]):
+            self._keep(node.outputs[1], self._reduced('mean', x, list(range(axis, len(x.shape)))))
         return self._norm(kind, x, math.prod(x.shape[axis:]), weight, bias, self._epsilon(node, epsilon))
 
     def _elementwise(self: Any, node: Node) -> View:
@@ -204,12 +220,7 @@ class Nodes:
             return self._by_number(function, a, number)
         if not isinstance(a, View) and function in ('add', 'multiply', 'minimum', 'maximum'):
             a, b = b, a
-        if function in ('add', 'subtract') and b.shape[-1:] != shape[-1:]:  # the library adds whole rows
-            if isinstance(b, View):
-                b = self._dense(self._moved(b, lambda array: numpy.broadcast_to(array, shape)))
-            else:
-                b = numpy.broadcast_to(b, shape)
-        return self._add(Elementwise(function, self.place, a, b, self._new(shape)))
+        return self._combined(function, a, b, shape)
 
     def _power(self: Any, node: Node) -> View:
         x, exponent = self._view(node, node.inputs[0]), self.patterns.scalar(node.inputs[1])
@@ -240,7 +251,7 @@ class Nodes:
         return self._by_number('multiply', x, -1.0)
 
     def _reduce(self: Any, node: Node) -> View:
-        x, function = self._view(node, node.inputs[0]), 'maximum' if 'Max' in node.kind else 'mean'
+        x, function = self._view(node, node.inputs[0]), REDUCED.get(node.kind, 'mean')
         axes = range(2, len(x.shape)) if node.kind.startswith('Global') else None
         if axes is None:
             given = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] else node.attributes.wholes('axes', None)
@@ -249,30 +260,20 @@ class Nodes:
             if node.attributes.flag('noop_with_empty_axes', 0) and empty:
                 return x
             axes = range(len(x.shape)) if empty else [int(axis) % len(x.shape) for axis in given]
-        kept = [axis for axis in range(len(x.shape)) if axis not in axes]
-        rows = self._moved(x, lambda array: array.transpose(list(axes) + kept))
-        rows = self._dense(self._moved(rows, lambda array: array.reshape(math.prod(x.shape[axis] for axis in axes), -1)))
-        y = self._add(Reduce(function, self.place, rows, self._new((rows.shape[1],))))
+        y = self._reduced(function, x, list(axes))
         if node.kind == 'ReduceSum':
-            y = self._by_number('multiply', y, float(rows.shape[0]))
+            y = self._by_number('multiply', y, float(math.prod(x.shape[axis] for axis in axes)))
         return y
 
     def _pool(self: Any, node: Node) -> View:
         x, is_mean = self._view(node, node.inputs[0]), node.kind == 'AveragePool'
         window = operators.Window(node, self.graph.opset, x.array)
-        if is_mean and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
-            raise ExportError(f'{node}: a mean that leaves out its edges; expected no pads, or count_include_pad=1')
         patches = self._patches(x, window, 0.0 if is_mean else -3.4028235e38)
-        kernel = range(1, 1 + len(window.kernel))
-        rows = self._moved(patches, lambda array: numpy.moveaxis(array, kernel, range(len(window.kernel))))
-        rows = self._dense(self._moved(rows, lambda array: array.reshape(math.prod(window.kernel), -1)))
-        return self._add(Reduce('mean' if is_mean else 'maximum', self.place, rows, self._new((rows.shape[1],))))
-
-    def _softmax(self: Any, node: Node) -> View:
-        x = self._view(node, node.inputs[0])
-        self.patterns.require_last_axis(node)
-        x = self._dense(x)
-        return self._add(Softmax(self.place, [x], self._new(x.shape)))
+        y = self._reduced('mean' if is_mean else 'maximum', patches, list(range(1, 1 + len(window.kernel))))
+        if is_mean and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
+            y = self._moved(y, lambda array: array.reshape(x.shape[1], -1))
+            y = self._combined('multiply', y, math.prod(window.kernel) / window.inside_counts(x.shape), y.shape)
+        return y
 
     def _arg_max(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
@@ -294,26 +295,23 @@ class Nodes:
             raise ExportError(f'{node}: computed indices into a computed array; expected a constant table, or constant indices')
         axis %= len(x.shape)
         whole = numpy.asarray(numbers).astype(int) % x.shape[axis]
-        steps = numpy.diff(whole.reshape(-1))
         if whole.ndim == 0:
             return self._moved(x, lambda array: array[(slice(None),) * axis + (int(whole),)])
-        if len(steps) == 0 or (steps == steps[0]).all() and steps[0] > 0:
-            step = int(steps[0]) if len(steps) else 1
-            place = (slice(None),) * axis + (slice(int(whole.reshape(-1)[0]), int(whole.reshape(-1)[-1]) + 1, step),)
-            return self._moved(self._moved(x, lambda array: array[place]), lambda array: array.reshape(
-                x.shape[:axis] + whole.shape + x.shape[axis + 1:]))
-        parts = [self._moved(x, lambda array: array[(slice(None),) * axis + (slice(i, i + 1),)])
-                 for i in map(int, whole.reshape(-1))]
-        return self._joined(parts, axis)
+        return self._moved(self._chosen(x, axis, whole.reshape(-1)), lambda array: array.reshape(x.shape[:axis] + whole.shape + x.shape[axis + 1:]))
 
     def _concat(self: Any, node: Node) -> View:
         axis = node.attributes.whole('axis') % len(self.graph.shapes[node.outputs[0]])
         return self._joined([self._operand(name) for name in node.inputs], axis)
 
     def _joined(self: Any, parts: List[Any], axis: int) -> View:
-        shape = list(parts[0].shape)
+        """With axes in the order that those of the first computed part have in memory."""
+        shape, first = list(parts[0].shape), next(part for part in parts if isinstance(part, View))
         shape[axis] = sum(part.shape[axis] for part in parts)
-        y, at = self._new(shape), 0
+        order, at = memory_order(first), 0
+        if first.shape[axis] == 1:  # it has no place of its own: behind the axis before it
+            order.remove(axis)
+            order.insert(order.index(axis - 1) + 1 if axis else 0, axis)
+        y = self._moved(self._new([shape[each] for each in order]), lambda array: array.transpose(numpy.argsort(order)))
         for part in parts:
             place = (slice(None),) * axis + (slice(at, at + part.shape[axis]),)
             at += part.shape[axis]
@@ -340,15 +338,16 @@ def _attention_bias(node: Node, mask: Any, queries: int, keys: int) -> Any:
 
 
 HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
+    **OTHERS,
     **{kind: (lambda function: lambda self, node: self._activation(function, self._view(node, node.inputs[0])))(function)
        for kind, function in ACTIVATIONS.items()},
     **{kind: Nodes._elementwise for kind in ELEMENTWISE},
-    **{kind: Nodes._reduce for kind in ('ReduceMean', 'ReduceSum', 'ReduceMax', 'GlobalAveragePool', 'GlobalMaxPool')},
+    **{kind: Nodes._reduce for kind in ('ReduceMean', 'ReduceSum', 'GlobalAveragePool', *REDUCED)},
     **{kind: Nodes._norm_node for kind in ('LayerNormalization', 'RMSNormalization', 'SimplifiedLayerNormalization')},
     **{kind: Nodes._pool for kind in ('MaxPool', 'AveragePool')},
     'Gelu': lambda self, node: self._activation('gelu' if operators.gelu_kind(node) == 'none' else 'gelu_tanh', self._view(node, node.inputs[0])),
     'Attention': Nodes._attention_node, 'Rotate': Nodes._rotate, 'RotaryEmbedding': Nodes._rotary_embedding,
     'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,
-    'Softmax': Nodes._softmax, 'Pad': Nodes._pad, 'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,
+    'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,
 }

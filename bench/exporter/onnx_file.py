@@ -5,6 +5,7 @@ from typing import Any, Dict, Optional
 
 import numpy
 
+from .einsum import as_product
 from .errors import ExportError
 from .graph import MOST_ELEMENTS, Graph, Node
 
@@ -32,7 +33,7 @@ def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Gr
             if each.domain in {domain for domain, _ in OTHERS} and each.version != 1:
                 raise ExportError(f'{path}: operators of version {each.version} of "{each.domain}"; expected 1')
         constants = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
-        nodes = [_node(onnx, each) for each in graph.node]
+        nodes = [made for each in graph.node for made in as_product(_node(onnx, each))]
         given = [each for each in graph.input if each.name not in constants]
         outputs = [each.name for each in graph.output]
     except ExportError:

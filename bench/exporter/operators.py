@@ -63,19 +63,27 @@ def _reduce(function: Callable[..., Any], axes_from: int = 18) -> Callable[..., 
     return reduce
 
 
-def _softmax(x: Any, axis: int) -> Any:
+def _softmax(x: Any, axis: Any) -> Any:
     powers = numpy.exp(x - x.max(axis=axis, keepdims=True))
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def _op_softmax(node: Any, opset: int, x: Any) -> Any:
-    if opset >= 13:
-        return _softmax(x, node.attributes.whole('axis', -1))
-    axis = node.attributes.whole('axis', 1)
-    if not -x.ndim <= axis < x.ndim:
+def softmax_axes(node: Any, opset: int, ndim: int) -> Any:
+    """Before version 13 it is of a matrix whose columns are all axes from its own on."""
+    axis = node.attributes.whole('axis', -1 if opset >= 13 else 1)
+    if not -ndim <= axis < ndim:
         raise ValueError(f'the axis {axis}')
-    axis %= x.ndim  # of a matrix whose columns are all axes from this one on
-    return _softmax(x.reshape(math.prod(x.shape[:axis]), -1), 1).reshape(x.shape)
+    return [axis % ndim] if opset >= 13 else list(range(axis % ndim, ndim))
+
+
+def _op_softmax(node: Any, opset: int, x: Any) -> Any:
+    return _softmax(x, tuple(softmax_axes(node, opset, x.ndim)))
+
+
+def _log_softmax(node: Any, opset: int, x: Any) -> Any:
+    axes = tuple(softmax_axes(node, opset, x.ndim))
+    x = x - x.max(axes, keepdims=True)
+    return x - numpy.log(numpy.exp(x).sum(axes, keepdims=True))
 
 
 def _reshape(node: Any, opset: int, x: Any, shape: Any) -> Any:
@@ -194,12 +202,33 @@ def _layer_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) ->
     axes = tuple(range(axis, x.ndim))
     centred = x - x.mean(axes, keepdims=True)
     y = centred / numpy.sqrt((centred**2).mean(axes, keepdims=True) + epsilon) * weight
-    return y if bias is None else y + bias
+    return y if bias is None else y + bias, x.mean(axes, keepdims=True)
 
 
 def _rms_norm(node: Any, opset: int, x: Any, weight: Any) -> Any:
     axis, epsilon = norm_attributes(node, x.ndim)
     return x / numpy.sqrt((x**2).mean(tuple(range(axis, x.ndim)), keepdims=True) + epsilon) * weight
+
+
+def group_attributes(node: Any, opset: int, channels: int) -> Any:
+    """How many groups, and the epsilon: a group of an InstanceNormalization is a channel."""
+    groups = channels if node.kind == 'InstanceNormalization' else node.attributes.whole('num_groups')
+    if node.kind == 'GroupNormalization' and opset >= 21:
+        node.attributes.choice('stash_type', 1)
+    if groups < 1 or channels % groups:
+        raise ValueError(f'{groups} groups of {channels} channels')
+    return groups, node.attributes.number('epsilon', 1e-5)
+
+
+def _group_norm(node: Any, opset: int, x: Any, weight: Any, bias: Any) -> Any:
+    groups, epsilon = group_attributes(node, opset, x.shape[1])
+    if weight.shape != bias.shape or weight.shape != (groups if node.kind == 'GroupNormalization' and opset < 21 else x.shape[1],):
+        raise ValueError(f'a weight and a bias of {weight.size} and {bias.size}')
+    rows = x.reshape(x.shape[0], groups, -1)
+    centred = rows - rows.mean(-1, keepdims=True)
+    y = (centred / numpy.sqrt((centred**2).mean(-1, keepdims=True) + epsilon)).reshape(x.shape)
+    weight, bias = (numpy.repeat(each, x.shape[1] // each.size).reshape([-1] + [1] * (x.ndim - 2)) for each in (weight, bias))
+    return y * weight + bias
 
 
 def _dropout(node: Any, opset: int, x: Any, ratio: Any = None, training: Any = None) -> Any:
@@ -241,7 +270,8 @@ class Window:
                        zip(x.shape[2:], before, after, self.dilations, self.kernel, self.steps)]
         sizes = (self.steps, self.dilations, before, after)
         if any(len(each) != axes for each in sizes) or min(self.steps + self.dilations + list(self.kernel) + self.counts) < 1 or \
-                min(before + after) < 0 or (kernel is None and opset >= 10 and given.flag('ceil_mode', 0)):
+                min(before + after) < 0 or (kernel is None and opset >= 10 and given.flag('ceil_mode', 0)) or \
+                kernel is None and any(max(edges) > d * (k - 1) for *edges, d, k in zip(before, after, self.dilations, self.kernel)):
             raise ValueError('its kernel, strides, pads or dilations; expected windows inside the padded input, ceil_mode 0')
 
     def _edges(self, given: Any, sizes: Any, axes: int) -> Any:
@@ -272,6 +302,11 @@ class Window:
             [steps[0], *(s * d for s, d in zip(steps[1:], self.dilations)), *(s * t for s, t in zip(steps[1:], self.steps))])
 
 
+    def inside_counts(self, shape: Any) -> Any:
+        """How many elements of each window are no edge, one window after another."""
+        return self.patches(numpy.ones((1, 1, *shape[2:])), 0.0).reshape(math.prod(self.kernel), -1).sum(0)
+
+
 def _conv(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
     groups = node.attributes.whole('group', 1)
     if x.shape[0] != 1 or groups < 1 or x.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
@@ -290,8 +325,7 @@ def _pool(function: Callable[..., Any], fill: float) -> Callable[..., Any]:
         if fill != 0.0:
             node.attributes.irrelevant('storage_order')  # of the second output
         if fill == 0.0 and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
-            inside = window.patches(numpy.ones_like(x), 0.0).reshape(x.shape[1], -1, *window.counts).sum(1)
-            return (patches.reshape(x.shape[1], -1, *window.counts).sum(1) / inside)[None]
+            return (patches.reshape(x.shape[1], -1, *window.counts).sum(1) / window.inside_counts(x.shape).reshape(window.counts))[None]
         return function(patches.reshape(x.shape[1], -1, *window.counts), axis=1)[None]
     return pool
 
@@ -308,6 +342,26 @@ def _gelu(node: Any, opset: int, x: Any) -> Any:
     if gelu_kind(node) == 'tanh':
         return 0.5 * x * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return 0.5 * x * (1 + _erf(x / math.sqrt(2)))
+
+
+def elu_attributes(node: Any) -> Any:
+    """alpha, gamma and beta of gamma * (max(x, 0) + alpha * (exp(min(x, 0) / beta) - 1))."""
+    alpha = node.attributes.number('alpha', {'Selu': 1.67326319217681884765625}.get(node.kind, 1.0))
+    gamma = node.attributes.number('gamma', 1.05070102214813232421875) if node.kind == 'Selu' else 1.0
+    if alpha == 0 and node.kind == 'Celu':
+        raise ValueError('an alpha of 0')
+    return alpha, gamma, alpha if node.kind == 'Celu' else 1.0
+
+
+def _elu(node: Any, opset: int, x: Any) -> Any:
+    alpha, gamma, beta = elu_attributes(node)
+    return gamma * numpy.where(x > 0, x, alpha * numpy.expm1(numpy.minimum(x, 0) / beta))
+
+
+def _dequantise(node: Any, opset: int, x: Any, scale: Any, zero: Any = None) -> Any:
+    axis, block = (node.attributes.whole('axis', 1) if opset >= 13 else 1), node.attributes.whole('block_size', 0) if opset >= 21 else 0
+    spread = lambda each: numpy.repeat(each, block, axis) if block else each if each.size == 1 else each.reshape([-1] + [1] * (x.ndim - 1 - axis % x.ndim))
+    return (x.astype(float) - (0.0 if zero is None else spread(zero).astype(float))) * spread(scale)
 
 
 def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> Any:
@@ -357,23 +411,24 @@ def _trilu(node: Any, opset: int, x: Any, k: Any = None) -> Any:
     return (numpy.triu if node.attributes.flag('upper', 1) else numpy.tril)(x, 0 if k is None else int(k))
 
 
-def pads(node: Any, opset: int, x: Any, given: Any = None, value: Any = None) -> Any:
-    """Numbers that a Pad puts before and after each axis, and what it fills them with."""
-    node.attributes.choice('mode', 'constant')
+def pads(node: Any, opset: int, x: Any, given: Any = None, value: Any = None, axes: Any = None) -> Any:
+    """How it makes edges, how many numbers it puts before and after each axis, and what it fills constant ones with."""
+    mode = node.attributes.choice('mode', 'constant', 'reflect', 'edge', *['wrap'] * (opset >= 19))
     if opset < 11:
         given, value = node.attributes.wholes('pads'), node.attributes.number('value', 0.0)
-    both = [int(size) for size in given]
-    if len(both) != 2 * x.ndim or min(both) < 0:
+    both, count = [int(size) for size in given], x.ndim if axes is None else len(axes)
+    if len(both) != 2 * count or min(both, default=0) < 0 or axes is not None and opset < 18:
         raise ValueError(f'pads of {both}; expected two numbers for each axis, none below 0')
-    return list(zip(both[:x.ndim], both[x.ndim:])), 0.0 if value is None else float(numpy.asarray(value).reshape(-1)[0])
+    sizes = [(0, 0)] * x.ndim
+    for axis, each in zip(range(count) if axes is None else axes, zip(both[:count], both[count:])):
+        sizes[int(axis)] = each
+    return mode, sizes, 0.0 if value is None else float(numpy.asarray(value).reshape(-1)[0])
 
 
 def _pad(node: Any, opset: int, x: Any, given: Any = None, value: Any = None, axes: Any = None) -> Any:
-    if axes is not None:
-        raise ValueError('axes; expected pads of all axes')
-    sizes, fill = pads(node, opset, x, given, value)
+    mode, sizes, fill = pads(node, opset, x, given, value, axes)
     bounded(size + sum(edges) for size, edges in zip(x.shape, sizes))
-    return numpy.pad(x, sizes, constant_values=fill)
+    return numpy.pad(x, sizes, mode, **({'constant_values': fill} if mode == 'constant' else {}))
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -411,22 +466,30 @@ OPERATORS: Dict[str, Operator] = {
         ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
     **{kind: Operator(_plain(function), ONE) for kind, function in (
         ('Sqrt', numpy.sqrt), ('Neg', numpy.negative), ('Abs', numpy.abs), ('Exp', numpy.exp), ('Log', numpy.log), ('Reciprocal', numpy.reciprocal),
-        ('Tanh', numpy.tanh), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Not', numpy.logical_not))},
+        ('Tanh', numpy.tanh), ('Sin', numpy.sin), ('Cos', numpy.cos), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Not', numpy.logical_not))},
     'Erf': Operator(_plain(_erf), ONE, 9),
     'LessOrEqual': Operator(_plain(numpy.less_equal), TWO, 12), 'GreaterOrEqual': Operator(_plain(numpy.greater_equal), TWO, 12),
     'Min': Operator(_plain(lambda *x: numpy.minimum.reduce(numpy.broadcast_arrays(*x))), ANY),
     'Max': Operator(_plain(lambda *x: numpy.maximum.reduce(numpy.broadcast_arrays(*x))), ANY),
     'LeakyRelu': Operator(lambda node, opset, x: numpy.where(x < 0, x * node.attributes.number('alpha', 0.01), x), ONE),
+    'PRelu': Operator(_plain(lambda x, slope: numpy.where(x < 0, x * slope, x)), TWO),
+    'HardSigmoid': Operator(lambda node, opset, x: numpy.clip(node.attributes.number('alpha', 0.2) * x + node.attributes.number('beta', 0.5), 0, 1), ONE),
+    'HardSwish': Operator(_plain(lambda x: x * numpy.clip(x / 6 + 0.5, 0, 1)), ONE, 14),
+    'Elu': Operator(_elu, ONE), 'Selu': Operator(_elu, ONE), 'Celu': Operator(_elu, ONE, 12), 'LogSoftmax': Operator(_log_softmax, ONE),
+    'DequantizeLinear': Operator(_dequantise, (2, 3), 10),
     'Gelu': Operator(_gelu, ONE, 20), 'Clip': Operator(_clip, (1, 3)), 'Cast': Operator(_cast, ONE), 'Softmax': Operator(_op_softmax, ONE),
+    'Einsum': Operator(lambda node, opset, *x: numpy.einsum(node.attributes.text('equation'), *x), ANY, 12),
     'Where': Operator(_plain(numpy.where), THREE, 9), 'Trilu': Operator(_trilu, (1, 2), 14),
     'Gemm': Operator(_gemm, (2, 3)), 'Conv': Operator(_conv, (2, 3)),
     'ReduceMean': Operator(_reduce(numpy.mean), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
+    'ReduceMin': Operator(_reduce(numpy.min), (1, 2)), 'ReduceL2': Operator(_reduce(lambda x, **axes: numpy.sqrt((x * x).sum(**axes))), (1, 2)),
     'ReduceMax': Operator(_reduce(numpy.max), (1, 2)),
     'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),
     'GlobalAveragePool': Operator(_global_pool(numpy.mean), ONE), 'GlobalMaxPool': Operator(_global_pool(numpy.max), ONE),
     'Attention': Operator(_attention, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
     'LayerNormalization': Operator(_layer_norm, (2, 3)),  # before version 17 by ONNX Runtime's tools
     'RMSNormalization': Operator(_rms_norm, TWO, 23), 'SimplifiedLayerNormalization': Operator(_rms_norm, TWO),
+    'GroupNormalization': Operator(_group_norm, THREE, 18), 'InstanceNormalization': Operator(_group_norm, THREE),
     'BatchNormalization': Operator(_batch_norm, (5, 5)), 'ArgMax': Operator(_arg_max, ONE),
     'Identity': Operator(_first, ONE), 'Dropout': Operator(_dropout, (1, 3)),
     'Reshape': Operator(_reshape, TWO), 'Transpose': Operator(_transpose, ONE), 'Flatten': Operator(_flatten, ONE),

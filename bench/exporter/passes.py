@@ -38,7 +38,7 @@ def _replace(program: Program, views: Dict[int, View]) -> None:
 def _columns(view: View, width: int) -> Tuple[int, int]:
     """Which columns of rows of so many numbers a view has; all, where it steps over rows in another way."""
     first = view.offset % width
-    if any(stride >= width and stride % width for stride in view.strides):
+    if any(stride < 0 or stride >= width and stride % width for stride in view.strides):
         return 0, width
     return first, first + 1 + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides) if stride < width)
 

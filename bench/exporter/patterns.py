@@ -7,14 +7,18 @@ something else reads them.
 import math
 from typing import Iterator, List, Optional, Tuple
 
-from .attention_pattern import AttentionPattern, Match
+from .attention_pattern import Match
 from .graph import Node
+from .pooling_pattern import PoolingPattern
+from .rotary_pattern import RotaryPattern
+
+GATES = {'Sigmoid': 'sigmoid', 'Relu': 'relu', 'Tanh': 'tanh'}
 
 
-class Patterns(AttentionPattern):
+class Patterns(PoolingPattern, RotaryPattern):
     def find(self, name: str) -> Optional[Match]:
         node = self.graph.producers[name]
-        for pattern in (self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased):
+        for pattern in (self.pooling, self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased, self.rotary):
             match = pattern(node)
             if match:
                 return match
@@ -89,9 +93,8 @@ class Patterns(AttentionPattern):
         return name, 0.0
 
     def _is_last_mean(self, mean: Node, x: str) -> bool:
-        axes = self.graph.constants.get(mean.inputs[1]) if len(mean.inputs) > 1 else mean.attributes.wholes('axes', None)
         ndim, keeps = len(self.graph.shapes[x]), mean.attributes.flag('keepdims', 1)
-        return self.past_identities(mean.inputs[0]) == x and axes is not None and keeps and bool([int(axis) % ndim for axis in axes] == [ndim - 1])
+        return self.past_identities(mean.inputs[0]) == x and keeps and self.axes_of(mean, ndim) == [ndim - 1]
 
     def _is_mean_square(self, name: str, x: str) -> bool:
         mean = self.producer(name, 'ReduceMean')
@@ -150,13 +153,13 @@ class Patterns(AttentionPattern):
         return None
 
     def gated(self, node: Node) -> Optional[Match]:
-        """f(x) * y, where nothing else reads f(x)."""
+        """f(x) * y, where nothing else reads f(x): SiLU, GELU, or the sigmoid of a gated linear unit."""
         for inner, other in self.sides(node) if node.kind == 'Mul' else []:
             inner, function = self.past_identities(inner), self.graph.producers.get(self.past_identities(inner))
             if function is None or self.graph.uses[inner] != 1 or other in self.graph.constants or \
                     self.graph.shapes[inner] != self.graph.shapes[other]:
                 continue
-            match = self.silu(function) or self.gelu(function)
+            match = self.silu(function) or self.gelu(function) or function.kind in GATES and Match(GATES[function.kind], node, [function.inputs[0]], {})
             if match and self.past_identities(other) != match.values[0]:
                 return Match('gated', node, [match.values[0], other], {'function': match.kind})
         return None

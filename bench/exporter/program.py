@@ -16,8 +16,12 @@ class Visible(NamedTuple):
     window: Optional[int]
     bias: Any
 
-    def text(self) -> str:
-        return (', causal' if self.causal else '') + (f', the last {self.window + 1}' if self.window is not None else '')
+    def part(self, queries: int, keys: int) -> float:
+        """Of all products of queries and keys."""
+        return 0.5 if self.causal and self.offset == 0 and queries == keys else 1
+
+    def text(self, keys: int) -> str:
+        return (', causal' if self.causal and self.offset < keys - 1 else '') + (f', the last {self.window + 1}' if self.window is not None else '')
 
     def options(self) -> Dict[str, Any]:
         """Of attend.attention, without the bias."""

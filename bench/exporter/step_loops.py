@@ -8,7 +8,7 @@ from .integer_steps import Dequantise, IntegerCopy, IntegerGate, IntegerMean, In
 from .numbers_in_c import braced, element_in_c, number
 from .passes import root
 from .program import View
-from .steps import ArgMax, Copy, Elementwise, Reduce, Rows, Softmax
+from .steps import ArgMax, Copy, Elementwise, LogSoftmax, Reduce, Rows, Softmax
 from .streaming import ByPosition
 
 
@@ -16,7 +16,7 @@ class LoopSteps:
     """What a Writer takes for these steps: _stepname(index, step), lines of the program. Of the surface it takes, where x and y are numbers(),
 
     add(x, y, count, factor)            y += x * factor in one rounding each: one statement
-    softmax(x, y, width)                likewise; and gate(arguments, count)
+    softmax(x, y, width, prefix)        likewise, prefix: '' or 'log_'; and gate(arguments, count)
     place_of_largest(x, width)          an expression
     to_integers(x, view, y, count)      lines; x are floats, y those of the view
     to_floats(x, view, y, count)        one statement; x are of the view, y floats
@@ -102,7 +102,9 @@ class LoopSteps:
         width = step.writes.shape[-1]
         rows = step.writes.count // width
         x, y = (self.numbers(view, width, f'i * {width}') for view in (step.reads[0], step.writes))
-        return [f'for (int i = 0; i < {rows}; ++i) {self.softmax(x, y, width)}']
+        return [f'for (int i = 0; i < {rows}; ++i) {self.softmax(x, y, width, "log_" if isinstance(step, LogSoftmax) else "")}']
+
+    _logsoftmax = _softmax
 
     def _argmax(self: Any, index: int, step: ArgMax) -> List[str]:
         width = step.reads[0].shape[-1]

@@ -17,6 +17,7 @@ class Linear(Step):
         self.bias = None if bias is None else numpy.ascontiguousarray(bias, numpy.float32)
         self.format = 'float32'
         self.converted: Any = None
+        self.blocks: Any = None  # [outputs, bytes] of 4-bit weights as the model's file has them
 
     @property
     def tokens(self) -> int:
@@ -30,7 +31,7 @@ class Linear(Step):
         from .. import Weights
         if self.converted is None:
             plain = Weights(self.weight, self.bias)
-            self.converted = plain if self.format == 'float32' else plain.converted(self.format)
+            self.converted = Weights(self.blocks, self.bias) if self.blocks is not None else plain if self.format == 'float32' else plain.converted(self.format)
         return self.converted
 
     def run(self) -> None:
@@ -64,7 +65,7 @@ class Attention(Step):
 
     def text(self) -> str:
         return f'{"weights of " if self.weights else ""}attention, {self.heads} heads of {self.head_dim}, ' \
-               f'{self.queries} queries over {self.keys} keys' + self.seen.text() + \
+               f'{self.queries} queries over {self.keys} keys' + self.seen.text(self.keys) + \
                (', biased' if self.bias is not None or self.masked else '')
 
     def run(self) -> None:
@@ -82,7 +83,7 @@ class Attention(Step):
             attention(*arrays, scale=self.scale, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:
-        part = 0.5 if self.seen.causal and self.queries == self.keys else 1
+        part = self.seen.part(self.queries, self.keys)
         return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
 
     def constants(self) -> int:
@@ -237,6 +238,26 @@ class Softmax(Step):
             for power in powers:
                 total = numpy.float32(total + power)
             y[...] = powers / total
+
+
+class LogSoftmax(Softmax):
+    """The logarithm of the sum of powers of e is where Halley's method ends, from 0 on: its steps are at most 2, and then cube the error."""
+
+    def text(self) -> str:
+        return 'logarithm of a ' + super().text()
+
+    def run(self) -> None:
+        from .. import activate
+        width = self.writes.shape[-1]
+        for x, y in zip(self.reads[0].array.reshape(-1, width), self.writes.array.reshape(-1, width)):
+            y[...] = x - x.max()
+            total, log = numpy.float32(0), numpy.zeros(1, numpy.float32)
+            for power in numpy.asarray(activate('exp', y)):
+                total = numpy.float32(total + power)
+            for _ in range(16):
+                power = numpy.asarray(activate('exp', log))
+                log = log + numpy.float32(2) * (total - power) / (total + power)
+            y[...] = y - log
 
 
 class ArgMax(Step):

@@ -17,7 +17,7 @@ ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, IntegerGate, Table,
 
 
 class ByPosition:
-    """A constant with a row for each position."""
+    """A constant with a row for each position, which may repeat along axes as others do."""
 
     def __init__(self, rows: Any):
         self.rows = numpy.ascontiguousarray(rows)
@@ -187,6 +187,4 @@ class Streaming:
             return array
         if array.shape[-axis] == 1:
             return array.reshape(array.shape[:array.ndim - axis] + array.shape[array.ndim - axis + 1:])
-        if array.shape != step.writes.shape:
-            array = numpy.broadcast_to(array, step.writes.shape)
-        return ByPosition(numpy.moveaxis(array, array.ndim - axis, 0).reshape(self.tokens, -1))
+        return ByPosition(numpy.moveaxis(array, array.ndim - axis, 0))

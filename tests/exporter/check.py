@@ -22,20 +22,22 @@ from attend.exporter.export import load
 from attend.exporter.gguf import _array as block_array
 from attend.exporter.self_test import digest
 from chunks import check_chunks
-from published import as_gguf, q8, write_all
+from published import as_gguf, q8, write_all, write_blocks
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
 from node_attributes import check_node_attributes, check_windows
+from ordinary import all_operators, check_ordinary
 from work_sizes import write_work_sizes
 
 # Newer versions of the package have no such table: the exporter does not read it.
 if hasattr(onnx, 'mapping'):
     del onnx.mapping
 
+MODELS['operators'] = all_operators
 BOUND = 1e-5
-DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns')
+DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns', 'llama')
 # What is exported as C too: each kind of step, in floats, in integers, and as decoders over caches and rings.
-IN_C = ('encoder', 'rotary_node', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations')
-IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end')
+IN_C = ('encoder', 'rotary_node', 'columns', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations', 'operators')
+IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end', 'operators')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 # The library computes for longer than what is compiled here.
 OPTIONS = f"{'-O1' if os.environ.get('ALL') else '-O0'} {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN"
@@ -147,13 +149,23 @@ def check_published(arguments):
     for name, inputs, output in write_all(arguments.folder / 'published', tokens):
         folder = arguments.folder / f'{name}_published'
         names = {'bert': ('input_ids', 'attention_mask'), 'vit': ('image',), 'whisper': ('spectrogram',)}.get(name, ('tokens',))
-        report = export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=name in ('gpt2', 'qwen3'),
+        report = export(arguments.folder / 'published' / name, folder, name=name, tokens=tokens, decoder=name in ('gpt2', 'qwen3', 'mistral'),
                         samples={each: array[None] for each, array in zip(names, inputs)})
         found, = report.program.run(inputs)
         error = abs(found.reshape(output.shape) - output).max() / abs(output).max()
         checks.ok(f'{name} from its published files: within {BOUND} of numpy', error <= BOUND, f'{error}')
         wrong = compile_and_run(arguments, folder)
         checks.ok(f'{name} from its published files: its self-test finds the same bits', not wrong, wrong)
+    checks.ok('a mistral folder runs without end over rings', 'There is no end to them' in (arguments.folder / 'mistral_published/model.h').read_text(), 'it ends')
+    write_blocks(arguments.folder / 'blocks.gguf')
+    programs = [load(arguments.folder / 'blocks.gguf', 'blocks', None, weights, tokens)[0] for weights in (None, 'float32')]
+    outputs = [program.run([numpy.arange(tokens)])[0] for program in programs]
+    formats = [{step.format for step in program.steps if hasattr(step, 'format')} for program in programs]
+    checks.ok('blocks of Q4_0 stay what they are, unless floats are asked for', formats == [{'int4'}, {'float32'}] and
+              abs(outputs[0] - outputs[1]).max() <= 1e-6 * abs(outputs[1]).max(), f'{formats}, {abs(outputs[0] - outputs[1]).max()}')
+    export(arguments.folder / 'blocks.gguf', arguments.folder / 'blocks', name='blocks', tokens=tokens, decoder=True)
+    wrong = compile_and_run(arguments, arguments.folder / 'blocks')
+    checks.ok('blocks of Q4_0: the self-test finds the same bits', not wrong, wrong)
     checks.refused('more tokens than there is memory for', 'scores, more than 268435456; expected fewer tokens',
                    lambda: export(arguments.folder / 'published/qwen3', arguments.folder / 'none', name='none', tokens=9000))
     # In C: rotary positions in floats, and in integers rows that share a projection's weights.
@@ -290,13 +302,12 @@ def check_refusals(arguments):
     refuse('a shape that the model does not have', 'was given where the model has', one('Relu'), shapes={'x': [1, 4, 9]})
     refuse('a mask that is computed before scaling', 'neither constant nor', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)), b.input('m', 1, 1, 4, 4)), numpy.float32(2))), b.input('v', 1, 2, 4, 4))))
     refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
-    refuse('a batch of two', 'one item of a batch', lambda b: b.output(b.attention(*(b.input(n, 2, 2, 4, 4) for n in 'qkv'), 1.0)))
-    refuse('a reversed array', 'a step of -1; expected at least 1, or a Gather', one('Slice', numpy.array([-1]), numpy.array([-9]), numpy.array([1]), numpy.array([-1])))
+    refuse('keys of two items, and queries of one', 'beside one item of queries', lambda b: b.output(b.attention(*(b.input(n, items, 2, 4, 4) for n, items in zip('qkv', (1, 2, 2))), 1.0)))
     much = numpy.array([1 << 20, 1 << 10])
     for kind, operation in (('ConstantOfShape', lambda b: b('ConstantOfShape', much)), ('Tile', lambda b: b('Tile', b.input('y', 1, 1), much)), ('Expand', lambda b: b('Expand', b.input('y', 1, 1), much)),
                             ('Pad', lambda b: b('Pad', b.input('y', 1, 1), numpy.array([1 << 20, 1 << 10, 0, 0]))), ('Range', lambda b: b('Range', *map(numpy.array, (0, 1 << 30, 1))))):
         refuse(f'a {kind} that asks for more than any memory has', 'elements; expected at most 268435456', lambda b: b.output(b('Add', b.input('x', 1, 1), operation(b))))
-    refuse('softmax along another axis', 'put a Transpose before it', one('Softmax', axis=1))
+    refuse('attention whose softmax is along another axis', 'put a Transpose before it', lambda b: b.output(b('MatMul', b('Softmax', b('MatMul', *(b.input(n, 1, 2, 4, 4) for n in 'qk')), axis=2), b.input('v', 1, 2, 4, 4))))
     refuse('samples of another shape', 'expected [\'samples\', 4, 8]', one('Relu'), samples=numpy.zeros((3, 4, 9), 'float32'))
     refuse('samples of another type', 'samples of input "x" are int64', one('Relu'), samples=numpy.zeros((3, 4, 8), 'int64'))
     refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))
@@ -305,7 +316,7 @@ def check_refusals(arguments):
     refuse('angles of other positions', 'not those of positions 0, 1', lambda b: b.output(b('RotaryEmbedding', b.input('x', 1, 2, 5, 4), *[numpy.ones((1, 5, 2), 'float32')] * 2)), opset=23)
     refuse('an operator that the version does not have', 'came with version 23', lambda b: b.output(b('Attention', *(b.input(n, 1, 2, 4, 4) for n in 'qkv'))))
     refuse('an input that is not known', 'has 4 inputs, and this exporter knows 2 to 3', one('Gemm', *[numpy.ones((8, 8), 'float32')] * 3))
-    refuse('an output that is not known', 'its output 1, "LayerNormalization_0_1", is used', lambda b: b.output(*b('LayerNormalization', b.input('x', 1, 4, 8), numpy.ones(8, 'float32'), outputs=2)), opset=17)
+    refuse('an output that is not known', 'its output 2, "LayerNormalization_0_2", is used', lambda b: b.output(*b('LayerNormalization', b.input('x', 1, 4, 8), numpy.ones(8, 'float32'), outputs=3)), opset=17)
     refuse('an attribute of a constant that is not known', 'its attribute "nonsense" is 3', lambda b: b.output(b('Add', b.input('x', 2, 3), b('Relu', numpy.ones((2, 3), 'float32'), nonsense=3))))
     def mixing(b):
         x = b.input('x', 1, 8, 8)
@@ -326,7 +337,8 @@ def check_refusals(arguments):
     refuse('a limit that is computed', 'expected one constant each', lambda b: b.output(b('Clip', b.input('x', 1, 4), '', b('ReduceMax', 'x'))))
     refuse('a bias of a normalisation that is computed', 'is computed; expected constants', lambda b: b.output(b('LayerNormalization', b.input('x', 4, 8), numpy.ones(8, 'float32'), b('ReduceMax', 'x', axes=[0], keepdims=0))), opset=17)
     refuse('training', 'model.eval()', lambda b: b.output(b('BatchNormalization', b.input('x', 1, 4, 8), *[numpy.ones(4, 'float32')] * 4, training_mode=1)))
-    refuse('softmax of several axes, before version 13', 'softmax along axis 1 of 3', one('Softmax'), opset=11)
+    refuse('integers between layers', 'take --arithmetic int8', lambda b: b.output(b('DequantizeLinear', b('QuantizeLinear', b.input('x', 1, 4), numpy.float32(1), numpy.array(0, 'int8')), numpy.float32(1))))
+    refuse('integers as an input', 'take --arithmetic int8', lambda b: b.output(b('DequantizeLinear', b.input('x', 1, 4, kind=onnx.TensorProto.INT8), numpy.float32(1))))
     refuse('a name that is defined twice', 'defined several times', lambda b: (b.nodes.append(onnx.helper.make_node('Relu', [b.input('x', 3)], ['x'])), b.output('x')))
     refuse('sums of tokens', 'computes with whole numbers', lambda b: b.output(b('Gather', b.normal(9, 8), b('Add', b.input('t', 1, 4, kind=onnx.TensorProto.INT64), numpy.array(1)))))
     refuse('tokens that the table does not have', 'of a table that has 9', lambda b: b.output(b('Gather', b.normal(9, 8), b.input('t', 1, 4, kind=onnx.TensorProto.INT64))), samples=numpy.array([[0, 1, 2, 9]]))
@@ -406,6 +418,7 @@ def main():
             check_refusals(arguments)
             check_node_attributes(checks, arguments.folder)
             check_windows(checks, arguments.folder)
+            check_ordinary(checks, arguments.folder)
             check_damages(arguments, arguments.damages)
     sys.exit(checks.failed > 0)
 

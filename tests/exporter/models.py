@@ -90,6 +90,11 @@ class Builder:
         y = self.attention(query, self('Transpose', key, perm=[0, 1, 3, 2]), value, 1 / math.sqrt(each), mask)
         return self.linear(self.joined(y, tokens, width), width, width)
 
+    def rotated(self, x, width, cosines, sines):
+        """Halves of the last axis, as Llama has them in Transformers."""
+        first, second = (self('Slice', x, numpy.array([at]), numpy.array([end]), numpy.array([-1])) for at, end in ((0, width // 2), (width // 2, 2**62)))
+        return self('Add', self('Mul', x, cosines), self('Mul', self('Concat', self('Neg', second), first, axis=-1), sines))
+
     def block(self, x, tokens, width, heads, activation='relu', mask=None):
         x = self('Add', x, self.self_attention(self.layer_norm(x, width), tokens, width, heads, mask))
         return self('Add', x, self.linear(self.activation(activation, self.linear(self.layer_norm(x, width), width, 2 * width)), 2 * width, width))
@@ -393,21 +398,45 @@ def two_outputs(tokens=6, width=16):
 
 
 def columns(tokens=5, width=16, heads=2):
-    """A decoder whose tokens are computed in parts: rotary positions of neighbours by hand, a constant for each token and pair, halves."""
+    """A decoder whose tokens are computed in parts: queries turn by the squares of positions, neighbours by hand, with a constant for each token
+    and pair; keys likewise, halves of heads that lie before tokens."""
     b, each = Builder(), width // heads
     x = b.input('x', 1, tokens, width)
-    angles = numpy.arange(tokens)[:, None] * 100.0 ** (-numpy.arange(each // 2) / (each // 2))
+    angles = numpy.arange(tokens)[:, None] ** 2 * 100.0 ** (-numpy.arange(each // 2) / (each // 2))
     cosine, sine = (function(angles)[:, None].astype('float32') for function in (numpy.cos, numpy.sin))
-    turned = []
-    for _ in range(2):
-        y = b('Reshape', b.linear(x, width, width), numpy.array([1, tokens, heads, each]))
-        first, second = (b('Slice', y, numpy.array([at]), numpy.array([each]), numpy.array([3]), numpy.array([2])) for at in (0, 1))
-        parts = (b('Sub', b('Mul', first, cosine), b('Mul', second, sine)), b('Add', b('Mul', second, cosine), b('Mul', first, sine)))
-        pairs = [b('Unsqueeze', part, numpy.array([4])) for part in parts]
-        turned.append(b('Transpose', b('Reshape', b('Concat', *pairs, axis=4), numpy.array([1, tokens, heads, each])), perm=[0, 2, 1, 3]))
-    y = b.attention(turned[0], b('Transpose', turned[1], perm=[0, 1, 3, 2]), b.heads(b.linear(x, width, width), tokens, heads, each), each ** -0.5, causal(tokens))
+    y = b('Reshape', b.linear(x, width, width), numpy.array([1, tokens, heads, each]))
+    first, second = (b('Slice', y, numpy.array([at]), numpy.array([each]), numpy.array([3]), numpy.array([2])) for at in (0, 1))
+    parts = (b('Sub', b('Mul', first, cosine), b('Mul', second, sine)), b('Add', b('Mul', second, cosine), b('Mul', first, sine)))
+    pairs = [b('Unsqueeze', part, numpy.array([4])) for part in parts]
+    query = b('Transpose', b('Reshape', b('Concat', *pairs, axis=4), numpy.array([1, tokens, heads, each])), perm=[0, 2, 1, 3])
+    tables = [numpy.concatenate([table[:, 0]] * 2, 1) for table in (cosine, sine)]
+    key = b.rotated(b.heads(b.linear(x, width, width), tokens, heads, each), each, *tables)
+    y = b.attention(query, b('Transpose', key, perm=[0, 1, 3, 2]), b.heads(b.linear(x, width, width), tokens, heads, each), each ** -0.5, causal(tokens))
     x = b('Add', x, b.joined(y, tokens, width))
     b.output(b('Mul', *b('Split', b.layer_norm(x, width), numpy.array([width // 2] * 2), outputs=2, axis=-1)))
+    return b.model()
+
+
+def llama(tokens=11, width=32, heads=4, kv_heads=2, vocabulary=50):
+    """Tokens to logits; cosines and sines are computed in the graph, heads lie before tokens and share keys."""
+    b, each = Builder(), width // heads
+    positions = b('Range', *(numpy.array(number, 'float32') for number in (0, tokens, 1)))
+    angles = b('Einsum', positions, (10000.0 ** (-numpy.arange(each // 2) / (each // 2))).astype('float32'), equation='i,j->ij')
+    tables = [b('Unsqueeze', b(function, b('Concat', angles, angles, axis=-1)), numpy.array([0, 1])) for function in ('Cos', 'Sin')]
+    table = b.normal(vocabulary, width)
+    x = b('Gather', table, b.input('ids', 1, tokens, kind=onnx.TensorProto.INT64))
+    for _ in range(2):
+        y = b.rms_norm(x, width)
+        query, key, value = (b.heads(b.linear(y, width, count * each, False), tokens, count, each) for count in (heads, kv_heads, kv_heads))
+        query, key = (b.rotated(part, each, *tables) for part in (query, key))
+        shared = numpy.array([1, kv_heads, heads // kv_heads, tokens, each])
+        key, value = (b('Reshape', b('Expand', b('Unsqueeze', part, numpy.array([2])), shared), numpy.array([1, heads, tokens, each])) for part in (key, value))
+        y = b.attention(query, b('Transpose', key, perm=[0, 1, 3, 2]), value, each ** -0.5, causal(tokens, -3.4028235e38))
+        x = b('Add', x, b.linear(b.joined(y, tokens, width), width, width, False))
+        y = b.rms_norm(x, width)
+        gate = b('Mul', b.activation('silu', b.linear(y, width, 56, False)), b.linear(y, width, 56, False))
+        x = b('Add', x, b.linear(gate, 56, width, False))
+    b.output(b('MatMul', b.rms_norm(x, width), numpy.ascontiguousarray(table.T)))
     return b.model()
 
 
@@ -436,6 +465,6 @@ MODELS = {
     'grouped': grouped, 'repeated_keys': repeated_keys, 'cross': cross, 'biased': biased, 'fused': fused, 'text': text, 'windowed': windowed, 'vision': vision, 'sensor': sensor, 'front_end': front_end,
     'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
     'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
-    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'apart_joined': apart_joined, 'two_outputs': two_outputs, 'columns': columns, 'rotary_node': rotary,
+    'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'apart_joined': apart_joined, 'two_outputs': two_outputs, 'columns': columns, 'llama': llama, 'rotary_node': rotary,
 }
 IN_FLOATS = ('rows_of_biases', 'parts_mul')  # 8 bits do not hold their quotients and differences

@@ -153,9 +153,16 @@ def slice_by(x, starts=None, ends=None, axes=None):
 
 
 def pad(x, pads=None, mode='constant', value=0.0):
-    if mode != 'constant' or len(pads) != 2 * x.ndim or min(pads) < 0:
+    if mode not in ('constant', 'reflect', 'edge') or len(pads) != 2 * x.ndim or min(pads) < 0:
         raise ValueError
-    return numpy.pad(x, list(zip(pads[:x.ndim], pads[x.ndim:])), constant_values=value)
+    return numpy.pad(x, list(zip(pads[:x.ndim], pads[x.ndim:])), mode, **({'constant_values': value} if mode == 'constant' else {}))
+
+
+def group_norm(x, weight, bias, num_groups=4, epsilon=1e-5, stash_type=1):
+    if x.shape[1] % num_groups or num_groups < 1 or len(weight) not in (num_groups, x.shape[1]) or stash_type != 1:
+        raise ValueError
+    y = norm(x.reshape(len(x), num_groups, -1), 1.0, epsilon=epsilon).reshape(x.shape)
+    return y * weight.repeat(x.shape[1] // len(weight))[:, None, None] + bias.repeat(x.shape[1] // len(weight))[:, None, None]
 
 
 def arg_max(x, axis=0, keepdims=1, select_last_index=0):
@@ -227,7 +234,8 @@ def forms(random):
     mask = numpy.tri(6, dtype=bool)
     for opset in (11, 13):
         yield Form('Softmax', opset, [x], flat_softmax if opset < 13 else softmax, {'axis': 2})
-    for kind, function in (('ReduceMean', numpy.mean), ('ReduceSum', numpy.sum), ('ReduceMax', numpy.max)):
+    for kind, function in (('ReduceMean', numpy.mean), ('ReduceSum', numpy.sum), ('ReduceMax', numpy.max), ('ReduceMin', numpy.min),
+                           ('ReduceL2', lambda x, axis, keepdims: numpy.sqrt((x * x).sum(axis, keepdims=keepdims)))):
         right = lambda *given, function=function, **attributes: reduce_by(function, *given, **attributes)
         yield Form(kind, 11, [x], right, {'axes': [1], 'keepdims': 1})
         yield Form(kind, 18, [x, whole(2)], right, {}, all={'keepdims': 1, 'noop_with_empty_axes': 0})
@@ -277,6 +285,19 @@ def forms(random):
     yield Form('Pad', 13, [x, whole(0, 1, 0, 0, 0, 2)], pad, {}, all={'mode': 'constant'})
     yield Form('Gather', 13, [x, whole(2, 1)], lambda x, at, axis=0: numpy.take(x, at, axis), {'axis': 1})
     yield Form('Concat', 13, [x, normal(1, 4, 6)], concat, {'axis': 1}, 2)
+    for opset in (11, 13):
+        logarithm = lambda x, opset=opset, **given: numpy.log((softmax if opset == 13 else flat_softmax)(x, **given))
+        yield Form('LogSoftmax', opset, [x], logarithm, {'axis': 2})
+    yield Form('HardSigmoid', 13, [x], lambda x, alpha=0.2, beta=0.5: numpy.clip(alpha * x + beta, 0, 1), {}, all={'alpha': 0.2, 'beta': 0.5})
+    yield Form('HardSwish', 14, [x], plain(lambda x: x * numpy.clip(x / 6 + 0.5, 0, 1)))
+    for kind, all in (('Elu', {'alpha': 1.0}), ('Selu', {'alpha': 1.6732632, 'gamma': 1.0507010}), ('Celu', {'alpha': 1.0})):
+        right = lambda x, alpha=all['alpha'], gamma=all.get('gamma', 1.0), celu=kind == 'Celu': \
+            gamma * numpy.where(x > 0, x, alpha * numpy.expm1(numpy.minimum(x, 0) / (alpha if celu else 1)))
+        yield Form(kind, 13, [x], right, {}, all=all)
+    yield Form('PRelu', 13, [x, normal(6)], plain(lambda x, slope: numpy.where(x < 0, x * slope, x)))
+    for opset, groups, given in ((18, 2, {}), (21, 4, {'stash_type': 1})):
+        yield Form('GroupNormalization', opset, [picture, normal(groups), normal(groups)], group_norm, {'num_groups': 2}, all={'epsilon': 1e-5, **given})
+    yield Form('InstanceNormalization', 13, [picture, normal(4), normal(4)], group_norm, {}, all={'epsilon': 1e-5})
     yield Form('ArgMax', 13, [x], arg_max, {'axis': 2}, all={'keepdims': 1, 'select_last_index': 0})
     for opset, all in ((11, {'ratio': 0.5}), (13, {'seed': 3})):
         yield Form('Dropout', opset, [x], lambda x, ratio=0.5, seed=0: x, {}, all=all)
@@ -288,7 +309,7 @@ def forms(random):
     for kind, function in (('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Min', numpy.minimum), ('Max', numpy.maximum)):
         yield Form(kind, 13, [x, normal(6)], plain(function), free=2)
     yield Form('MatMul', 13, [x, normal(6, 3)], plain(numpy.matmul))
-    for kind, function in (('Relu', lambda x: numpy.maximum(x, 0)), ('Tanh', numpy.tanh), ('Exp', numpy.exp), ('Neg', numpy.negative), ('Identity', lambda x: x),
+    for kind, function in (('Relu', lambda x: numpy.maximum(x, 0)), ('Tanh', numpy.tanh), ('Exp', numpy.exp), ('Neg', numpy.negative), ('Abs', abs), ('Identity', lambda x: x),
                            ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Erf', numpy.vectorize(math.erf))):
         yield Form(kind, 13, [x], plain(function))
     yield Form('GlobalAveragePool', 13, [picture], plain(lambda x: x.mean((2, 3), keepdims=True)))

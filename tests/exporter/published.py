@@ -84,7 +84,7 @@ def gpt2(tokens):
     return {'model_type': 'gpt2', 'n_embd': width, 'n_head': heads, 'n_layer': 2}, w, [ids], w.layer_norm(x, 'transformer.ln_f', 1e-5) @ table.T
 
 
-def qwen3(tokens, yarn=False):
+def qwen3(tokens, yarn=False, window=99):
     """With Qwen 2's biases besides, which the names allow: what Llama has, and a normalisation of each head."""
     width, heads, kv_heads, each, vocabulary = 24, 4, 2, 10, 40
     w, ids = Weights(), random.integers(0, vocabulary, tokens)
@@ -98,7 +98,8 @@ def qwen3(tokens, yarn=False):
                 z = w.rms_norm(z.reshape(tokens, count, each), f'{name}self_attn.{part}_norm', 1e-6).reshape(tokens, -1)
                 z = turned(z, count, 50000.0, yarn)
             parts.append(z)
-        x = x + w.linear(attention(*parts, heads, causal(tokens)), name + 'self_attn.o_proj', width, False)
+        seen = causal(tokens) + numpy.where(numpy.tri(tokens, k=-window, dtype=bool), -numpy.inf, 0)
+        x = x + w.linear(attention(*parts, heads, seen), name + 'self_attn.o_proj', width, False)
         y = w.rms_norm(x, name + 'post_attention_layernorm', 1e-6)
         gate, up = w.linear(y, name + 'mlp.gate_proj', 56, False), w.linear(y, name + 'mlp.up_proj', 56, False)
         x = x + w.linear(gate / (1 + numpy.exp(-gate)) * up, name + 'mlp.down_proj', width, False)
@@ -112,6 +113,12 @@ def qwen3(tokens, yarn=False):
 
 def qwen3_yarn(tokens):
     return qwen3(tokens, True)
+
+
+def mistral(tokens):
+    """Each token sees itself and the four before it."""
+    config, *others = qwen3(tokens, window=5)
+    return {**config, 'model_type': 'mistral', 'sliding_window': 5}, *others
 
 
 def encoder_layer(w, x, names, heads, first, mask=0.0, epsilon=1e-12):
@@ -188,7 +195,7 @@ def q8(array):
 
 
 def write_gguf(path, settings, arrays, kinds):
-    """kinds: of arrays that are not F32: F16 and Q8_0."""
+    """kinds: of arrays that are not F32: F16, Q8_0, and Q4_0, whose bytes are given."""
     text = lambda words: struct.pack('<Q', len(words)) + words.encode()
     value = lambda each: struct.pack('<I', 8) + text(each) if isinstance(each, str) else struct.pack('<If', 6, each) if isinstance(each, float) else \
         struct.pack('<II', 4, each) if isinstance(each, int) else struct.pack('<IIQ', 9, 8, len(each)) + b''.join(map(text, each))
@@ -196,8 +203,9 @@ def write_gguf(path, settings, arrays, kinds):
     body = b''
     for name, array in arrays.items():
         kind = kinds.get(name, 0)
-        data = q8(array)[0] if kind == 8 else array.astype('<f2' if kind == 1 else '<f4').tobytes()
-        head += text(name) + struct.pack('<I', array.ndim) + struct.pack(f'<{array.ndim}Q', *array.shape[::-1]) + struct.pack('<IQ', kind, len(body))
+        data = array.tobytes() if kind == 2 else q8(array)[0] if kind == 8 else array.astype('<f2' if kind == 1 else '<f4').tobytes()
+        shape = (len(array), array.shape[1] // 18 * 32) if kind == 2 else array.shape
+        head += text(name) + struct.pack('<I', len(shape)) + struct.pack(f'<{len(shape)}Q', *shape[::-1]) + struct.pack('<IQ', kind, len(body))
         body += data + bytes(-len(data) % 32)
     path.write_bytes(head + bytes(-len(head) % 32) + body)
 
@@ -238,9 +246,24 @@ def as_gguf(folder):
         yield config['model_type'], folder / config['model_type'], path
 
 
+def write_blocks(path):
+    """A Llama whose matrices are blocks of 4 bits, with scales that no number of theirs is -8 of: as tools write them that search for scales."""
+    def blocks(outputs, inputs):
+        made = random.integers(0, 256, (outputs, inputs // 32, 18)).astype('uint8')
+        made[..., 2:] |= 0x11
+        made[..., :2] = (random.random((outputs, inputs // 32, 1)) / 32).astype('<f2').view('uint8')
+        return made.reshape(outputs, -1)
+    settings = {'general.architecture': 'llama', 'llama.embedding_length': 32, 'llama.block_count': 1, 'llama.feed_forward_length': 64,
+                'llama.attention.head_count': 2, 'llama.attention.layer_norm_rms_epsilon': 1e-6}
+    arrays = {'token_embd.weight': blocks(40, 32), 'output_norm.weight': normal(32) + 1, 'blk.0.attn_norm.weight': normal(32) + 1, 'blk.0.ffn_norm.weight': normal(32) + 1,
+              **{f'blk.0.attn_{part}.weight': blocks(32, 32) for part in ('q', 'k', 'v', 'output')},
+              'blk.0.ffn_gate.weight': blocks(64, 32), 'blk.0.ffn_up.weight': blocks(64, 32), 'blk.0.ffn_down.weight': blocks(32, 64)}
+    write_gguf(path, settings, arrays, {name: 2 for name, array in arrays.items() if array.ndim == 2})
+
+
 def write_all(folder, tokens):
     """Of each model its name, inputs and what it computes; written to FOLDER/NAME."""
-    for make in (gpt2, qwen3, qwen3_yarn, bert, vit, whisper):
+    for make in (gpt2, qwen3, qwen3_yarn, mistral, bert, vit, whisper):
         config, weights, inputs, output = make(tokens)
         (folder / make.__name__).mkdir(parents=True, exist_ok=True)
         (folder / make.__name__ / 'config.json').write_text(json.dumps(config))

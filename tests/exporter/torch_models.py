@@ -1,4 +1,4 @@
-"""Forty models with random weights, as PyTorch's own exporter writes them, with what PyTorch computes."""
+"""Fifty models with random weights, as PyTorch's own exporter writes them, with what PyTorch computes."""
 import io
 import math
 import warnings
@@ -63,10 +63,11 @@ class RootMeanSquare(nn.Module):
 
 
 class Grouped(nn.Module):
-    """As Llama's without positions: heads that share keys, a gated product."""
+    """As Llama's: heads that share keys, a gated product; positions, if any, computed in the graph."""
 
-    def __init__(self, width=48, heads=6, kv_heads=2):
+    def __init__(self, width=48, heads=6, kv_heads=2, rotary=False):
         super().__init__()
+        self.rotary = rotary
         self.heads, self.kv_heads, self.each = heads, kv_heads, width // heads
         self.query, self.output = nn.Linear(width, width), nn.Linear(width, width)
         self.key, self.value = (nn.Linear(width, kv_heads * self.each) for _ in range(2))
@@ -78,8 +79,14 @@ class Grouped(nn.Module):
         split = lambda part, heads: part.view(batch, tokens, heads, self.each).transpose(1, 2)
         repeated = lambda part: part[:, :, None].expand(batch, self.kv_heads, self.heads // self.kv_heads, tokens, self.each).reshape(
             batch, self.heads, tokens, self.each)
-        key, value = (repeated(split(part(x), self.kv_heads)) for part in (self.key, self.value))
-        scores = split(self.query(x), self.heads) @ key.transpose(-2, -1) * self.each ** -0.5
+        query, key, value = (split(part(x), heads) for part, heads in ((self.query, self.heads), (self.key, self.kv_heads), (self.value, self.kv_heads)))
+        if self.rotary:
+            frequencies = 10000.0 ** (-torch.arange(0, self.each, 2).float() / self.each)
+            angles = torch.cat([torch.einsum('i,j->ij', torch.arange(tokens).float(), frequencies)] * 2, -1)
+            swapped = lambda part: torch.cat([-part[..., self.each // 2:], part[..., :self.each // 2]], -1)
+            query, key = (part * angles.cos() + swapped(part) * angles.sin() for part in (query, key))
+        scores = query @ repeated(key).transpose(-2, -1) * self.each ** -0.5
+        value = repeated(value)
         x = x + self.output((scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width))
         y = self.norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -228,6 +235,40 @@ class Activation(nn.Module):
         return self.second(self.activation(self.first(x)))
 
 
+class Pooled(nn.Module):
+    """Groups of channels, gated linear units, a sum of tokens by a softmax over them, logarithms of probabilities."""
+
+    def __init__(self, width=24):
+        super().__init__()
+        self.groups, self.gates, self.score, self.head = nn.GroupNorm(4, width), nn.Linear(width, 2 * width), nn.Linear(width, 1), nn.Linear(width, 5)
+
+    def forward(self, x):
+        x = F.glu(self.gates(self.groups(x).transpose(1, 2)), -1)
+        return F.log_softmax(self.head((F.softmax(self.score(torch.tanh(x)), 1) * x).sum(1)), -1)
+
+
+class Windows(nn.Module):
+    """As Swin's: four windows of nine tokens, biases by a table, and masks of windows that are shifted."""
+
+    def __init__(self, width=24, heads=3, windows=4):
+        super().__init__()
+        self.heads, self.windows, self.qkv, self.output = heads, windows, nn.Linear(width, 3 * width), nn.Linear(width, width)
+        places = torch.stack(torch.meshgrid(torch.arange(3), torch.arange(3))).flatten(1)
+        apart = (places[:, :, None] - places[:, None]).permute(1, 2, 0) + 2
+        self.table = nn.Parameter(random(25, heads))
+        self.register_buffer('index', apart[..., 0] * 5 + apart[..., 1])
+        self.register_buffer('mask', torch.where(torch.rand(windows, 9, 9) < 0.3, -100.0, 0.0))
+
+    def forward(self, x):
+        items, tokens, width = x.shape
+        query, key, value = self.qkv(x).reshape(items, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        scores = query * (width // self.heads) ** -0.5 @ key.transpose(-2, -1)
+        scores = scores + self.table[self.index.view(-1)].view(tokens, tokens, -1).permute(2, 0, 1)[None]
+        scores = scores.view(items // self.windows, self.windows, self.heads, tokens, tokens) + self.mask[None, :, None]
+        scores = scores.view(-1, self.heads, tokens, tokens)
+        return self.output((scores.softmax(-1) @ value).transpose(1, 2).reshape(items, tokens, width))
+
+
 def tokens(count):
     return torch.randint(0, 50, (1, count))
 
@@ -254,6 +295,7 @@ def models():
     yield 'gpt_one', Gpt(tokens=1, layers=1), (tokens(1),)
     yield 'gpt_65', Gpt(65, 5, 65, 1), (tokens(65),)
     yield 'grouped', Grouped(), (random(1, 11, 48),)
+    yield 'llama_block', Grouped(rotary=True), (random(1, 11, 48),)
     yield 'one_key_head', Grouped(48, 3, 1), (random(1, 17, 48),)
     yield 'grouped_one', Grouped(), (random(1, 1, 48),)
     yield 'vision', Vision(), (random(1, 3, 16, 16),)
@@ -271,8 +313,11 @@ def models():
     yield 'text', Text(), (tokens(14), (torch.arange(14)[None] < 9).long())
     yield 'block', Block(32, 4, True, F.gelu), (random(1, 20, 32),)
     yield 'block_wide', Block(130, 1, True, F.relu), (random(1, 70, 130),)
+    yield 'pooled', Pooled(), (random(1, 24, 11),)
+    yield 'windows', Windows(), (random(4, 9, 24),)
     for name, activation in (('relu', nn.ReLU()), ('gelu', nn.GELU()), ('silu', nn.SiLU()), ('tanh', nn.Tanh()), ('sigmoid', nn.Sigmoid()),
-                             ('leaky', nn.LeakyReLU(0.2)), ('relu6', nn.ReLU6()), ('hardtanh', nn.Hardtanh())):
+                             ('leaky', nn.LeakyReLU(0.2)), ('relu6', nn.ReLU6()), ('hardtanh', nn.Hardtanh()),
+                             ('elu', nn.ELU(0.7)), ('hardswish', nn.Hardswish()), ('prelu', nn.PReLU())):
         yield f'act_{name}', Activation(activation), (random(1, 3, 17),)
 
 

@@ -10,7 +10,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument('model', help='an ONNX file, as torch.onnx.export writes it, or a folder with config.json and model.safetensors')
     export.add_argument('--out', required=True, help='the folder to write')
     export.add_argument('--name', help='of the C++ namespace, or what names in C begin with; that of the folder')
-    export.add_argument('--weights', default='float32', help='float32, float16, bfloat16, int8 or int4')
+    export.add_argument('--weights', help='float32, float16, bfloat16, int8 or int4; float32, and what a GGUF file has in blocks of Q4_0 as it is')
     export.add_argument('--arithmetic', default='float32', help='float32, or int8: integers throughout, with scales from --calibrate')
     export.add_argument('--decoder', action='store_true', help='append() besides, a token at a time over caches, for causal models')
     export.add_argument('--surface', default='cpp', help='cpp: C++17 over the typed surface; c: C99 over the C surface, with the same bits')
