@@ -36,6 +36,9 @@ class Attributes:
     def tensor(self, name: str, *default: Any) -> Any:
         return self._read(name, default, 'an array', lambda value: isinstance(value, numpy.ndarray))
 
+    def text(self, name: str) -> Any:
+        return self._read(name, (), 'a text', lambda value: isinstance(value, str))
+
     def choice(self, name: str, default: Any, *others: Any) -> Any:
         """One of several; the first one is the default."""
         expected = [each for each in (default, *others) if each is not None]

@@ -92,7 +92,7 @@ class IntegerAttention(Step):
 
     def text(self) -> str:
         return f'attention in integers, {self.heads} heads of {self.head_dim}, {self.queries} queries over {self.keys} keys' + \
-            self.seen.text()
+            self.seen.text(self.queries, self.keys)
 
     def scales(self) -> List[Tuple[float, float, float]]:
         """Of queries, keys and values, for each query head."""
@@ -111,7 +111,7 @@ class IntegerAttention(Step):
         attention(*arrays, quantisation=meanings, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:
-        part = 0.5 if self.seen.causal and self.queries == self.keys else 1
+        part = 0.5 if self.seen.is_causal(self.queries, self.keys) and self.queries == self.keys else 1
         return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
 
     def constants(self) -> int:

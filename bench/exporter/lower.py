@@ -8,11 +8,14 @@ from . import operators
 from .attention_pattern import Match
 from .errors import ExportError
 from .graph import Graph, Node
+from .attention_node import AttentionNode
 from .integer_steps import Dequantise, Scale
 from .lower_nodes import HANDLERS, Nodes
+from .mask_steps import Choose, Operands, compact
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
-from .steps import Activate, Attention, Copy, Norm, Rows
+from .scores import Scores
+from .steps import Activate, Attention, Copy, Elementwise, Norm, Rows
 
 # Operators that only choose or order elements.
 MOVING = ('Identity', 'Dropout', 'Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Transpose', 'Slice', 'Expand')
@@ -22,11 +25,12 @@ def lower(graph: Graph, name: str) -> Program:
     return Lowering(graph, name).program()
 
 
-class Lowering(Nodes):
+class Lowering(AttentionNode, Nodes):
     def __init__(self, graph: Graph, name: str):
         self.graph, self.name, self.patterns = graph, name, Patterns(graph)
         self.views: Dict[str, View] = {}
         self.steps: List[Step] = []
+        self.masks: Dict[Any, View] = {}
         self.copied: Dict[int, View] = {}  # what a buffer is a copy of
 
     def program(self) -> Program:
@@ -35,10 +39,10 @@ class Lowering(Nodes):
         chosen = self._choose()
         inputs = []
         for name, shape in self.graph.inputs.items():
-            integers = self.graph.types[name].kind in 'iu'
-            if not integers and self.graph.types[name].kind != 'f':
-                raise ExportError(f'input "{name}" has the type {self.graph.types[name]}; expected floats, or whole numbers for tokens')
-            self.views[name] = View(Buffer('input', math.prod(shape), name, 'int32' if integers else 'float32'), shape=shape)
+            type = {'f': 'float32', 'i': 'int32', 'u': 'int32', 'b': 'uint8'}.get(self.graph.types[name].kind)
+            if type is None:
+                raise ExportError(f'input "{name}" has the type {self.graph.types[name]}; expected floats, whole numbers or bools')
+            self.views[name] = View(Buffer('input', math.prod(shape), name, type), shape=shape)
             inputs.append(self.views[name])
         for node in self.graph.nodes:
             wanted = [name for name in node.outputs if name in chosen]
@@ -150,10 +154,10 @@ class Lowering(Nodes):
         return view
 
     def _add(self, step: Step) -> View:
-        whole = [view for view in step.reads if view.type == 'int32']
-        if whole and not isinstance(step, (Rows, Dequantise)) and not (isinstance(step, Copy) and step.writes.type == 'int32') or \
+        whole = [view for view in step.reads if view.type in ('int32', 'uint8')]
+        if whole and not isinstance(step, (Rows, Dequantise, Choose, Attention)) and not (isinstance(step, Copy) and step.writes.type == whole[0].type) or \
                 isinstance(step, Copy) and step.writes.type == 'int32' and not isinstance(step.source, View):
-            raise ExportError(f'"{self.place}" ({step.text()}) computes with whole numbers; expected them to choose rows of a table, or to be '
+            raise ExportError(f'"{self.place}" ({step.text()}) computes with whole numbers; expected them to choose rows of a table, to be compared in a mask, or to be '
                               'made floats by a Cast')
         self.steps.append(step)
         return step.writes
@@ -193,28 +197,30 @@ class Lowering(Nodes):
         return self._add(Activate(match.settings['function'], self.place, x, self._new(x.shape), by))
 
     def _match_weights(self, match: Match) -> View:
-        node, settings = match.node, match.settings
-        query, key = (self._view(node, name) for name in match.values)
-        if settings['transposed'] is not None:
-            key = self._moved(key, lambda array: array.transpose(settings['transposed']))
-        key = self._without_repetition(self._moved(key, lambda array: numpy.swapaxes(array, -1, -2)))
-        y = self._attention(node, query, key, None, settings['scale'], settings['bias'])
-        return self._moved(y, lambda array: array.reshape(self.graph.shapes[node.outputs[0]]))
+        query, key = self._query_and_key(match)
+        y = self._attention(match.node, query, self._without_repetition(key), None, match.settings['scores'], 'weights')
+        return self._moved(y, lambda array: array.reshape(self.graph.shapes[match.node.outputs[0]]))
 
     def _match_attention(self, match: Match) -> View:
-        node, settings = match.node, match.settings
-        query, key, value = (self._view(node, name) for name in match.values[:3])
-        mask = self._view(node, settings['computed']) if settings['computed'] else None
-        if settings['transposed'] is not None:
-            key = self._moved(key, lambda array: array.transpose(settings['transposed']))
-        key = self._moved(key, lambda array: numpy.swapaxes(array, -1, -2))
+        query, key = self._query_and_key(match)
+        value = self._view(match.node, match.values[2])
         pair = self._without_repetition(key), self._without_repetition(value)
         key, value = pair if math.prod(pair[0].shape[:-2]) == math.prod(pair[1].shape[:-2]) else (key, value)
-        return self._attention(node, query, key, value, settings['scale'], settings['bias'], mask)
+        return self._attention(match.node, query, key, value, match.settings['scores'])
 
-    def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any, mask: Optional[View] = None) -> View:
-        """Of [..., heads, tokens, width] each; leading axes have one element. Without values: the weights [heads, queries, keys]. mask: a
-        bias that is computed."""
+    def _query_and_key(self, match: Match) -> Any:
+        found = match.settings['scores']
+        query, key = (self._view(match.node, name) for name in match.values[:2])
+        if found.transposed is not None:
+            key = self._moved(key, lambda array: array.transpose(found.transposed))
+        key = self._moved(key, lambda array: numpy.swapaxes(array, -1, -2))
+        if not found.key_factor:
+            return query, key
+        factor = self._moved(self._view(match.node, found.key_factor), lambda array: numpy.swapaxes(array.reshape((1,) * (2 - array.ndim) + array.shape), -1, -2))
+        return query, self._add(Elementwise('multiply', self.place, self._dense(key), factor, self._new(key.shape)))
+
+    def _attention(self, node: Node, query: View, key: View, value: Optional[View], found: Scores, stage: str = '') -> View:
+        """Of [..., heads, tokens, width] each; leading axes have one element. Without values a stage of the scores [heads, queries, keys]."""
         views = []
         for which, view in (('queries', query), ('keys', key), ('values', value)):
             if view is None:
@@ -228,22 +234,47 @@ class Lowering(Nodes):
         if query.shape[1] % key.shape[1] or key.shape[:2] != views[-1].shape[:2] or query.shape[2] != key.shape[2]:
             raise ExportError(f'{node}: queries, keys and values of shapes {[list(view.shape) for view in views]} ([tokens, heads, width]) '
                               'do not fit each other')
+        scale = found.cap * found.factor if node.kind != 'Attention' and found.cap else found.factor
         if not (math.isfinite(scale) and abs(scale) <= 2.0**127):
             raise ExportError(f'{node}: a scale of {scale}')
-        seen = visible(bias, query.shape[0], key.shape[0])
-        if mask is not None:
-            if seen.bias is not None or math.prod(mask.shape[:-3]) != 1:
-                raise ExportError(f'{node}: a computed mask of shape {list(mask.shape)} beside a constant bias; expected one for all items of the '
-                                  'batch, beside none or a causal mask')
-            shape = (1,) * max(0, 3 - len(mask.shape)) + mask.shape[-3:]
-            mask = self._dense(self._moved(mask, lambda array: array.reshape(shape).transpose(1, 0, 2)))
-        if value is None:
-            y = self._new((query.shape[0], query.shape[1], key.shape[0]))
-            self._add(Attention(self.place, query, key, None, y, scale, seen))
-        else:
-            y = self._new((query.shape[0], query.shape[1], views[2].shape[2]))
-            self._add(Attention(self.place, query, key, views[2], y, scale, seen, mask))
+        seen = visible(found.bias, query.shape[0], key.shape[0])
+        bias, mask = self._computed_bias(node, found), self._mask(node, found, key.shape[0])
+        if bias is not None and seen.bias is not None:
+            constant = seen.bias.transpose(1, 0, 2)
+            bias = self._add(Elementwise('add', self.place, bias, constant, self._new(numpy.broadcast_shapes(bias.shape, constant.shape))))
+            seen = seen._replace(bias=None)
+        y = self._new((query.shape[0], query.shape[1], views[2].shape[2] if value is not None else key.shape[0]))
+        self._add(Attention(self.place, query, key, views[2] if value is not None else None, y, scale, seen, bias, mask, found.cap, stage))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
+
+    def _computed_bias(self, node: Node, found: Scores) -> Optional[View]:
+        name, factor = found.computed
+        if not name:
+            return None
+        view = self._view(node, name)
+        view = view if factor == 1 else self._by_number('multiply', view, factor)
+        return self._dense(self._moved(view, of_queries(node)))
+
+    def _mask(self, node: Node, found: Scores, keys: int) -> Optional[View]:
+        """Bytes [1 or queries, 1 or heads, keys], 1 for keys that are seen."""
+        operands = Operands(self, node, of_queries(node))
+        terms = operands.terms(found.visible)
+        if not terms:
+            return None
+        same = (keys, repr(terms), *((id(each.buffer), each.offset, each.strides, each.shape) if isinstance(each, View) else each.tobytes() for each in operands.found))
+        if same not in self.masks:  # of several layers
+            made = operands.found + [numpy.array(value, numpy.uint8) for value in (1, 0)]
+            self.masks[same] = self._add(Choose(self.place, made, terms, self._new(operands.shape()[:2] + (keys,), 'uint8')))
+        return self.masks[same]
+
+    def _match_choice(self, match: Match) -> View:
+        """An array of floats that has one of two values, constant or computed."""
+        node, shape = match.node, self.graph.shapes[match.node.outputs[0]]
+        operands = Operands(self, node, lambda array: array)
+        terms = operands.terms([match.settings['condition']])
+        operands.found += [self._moved(each, lambda array: numpy.broadcast_to(array, shape)) if isinstance(each, View) else compact(each).astype(numpy.float32) for each in
+                           (self._operand(each) if isinstance(each, str) else self._finite(str(node), each) for each in match.settings['values'])]
+        return self._add(Choose(self.place, operands.found, terms, self._new(shape)))
 
     def _emit(self, node: Node) -> None:
         """A node that no pattern takes."""
@@ -260,11 +291,11 @@ class Lowering(Nodes):
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
             if node.kind == 'Slice' and len(others) > 3 and others[3] is not None and min(others[3], default=1) < 1:
                 raise ExportError(f'{node}: a step of {min(others[3])}; expected at least 1, or a Gather with constant indices')
-            if x.type == 'int32' and to_floats:
+            if x.type in ('int32', 'uint8') and to_floats:
                 numbers = self._dense(x)
                 numbers.buffer.scale = Scale(1.0)
                 return self._keep(node.outputs[0], self._add(Dequantise(self.place, [numbers], self._new(x.shape))))
-            if node.kind == 'Cast' and (x.type == 'int32') == to_floats:
+            if node.kind == 'Cast' and (x.type == 'float32') != to_floats:
                 raise ExportError(f'{node}: floats of computed whole numbers, or the reverse; expected a model without it')
             self._keep(node.outputs[0], x if node.kind == 'Cast' else self._moved(x, lambda array: operators.OPERATORS[node.kind].compute(
                 node, self.graph.opset, array, *others)))
@@ -274,18 +305,31 @@ class Lowering(Nodes):
             self._keep(node.outputs[0], HANDLERS[node.kind](self, node))
 
 
+def of_queries(node: Node) -> Callable[[Any], Any]:
+    """Puts masks and biases [..., heads, queries, keys] into the axes of the library, queries first."""
+    def moved(array: Any) -> Any:
+        if math.prod(array.shape[:-3]) != 1:
+            raise ExportError(f'{node}: a computed mask of shape {list(array.shape)}; expected one for all items of the batch')
+        return array.reshape((1,) * (3 - array.ndim) + array.shape[-3:]).transpose(1, 0, 2)
+    return moved
+
+
 def visible(bias: Any, queries: int, keys: int) -> Visible:
     """What a bias says, whose infinities are those of a mask: it is left where it is neither causal nor a window."""
     if bias is None:
         return Visible(False, 0, None, None)
     masked = numpy.isneginf(bias).all(0)
-    last = [int(numpy.flatnonzero(~row)[-1]) for row in masked]
-    offset = last[0]
-    causal = ~numpy.tri(queries, keys, offset, dtype=bool)
-    if bias.shape[1] != queries or queries == 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
+    rows = [(i, numpy.flatnonzero(~row)) for i, row in enumerate(masked) if not row.all()]
+    if bias.shape[1] != queries or queries == 1 or not rows:
         return Visible(False, 0, None, bias)
-    left = max(offset + i - int(numpy.flatnonzero(~row)[0]) for i, row in enumerate(masked))
+    offset = int(rows[0][1][-1]) - rows[0][0]
+    causal = ~numpy.tri(queries, keys, offset, dtype=bool)
+    if not (numpy.isneginf(bias) >= causal).all() or any(keys_of[-1] != min(offset + i, keys - 1) for i, keys_of in rows):
+        return Visible(False, 0, None, bias)
+    left = max(offset + i - int(keys_of[0]) for i, keys_of in rows)
     outside = numpy.tri(queries, keys, offset - left - 1, dtype=bool)
     window = left if outside.any() and (numpy.isneginf(bias) >= outside).all() else None
+    if window is None and offset >= keys - 1:  # every query sees every key
+        return Visible(False, 0, None, bias)
     bias = numpy.where(causal if window is None else causal | outside, 0.0, bias)
     return Visible(True, offset, window, bias if (bias != 0).any() else None)

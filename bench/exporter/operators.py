@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import numpy
 
-from . import rotary_node
+from . import constant_operators, onnx_attention, rotary_node
 from .errors import ExportError
 
 MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
@@ -69,13 +69,16 @@ def _softmax(x: Any, axis: int) -> Any:
 
 
 def _op_softmax(node: Any, opset: int, x: Any) -> Any:
+    """0 where it is that of attention and a query sees no key."""
     if opset >= 13:
-        return _softmax(x, node.attributes.whole('axis', -1))
+        y = _softmax(x, node.attributes.whole('axis', -1))
+        return numpy.where(node.unseen(x), 0.0, y) if node.unseen else y
     axis = node.attributes.whole('axis', 1)
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f'the axis {axis}')
     axis %= x.ndim  # of a matrix whose columns are all axes from this one on
-    return _softmax(x.reshape(math.prod(x.shape[:axis]), -1), 1).reshape(x.shape)
+    y = _softmax(x.reshape(math.prod(x.shape[:axis]), -1), 1).reshape(x.shape)
+    return numpy.where(node.unseen(x), 0.0, y) if node.unseen else y
 
 
 def _reshape(node: Any, opset: int, x: Any, shape: Any) -> Any:
@@ -133,41 +136,6 @@ def _gemm(node: Any, opset: int, a: Any, b: Any, c: Any = None) -> Any:
     b = b.T if node.attributes.flag('transB', 0) else b
     alpha, beta = node.attributes.number('alpha', 1.0), node.attributes.number('beta', 1.0)
     return alpha * (a @ b) + (0.0 if c is None else beta * c)
-
-
-def heads_of(x: Any, heads: Any) -> Any:
-    """[batch, heads, tokens, width] of an Attention's input, which may be [batch, tokens, heads * width]."""
-    if heads is not None and (heads < 1 or x.shape[1 if x.ndim == 4 else 2] % heads or x.ndim == 4 and x.shape[1] != heads):
-        raise ValueError(f'{heads} heads of {list(x.shape)}')
-    return x if x.ndim == 4 else x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
-
-
-def _attention(node: Any, opset: int, query: Any, key: Any, value: Any, mask: Any = None, *past: Any) -> Any:
-    """Without past keys and values and lengths, which are refused: the query i is that of position i."""
-    given = node.attributes
-    q_heads, kv_heads = given.whole('q_num_heads', None), given.whole('kv_num_heads', None)
-    scale, cap, causal = given.number('scale', None), given.number('softcap', 0.0), given.flag('is_causal', 0)
-    left, right = (given.whole(f'{side}_window_size', -1) if opset >= 25 else -1 for side in ('left', 'right'))
-    given.choice('softmax_precision', None, 1, 10, 16)
-    given.irrelevant('qk_matmul_output_mode')  # of the fourth output
-    if any(each is not None for each in past) or min(left, right) < -1 or cap < 0:
-        raise ValueError('past keys and values or lengths, a window below -1 or a soft cap below 0; expected none of these')
-    q, k, v = heads_of(query, q_heads), heads_of(key, kv_heads), heads_of(value, kv_heads)
-    if q.shape[1] * q.shape[2] * k.shape[2] > MOST_ELEMENTS:
-        raise ValueError(f'{q.shape[1] * q.shape[2] * k.shape[2]} scores, more than {MOST_ELEMENTS}; expected fewer tokens')
-    k, v = (numpy.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
-    scores = q @ numpy.swapaxes(k, 2, 3) * (q.shape[3] ** -0.5 if scale is None else scale)
-    scores = cap * numpy.tanh(scores / cap) if cap else scores
-    i, j = numpy.arange(q.shape[2])[:, None], numpy.arange(k.shape[2])
-    hidden = causal & (j > i) | (left >= 0) & (j < i - left) | (right >= 0) & (j > i + right)
-    if mask is not None:
-        missing = k.shape[2] - mask.shape[-1]
-        if missing and mask.shape[-1] != 1 and opset >= 24:
-            mask = numpy.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=False if mask.dtype == bool else -numpy.inf)
-        scores = numpy.where(mask, scores, -numpy.inf) if mask.dtype == bool else scores + mask
-    scores = numpy.where(hidden, -numpy.inf, scores)
-    y = numpy.where(numpy.isneginf(scores.max(-1, keepdims=True)), 0.0, _softmax(scores, -1)) @ v
-    return y if query.ndim == 4 else y.transpose(0, 2, 1, 3).reshape(query.shape[0], query.shape[1], -1)
 
 
 def _rotate(node: Any, opset: int, x: Any) -> Any:
@@ -318,7 +286,7 @@ def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> A
 
 def _cast(node: Any, opset: int, x: Any) -> Any:
     kinds = {1: numpy.float64, 10: numpy.float64, 11: numpy.float64, 16: numpy.float64, 9: numpy.bool_, 6: numpy.int32, 7: numpy.int64,
-             2: numpy.uint8, 3: numpy.int8}
+             2: numpy.uint8, 3: numpy.int8, 4: numpy.uint16, 5: numpy.int16, 12: numpy.uint32, 13: numpy.uint64}
     to = node.attributes.whole('to')
     node.attributes.irrelevant(*['saturate'] * (opset >= 19), *['round_mode'] * (opset >= 24))  # of floats of 8 bits
     if to not in kinds:
@@ -406,6 +374,8 @@ def _first(node: Any, opset: int, x: Any, *others: Any) -> Any:
 
 ONE, TWO, THREE, ANY = (1, 1), (2, 2), (3, 3), (1, 1 << 30)
 OPERATORS: Dict[str, Operator] = {
+    **{kind: Operator(_reduce(function, axes_from), (1, 2)) for kind, (function, axes_from) in constant_operators.REDUCTIONS.items()},
+    **{kind: Operator(compute, inputs, first) for kind, (inputs, first, compute) in constant_operators.OTHERS.items()},
     **{kind: Operator(_plain(function), TWO) for kind, function in (
         ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', numpy.power), ('Equal', numpy.equal),
         ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
@@ -424,7 +394,7 @@ OPERATORS: Dict[str, Operator] = {
     'ReduceMax': Operator(_reduce(numpy.max), (1, 2)),
     'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),
     'GlobalAveragePool': Operator(_global_pool(numpy.mean), ONE), 'GlobalMaxPool': Operator(_global_pool(numpy.max), ONE),
-    'Attention': Operator(_attention, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
+    'Attention': Operator(onnx_attention.evaluate, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
     'LayerNormalization': Operator(_layer_norm, (2, 3)),  # before version 17 by ONNX Runtime's tools
     'RMSNormalization': Operator(_rms_norm, TWO, 23), 'SimplifiedLayerNormalization': Operator(_rms_norm, TWO),
     'BatchNormalization': Operator(_batch_norm, (5, 5)), 'ArgMax': Operator(_arg_max, ONE),

@@ -7,6 +7,8 @@ something else reads them.
 import math
 from typing import Iterator, List, Optional, Tuple
 
+import numpy
+
 from .attention_pattern import AttentionPattern, Match
 from .graph import Node
 
@@ -14,7 +16,7 @@ from .graph import Node
 class Patterns(AttentionPattern):
     def find(self, name: str) -> Optional[Match]:
         node = self.graph.producers[name]
-        for pattern in (self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased):
+        for pattern in (self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased, self.choice):
             match = pattern(node)
             if match:
                 return match
@@ -171,3 +173,17 @@ class Patterns(AttentionPattern):
                 if self.graph.constants[product.inputs[1]].ndim == 2:
                     return Match('biased', product, [product.inputs[0]], {'bias': bias})
         return None
+
+    # A choice
+
+    def choice(self, node: Node) -> Optional[Match]:
+        """Floats that are one of two arrays, as conditions on inputs say."""
+        name = node.outputs[0]
+        few = self.masks.few(name) if self.graph.kinds[name] == 'f' else None
+        if few is not None:
+            yes, no = few.table[(True,) * len(few.conditions)], few.table[(False,) * len(few.conditions)]
+            condition = few.changed(lambda value: value == yes)
+            fits = all(numpy.array_equal(numpy.where(condition.table[key], yes, no), value) for key, value in few.table.items())
+            return Match('choice', node, few.names(), {'condition': condition, 'values': [yes, no]}) if fits else None
+        condition = self.masks.few(node.inputs[0]) if node.kind == 'Where' and self.graph.kinds[name] == 'f' else None
+        return Match('choice', node, condition.names() + node.inputs[1:], {'condition': condition, 'values': node.inputs[1:]}) if condition else None

@@ -168,7 +168,7 @@ class Quantiser:
     def _linear(self, step: Linear) -> bool:
         x, readers = self.take(step.reads[0], 'int8'), self.readers.get(id(step.writes.buffer), [])
         only = readers[0] if len(readers) == 1 and not self.is_output(step) else None
-        if isinstance(only, Attention) and id(only.writes.buffer) not in self.in_floats and not only.weights and not only.masked and only.bias is None and \
+        if isinstance(only, Attention) and id(only.writes.buffer) not in self.in_floats and only.has_integers() and \
                 any(view.buffer is step.writes.buffer and view.is_whole() for view in only.reads[:2]):
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
             by_head = step.weight.shape[0] == heads * only.head_dim  # otherwise heads are rows, which share a scale
@@ -203,7 +203,7 @@ class Quantiser:
 
     def _attention(self, step: Attention) -> Optional[bool]:
         """None: such attention has no integers, whatever the scales are."""
-        if step.weights or step.masked or step.bias is not None or step.head_dim > 4096 or step.keys > 65535:
+        if not step.has_integers() or step.head_dim > 4096 or step.keys > 65535:
             return None
         if step.scale < 0:
             return False

@@ -1,0 +1,184 @@
+"""What a graph does to the product of queries and keys on its way to a softmax: factors, a soft cap, biases, and masks, constant or computed."""
+from typing import Any, List, Optional, Tuple
+
+import numpy
+
+from .few_values import FewValues, Masks, combined
+from .graph import Graph, Node
+from .graph_search import Search
+
+MASKED = -1e4  # what is filled with or added by masks: exporters write -10000, the lowest float, or -infinity
+
+
+def hides(numbers: Any, factor: float = 1.0) -> Any:
+    """Whether what is added to scores, or takes their place, masks a key. factor: what it is multiplied by later."""
+    return (numbers <= MASKED) & (numbers * factor <= MASKED / 10)
+
+
+class Scores:
+    """Gathered from the softmax backwards. factor: what all that is found from here on is multiplied by."""
+
+    def __init__(self, shape: Any):
+        self.shape, self.factor, self.cap = shape, 1.0, 0.0
+        self.bias: Any = numpy.zeros((1, 1))   # constants, -infinity where they mask a key
+        self.visible: List[FewValues] = []     # keys are seen where all of these bools hold
+        self.computed = ('', 1.0)              # a bias that is computed, and its factor
+        self.key_factor = ''                   # what keys are multiplied by
+        self.query = self.key = ''
+        self.transposed: Any = None            # the axes in which a Transpose beneath a factor has put the keys
+
+    def see(self, visible: FewValues) -> None:
+        """Keys are masked elsewhere: by the constant bias where no condition matters."""
+        if not visible.conditions:
+            self.bias = self.bias + numpy.where(visible.table[()], 0.0, -numpy.inf)
+            return
+        ever = numpy.logical_or.reduce(list(visible.table.values()))
+        if not ever.all():
+            self.bias = self.bias + numpy.where(ever, 0.0, -numpy.inf)
+        uniform = lambda value: numpy.ones_like(value) if value[ever].all() else value & value[ever].any()
+        self.visible.append(visible.changed(uniform))
+
+    def unmasked(self) -> 'Scores':
+        """The same without masks and biases."""
+        made = Scores(self.shape)
+        made.factor, made.cap, made.bias = self.factor, self.cap, None
+        return made
+
+    def names(self) -> List[str]:
+        """What it reads besides queries and keys."""
+        return [name for name in [self.computed[0], self.key_factor, *(each for few in self.visible for each in few.names())] if name]
+
+    def unseen(self) -> Any:
+        """A function of scores: which queries see no key. Where there is none, None."""
+        rows = numpy.isneginf(self.bias).all(-1, keepdims=True)
+        if not self.visible and not rows.any():
+            return None
+        return lambda scores: rows | ((scores.max(-1, keepdims=True) <= MASKED / 20) if self.visible else False)
+
+
+class ScoreSearch(Search):
+    def __init__(self, graph: Graph):
+        super().__init__(graph)
+        self.masks = Masks(graph)
+
+    def softmax_of(self, name: str) -> Optional[Node]:
+        """The softmax that a value is, also with 0 where it is no number: the library's own rule for a query that sees no key."""
+        node = self.producer(name, 'Softmax', 'Where')
+        if node is None or node.kind == 'Softmax':
+            return node
+        zero, softmax, nan = self.graph.constant(node.inputs[1]), self.producer(node.inputs[2], 'Softmax'), self.producer(node.inputs[0], 'IsNaN')
+        fits = zero is not None and not zero.any() and softmax and nan and self.past_identities(nan.inputs[0]) == softmax.outputs[0]
+        return softmax if fits else None
+
+    def is_scores(self, name: str, depth: int = 12) -> bool:
+        """Whether it is made of a product of queries and keys, by what Scores has."""
+        node = self.producer(self.scaled(name)[0], 'Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul') if depth and name not in self.graph.constants else None
+        if node is None:
+            return False
+        if node.kind == 'MatMul':
+            return not any(each in self.graph.constants for each in node.inputs) and self.softmax_of(node.inputs[0]) is None
+        return any(self.is_scores(each, depth - 1) for each in (node.inputs[1:] if node.kind == 'Where' else node.inputs))
+
+    def before(self, node: Node, found: Scores) -> Optional[str]:
+        """The scores before a mask, a bias or a factor of keys. None: it is none that this exporter knows."""
+        if node.kind == 'Where':
+            return self._filled(node, found, self.is_scores)
+        pairs = list(self.sides(node))[:1 if node.kind == 'Sub' else 2]
+        for scores, other in pairs:
+            if not self.is_scores(scores) or self.is_scores(other):
+                continue
+            if node.kind == 'Mul':
+                rows = self.graph.shapes[other][-2:-1]
+                if found.key_factor or other in self.graph.constants or rows not in ((), (1,)):
+                    return None
+                found.key_factor = other
+                return scores
+            sign = -1.0 if node.kind == 'Sub' else 1.0
+            return self._gated(scores, other, sign, found) or (scores if self.added(other, sign, found) else None)
+        return None
+
+    def _filled(self, node: Node, found: Scores, is_kept: Any) -> Optional[str]:
+        """What a Where keeps where it does not mask."""
+        condition = self.masks.few(node.inputs[0])
+        for kept, filling, where in ((node.inputs[1], node.inputs[2], True), (node.inputs[2], node.inputs[1], False)):
+            numbers = self.graph.constant(filling)
+            if condition is not None and is_kept(kept) and numbers is not None and hides(numbers, found.factor).all():
+                found.see(condition.changed(lambda value: value == where))
+                return kept
+        return None
+
+    def _gated(self, scores: str, other: str, sign: float, found: Scores) -> Optional[str]:
+        """Of scores * m + x, where x masks what m makes 0."""
+        added = self.masks.few(other)
+        for inner, gate in self.sides(self.producer(scores, 'Mul')) if added else []:
+            factor = self.masks.few(gate)
+            if factor is None or not factor.conditions or not self.is_scores(inner):
+                continue
+            known = lambda m, x: numpy.where(m == 1, x, numpy.where((m == 0) & hides(x), -numpy.inf, numpy.nan))
+            both = combined([factor, added], lambda values: known(values[0], sign * values[1]), self.graph.shapes[scores])
+            return inner if both is not None and self._few_added(both, found) else None
+        return None
+
+    def _few_added(self, few: FewValues, found: Scores) -> bool:
+        """A bias that masks keys by a few values, and has one value for each of the others."""
+        hidden = {key: hides(value, found.factor) for key, value in few.table.items()}
+        bias, shape = numpy.full(next(iter(hidden.values())).shape, -numpy.inf), ()  # type: Any, Any
+        for key, value in few.table.items():
+            if numpy.isnan(value).any() or (~hidden[key] & ~numpy.isneginf(bias) & (bias != value)).any():
+                return False
+            bias = numpy.where(hidden[key], bias, value)
+        if not any(each.any() for each in hidden.values()):
+            return False
+        found.bias = found.bias + numpy.where(numpy.isneginf(bias), 0.0, bias) * found.factor
+        found.see(FewValues(few.conditions, {key: ~each for key, each in hidden.items()}))
+        return True
+
+    def added(self, name: str, sign: float, found: Scores) -> bool:
+        """What is added to scores, term by term: False where that is not known."""
+        few = self.masks.few(name)
+        if few is not None and not few.conditions:
+            found.bias = found.bias + few.table[()] * (sign * found.factor)
+            return True
+        if few is not None and self._few_added(few.changed(lambda value: value * sign), found):
+            return True
+        node = self.producer(name, 'Add', 'Sub', 'Where', 'Clip', 'Max')
+        if node is not None and node.kind in ('Clip', 'Max'):
+            lowest = self.scalar(node.inputs[1]) if len(node.inputs) == 2 else None
+            return lowest is not None and lowest <= MASKED and sign > 0 and self.added(node.inputs[0], sign, found)
+        if node is not None and node.kind == 'Where' and sign > 0:
+            kept = self._filled(node, found, lambda each: each not in self.graph.constants)
+            return kept is not None and self.added(kept, sign, found)
+        if node is not None and node.kind != 'Where' and any(self.masks.few(each) for each in node.inputs):
+            return self.added(node.inputs[0], sign, found) and self.added(node.inputs[1], -sign if node.kind == 'Sub' else sign, found)
+        if found.computed[0] or self.graph.kinds[name] != 'f' or self.graph.shapes[name][-1:] != found.shape[-1:]:
+            return False
+        found.computed = (name, sign * found.factor)
+        if self._may_hide(name):
+            masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * MASKED))
+            found.see(masked.changed(lambda value: ~value))
+        return True
+
+    def _may_hide(self, name: str) -> bool:
+        """Whether a computed bias may mask keys: it is an input, or made of one by large constants."""
+        open_, seen = [name], set()
+        while open_:
+            name = open_.pop()
+            node, constant = self.graph.producers.get(name), self.graph.constants.get(name)
+            if name in self.graph.inputs or constant is not None and constant.dtype.kind == 'f' and (numpy.abs(constant) >= 1000).any():
+                return True
+            if node is not None and name not in seen and node.kind in ('Add', 'Sub', 'Mul', 'Where', 'Neg', 'Min', 'Max', 'Reshape', 'Unsqueeze', 'Squeeze',
+                                                                      'Transpose', 'Expand', 'Slice', 'Gather', 'Identity'):
+                open_ += [each for each in node.inputs if each]
+            seen.add(name)
+        return False
+
+    def key_of(self, name: str) -> Tuple[str, float, Any]:
+        """The keys, their factor, and the axes in which a Transpose beneath the factor has put them."""
+        key, factor = self.scaled(name)
+        node = self.producer(key, 'Transpose')
+        if node is None:
+            return key, factor, None
+        inner, more = self.scaled(node.inputs[0])
+        if inner == self.past_identities(node.inputs[0]):
+            return key, factor, None
+        return inner, factor * more, node.attributes.wholes('perm', None) or list(range(len(self.graph.shapes[inner])))[::-1]
