@@ -39,7 +39,7 @@ def scores_of_node(search: Any, node: Any) -> Scores:
         raise ExportError(f'{node}: its mask "{names[3]}" is neither constant, nor an input, nor made of inputs by comparisons, nor computed floats for all {keys} '
                           'keys; expected one of these, or is_causal=1')
     node.unseen = found.unseen()
-    found.bias = search.bias_of(found.bias, found.shape, node)
+    found.bias = search.bias_of(found, node)
     return found
 
 
@@ -50,7 +50,7 @@ def _add_mask(search: Any, name: str, found: Scores) -> bool:
         return True
     if not search.added(name, 1.0, added):
         return False
-    found.bias, found.visible, found.computed = found.bias + added.bias, found.visible + added.visible, added.computed
+    found.bias, found.never, found.visible, found.computed = found.bias + added.bias, found.never | added.never, found.visible + added.visible, added.computed
     return True
 
 

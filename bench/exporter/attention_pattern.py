@@ -61,19 +61,23 @@ class AttentionPattern(ScoreSearch):
         found.key, of_key, found.transposed = self.key_of(node.inputs[1])
         found.factor *= of_query * of_key
         softmax.unseen = found.unseen()
-        found.bias = self.bias_of(found.bias, found.shape, softmax)
+        found.bias = self.bias_of(found, softmax)
         return found
 
-    def bias_of(self, bias: Any, shape: Any, node: Node) -> Any:
-        """[1 or heads, 1 or queries, keys], or None where it does nothing."""
-        bias = bias.reshape((1,) * max(0, 3 - bias.ndim) + bias.shape)
-        if math.prod(bias.shape[:-3]) != 1:
-            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch')
-        bias = numpy.broadcast_to(bias.reshape(bias.shape[-3:]), bias.shape[-3:-1] + (shape[-1],))
+    def bias_of(self, found: Scores, node: Node) -> Any:
+        """What is constant: [1 or heads, 1 or queries, keys], or None where it does nothing."""
+        def shaped(array: Any) -> Any:
+            array = array.reshape((1,) * max(0, 3 - array.ndim) + array.shape)
+            if math.prod(array.shape[:-3]) != 1:
+                raise ExportError(f'{node}: its mask has the shape {list(array.shape)}; expected one for all items of the batch')
+            return numpy.broadcast_to(array.reshape(array.shape[-3:]), array.shape[-3:-1] + (found.shape[-1],))
+
+        bias, never = shaped(found.bias), shaped(found.never)
         if numpy.isnan(bias).any() or numpy.isposinf(bias).any():
             raise ExportError(f'{node}: its mask has a NaN or an infinity above 0')
         most = bias.max(-1, keepdims=True)
         # What is added to all keys of a query makes no difference; large numbers would cost digits.
         bias = bias - numpy.where((numpy.abs(most) >= 100) & ~numpy.isneginf(most), most, 0.0)
-        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED, -numpy.inf, bias)
+        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED / 2, -numpy.inf, bias)
+        bias = numpy.where(never, -numpy.inf, bias)
         return bias if (bias != 0).any() else None

@@ -45,6 +45,11 @@ class CFloatCalls:
         return {f'{name}.data': data, f'{name}.batch_stride': 0, f'{name}.head_stride': head_stride if heads > 1 else 0,
                 f'{name}.query_stride': query_stride if queries > 1 else 0, f'{name}.keys': keys}
 
+    def computed(self: Any, view: Any, name: str) -> Any:
+        queries, heads, keys = view.shape
+        kind = {'mask.kind': 'ATTEND_MASK_BYTES'} if name == 'mask' else {}
+        return {**self.added(self.address(view), heads, queries, keys, heads * keys, keys, name), **kind}
+
     def _attention(self: Any, index: int, step: Attention) -> List[str]:
         shape = c_work.Shape(step.heads, step.kv_heads, step.head_dim, step.value_dim, step.queries, step.keys)
         arrays = step.reads[:2] + [step.reads[1 if step.stage else 2]]
@@ -54,11 +59,7 @@ class CFloatCalls:
             heads, queries, keys = step.bias.shape
             fields.update(self.added(self.float_constant('bias', step.bias), heads, queries, keys, keys, queries * keys))
         for name, view in zip(('bias', 'mask'), step.added()):
-            if view is not None:
-                queries, heads, keys = view.shape
-                fields.update(self.added(self.address(view), heads, queries, keys, heads * keys, keys, name))
-        if step.masked:
-            fields['mask.kind'] = 'ATTEND_MASK_BYTES'
+            fields.update(self.computed(view, name) if view is not None else {})
         if step.cap:
             fields['soft_cap'] = number(step.cap)
         sizes, output = c_work.of_floats(shape, step.has_options()), 0

@@ -38,10 +38,7 @@ class FloatCalls:
             heads, queries, keys = step.bias.shape
             order = step.bias.transpose(1, 0, 2)
             lines.append(f'options.bias = {self.constant("bias", f"attend::Bias<{queries}, {heads}, {keys}>", braced(order, 1))};')
-        for name, view in zip(('bias', 'mask'), step.added()):
-            if view is not None:
-                queries, heads, keys = view.shape
-                lines.append(f'options.{name} = {self.array(view, f"attend::{name.capitalize()}<{queries}, {heads}, {keys}>")};')
+        lines += [f'options.{name} = {self.mask(view, name)};' for name, view in zip(('bias', 'mask'), step.added()) if view is not None]
         if step.cap:
             lines.append(f'options.soft_cap = {number(step.cap)};')
         if step.stage:  # the output that comes with them is not used
@@ -53,6 +50,10 @@ class FloatCalls:
             arrays = arrays[:3] + [self.array(step.writes, f'attend::Output<{shape}, {step.queries}>'), self.work(index, kind)]
         call = self.checked(f'attend::attention({", ".join(arrays)}, options)')
         return ['{', *('  ' + line for line in lines + call), '}']
+
+    def mask(self: Any, view: Any, name: str = 'mask') -> str:
+        queries, heads, keys = view.shape
+        return str(self.array(view, f'attend::{name.capitalize()}<{queries}, {heads}, {keys}>'))
 
     def _cachedattention(self: Any, index: int, step: CachedAttention) -> List[str]:
         shape, cache = self.shape(step.of, step.capacity or 0), f'caches.cache_{step.cache}'

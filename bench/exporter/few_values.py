@@ -51,6 +51,7 @@ class Masks:
     def __init__(self, graph: Graph):
         self.graph = graph
         self.found: Dict[str, Optional[FewValues]] = {}
+        self.parts: Dict[str, List[FewValues]] = {}  # of bools that are computed before others are made of them, one behind another
 
     def few(self, name: str) -> Optional[FewValues]:
         """Of a constant it has one value and no condition. None: it has many values, or conditions."""
@@ -68,6 +69,9 @@ class Masks:
         inputs = [self.few(each) for each in node.inputs if each] if node.kind in BY_ELEMENT + MOVING else [None]
         if node.kind == 'Where' and inputs[0] and inputs[1] and self._is_zero_beside(inputs[0], node.inputs[2]):
             inputs[2] = FewValues([], {(): numpy.zeros(self.graph.shapes[node.inputs[2]])})
+        if node.kind == 'Concat' and self.graph.kinds[name] == 'b':
+            parts = [self.few(each) for each in node.inputs]
+            return self._apart(name, parts) if all(parts) else None
         if all(inputs):
             return self._of_each(node, inputs) if node.kind in BY_ELEMENT else self._moved(node, inputs)
         if node.kind in RELATIONS and all(each is None or not each.conditions for each in inputs):
@@ -103,7 +107,16 @@ class Masks:
     def _of_each(self, node: Node, inputs: Any) -> Optional[FewValues]:
         shape = self.graph.shapes[node.outputs[0]]
         compute = lambda values: OPERATORS[node.kind].compute(node, self.graph.opset, *_with_missing(node, values))
-        return combined(inputs, compute, shape)
+        found = combined(inputs, compute, shape)
+        if found is None:  # of too many conditions: bools are computed before
+            names = [name for name in node.inputs if name]
+            inputs = [self._apart(name, [few]) if self.graph.kinds[name] == 'b' and len(few.conditions) > 1 else few for name, few in zip(names, inputs)]
+            found = combined(inputs, compute, shape)
+        return found
+
+    def _apart(self, name: str, parts: Any) -> FewValues:
+        self.parts[name] = parts
+        return self.condition('!=', name, numpy.array(0))
 
     def _moved(self, node: Node, inputs: Any) -> Optional[FewValues]:
         moved, *others = inputs
@@ -131,7 +144,7 @@ def combined(inputs: Any, compute: Any, shape: Any) -> Optional[FewValues]:
             at = next((at for at, other in enumerate(conditions) if other.is_same(condition)), len(conditions))
             conditions += [condition] * (at == len(conditions))
             places[-1].append(at)
-    if not 1 <= len(conditions) <= MOST_CONDITIONS:
+    if len(conditions) > MOST_CONDITIONS:
         return None
     table = {}
     with numpy.errstate(all='ignore'):

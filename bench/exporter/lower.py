@@ -7,6 +7,7 @@ import numpy
 from . import operators
 from .attention_pattern import Match
 from .errors import ExportError
+from .few_values import FewValues
 from .graph import Graph, Node
 from .attention_node import AttentionNode
 from .integer_steps import Dequantise, Scale
@@ -240,20 +241,25 @@ class Lowering(AttentionNode, Nodes):
         seen = visible(found.bias, query.shape[0], key.shape[0])
         bias, mask = self._computed_bias(node, found), self._mask(node, found, key.shape[0])
         if bias is not None and seen.bias is not None:
-            constant = seen.bias.transpose(1, 0, 2)
-            bias = self._add(Elementwise('add', self.place, bias, constant, self._new(numpy.broadcast_shapes(bias.shape, constant.shape))))
+            bias = self._sum(bias, seen.bias.transpose(1, 0, 2))
             seen = seen._replace(bias=None)
         y = self._new((query.shape[0], query.shape[1], views[2].shape[2] if value is not None else key.shape[0]))
         self._add(Attention(self.place, query, key, views[2] if value is not None else None, y, scale, seen, bias, mask, found.cap, stage))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
     def _computed_bias(self, node: Node, found: Scores) -> Optional[View]:
-        name, factor = found.computed
-        if not name:
-            return None
-        view = self._view(node, name)
-        view = view if factor == 1 else self._by_number('multiply', view, factor)
-        return self._dense(self._moved(view, of_queries(node)))
+        total = None
+        for name, factor in found.computed:
+            view = self._view(node, name)
+            view = self._dense(self._moved(view if factor == 1 else self._by_number('multiply', view, factor), of_queries(node)))
+            total = view if total is None else self._sum(total, view)
+        return total
+
+    def _sum(self, bias: View, other: Any) -> View:
+        """Biases [1 or queries, 1 or heads, keys]; axes of one element are repeated."""
+        shape = numpy.broadcast_shapes(bias.shape, other.shape)
+        first = bias if bias.shape == shape else self._dense(self._moved(bias, lambda array: numpy.broadcast_to(array, shape)))
+        return self._add(Elementwise('add', self.place, first, other, self._new(shape)))
 
     def _mask(self, node: Node, found: Scores, keys: int) -> Optional[View]:
         """Bytes [1 or queries, 1 or heads, keys], 1 for keys that are seen."""
@@ -266,6 +272,21 @@ class Lowering(AttentionNode, Nodes):
             made = operands.found + [numpy.array(value, numpy.uint8) for value in (1, 0)]
             self.masks[same] = self._add(Choose(self.place, made, terms, self._new(operands.shape()[:2] + (keys,), 'uint8')))
         return self.masks[same]
+
+    def _match_bools(self, match: Match) -> View:
+        """Parts of bools, one behind another."""
+        y, parts = self._new(self.graph.shapes[match.node.outputs[0]], 'uint8'), match.settings['parts']
+        axis, at = match.node.attributes.whole('axis') if len(parts) > 1 else 0, 0
+        for few in parts:
+            size = next(iter(few.table.values())).shape[axis]
+            self._chosen(match.node, [few], View(y.buffer, y.array[(slice(None),) * (axis % len(y.shape)) + (slice(at, at + size),)]))
+            at += size
+        return y
+
+    def _chosen(self, node: Node, masks: List[FewValues], y: View) -> None:
+        operands = Operands(self, node, lambda array: array)
+        terms = operands.terms(masks)
+        self._add(Choose(self.place, operands.found + [numpy.array(value, numpy.uint8) for value in (1, 0)], terms, y))
 
     def _match_choice(self, match: Match) -> View:
         """An array of floats that has one of two values, constant or computed."""

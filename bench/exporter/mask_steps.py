@@ -47,7 +47,7 @@ class Choose(Step):
             return f'{"" if expected else "!"}({texts[0]} {relation} {texts[1]})'
 
         terms = [' || '.join('(' + ' && '.join(map(holds, literals)) + ')' if len(literals) > 1 else holds(literals[0]) for literals in term) for term in self.terms]
-        return f'{" && ".join(f"({term})" if len(terms) > 1 else term for term in terms)} ? {elements[-2]} : {elements[-1]}'
+        return f'{" && ".join(f"({term})" if len(terms) > 1 else term for term in terms) or "1"} ? {elements[-2]} : {elements[-1]}'
 
     def constants(self) -> int:
         return sum(each.nbytes for each in self.operands if not isinstance(each, View) and each.size > 1)

@@ -179,6 +179,9 @@ class Patterns(AttentionPattern):
     def choice(self, node: Node) -> Optional[Match]:
         """Floats that are one of two arrays, as conditions on inputs say."""
         name = node.outputs[0]
+        if self.masks.parts.get(name):
+            parts = self.masks.parts[name]
+            return Match('bools', node, [each for part in parts for each in part.names()], {'parts': parts})
         few = self.masks.few(name) if self.graph.kinds[name] == 'f' else None
         if few is not None:
             yes, no = few.table[(True,) * len(few.conditions)], few.table[(False,) * len(few.conditions)]

@@ -210,7 +210,7 @@ class Quantiser:
         query, key = (self._symmetric(view) for view in step.reads[:2])
         value = self.take(step.reads[2], 'int8')
         y = self.result(step, 'int8')
-        made = IntegerAttention(step.name, query, key, value, y, step.scale, step.seen)
+        made = IntegerAttention(step.name, query, key, value, y, step.scale, step.seen, step.added()[1])
         if any(step.scale * of_query * of_key >= 0.69 for of_query, of_key, _ in made.scales()):
             return False
         self.steps.append(made)

@@ -21,20 +21,21 @@ class Scores:
     def __init__(self, shape: Any):
         self.shape, self.factor, self.cap = shape, 1.0, 0.0
         self.bias: Any = numpy.zeros((1, 1))   # constants, -infinity where they mask a key
+        self.never: Any = numpy.zeros((1, 1), bool)  # keys that no condition shows
         self.visible: List[FewValues] = []     # keys are seen where all of these bools hold
-        self.computed = ('', 1.0)              # a bias that is computed, and its factor
+        self.computed: List[Tuple[str, float]] = []  # biases that are computed, and their factors
         self.key_factor = ''                   # what keys are multiplied by
+        self.times = False                     # whether a mask multiplies what is found from here on: 0 times infinity is no number
         self.query = self.key = ''
         self.transposed: Any = None            # the axes in which a Transpose beneath a factor has put the keys
 
     def see(self, visible: FewValues) -> None:
-        """Keys are masked elsewhere: by the constant bias where no condition matters."""
+        """Keys are masked elsewhere."""
         if not visible.conditions:
             self.bias = self.bias + numpy.where(visible.table[()], 0.0, -numpy.inf)
             return
         ever = numpy.logical_or.reduce(list(visible.table.values()))
-        if not ever.all():
-            self.bias = self.bias + numpy.where(ever, 0.0, -numpy.inf)
+        self.never = self.never | ~ever
         uniform = lambda value: numpy.ones_like(value) if value[ever].all() else value & value[ever].any()
         self.visible.append(visible.changed(uniform))
 
@@ -46,14 +47,16 @@ class Scores:
 
     def names(self) -> List[str]:
         """What it reads besides queries and keys."""
-        return [name for name in [self.computed[0], self.key_factor, *(each for few in self.visible for each in few.names())] if name]
+        return [name for name in [*(each for each, _ in self.computed), self.key_factor, *(each for few in self.visible for each in few.names())] if name]
 
     def unseen(self) -> Any:
         """A function of scores: which queries see no key. Where there is none, None."""
-        rows = numpy.isneginf(self.bias).all(-1, keepdims=True)
+        rows = (numpy.isneginf(self.bias) | self.never).all(-1, keepdims=True)
         if not self.visible and not rows.any():
             return None
-        return lambda scores: rows | ((scores.max(-1, keepdims=True) <= MASKED / 20) if self.visible else False)
+        most = self.bias.max(-1, keepdims=True)
+        shift = numpy.where(numpy.isneginf(most), 0.0, most)  # of all keys of a query
+        return lambda scores: rows | ((scores.max(-1, keepdims=True) - shift <= MASKED / 20) if self.visible else False)
 
 
 class ScoreSearch(Search):
@@ -81,6 +84,9 @@ class ScoreSearch(Search):
 
     def before(self, node: Node, found: Scores) -> Optional[str]:
         """The scores before a mask, a bias or a factor of keys. None: it is none that this exporter knows."""
+        few = [each for each in map(self.masks.few, node.inputs) if each]
+        if found.times and any(numpy.isneginf(value).any() for each in few for value in each.table.values()):
+            return None
         if node.kind == 'Where':
             return self._filled(node, found, self.is_scores)
         pairs = list(self.sides(node))[:1 if node.kind == 'Sub' else 2]
@@ -91,7 +97,7 @@ class ScoreSearch(Search):
                 rows = self.graph.shapes[other][-2:-1]
                 if found.key_factor or other in self.graph.constants or rows not in ((), (1,)):
                     return None
-                found.key_factor = other
+                found.key_factor, found.times = other, True
                 return scores
             sign = -1.0 if node.kind == 'Sub' else 1.0
             return self._gated(scores, other, sign, found) or (scores if self.added(other, sign, found) else None)
@@ -112,11 +118,14 @@ class ScoreSearch(Search):
         added = self.masks.few(other)
         for inner, gate in self.sides(self.producer(scores, 'Mul')) if added else []:
             factor = self.masks.few(gate)
-            if factor is None or not factor.conditions or not self.is_scores(inner):
+            if factor is None or not self.is_scores(inner):
                 continue
             known = lambda m, x: numpy.where(m == 1, x, numpy.where((m == 0) & hides(x), -numpy.inf, numpy.nan))
             both = combined([factor, added], lambda values: known(values[0], sign * values[1]), self.graph.shapes[scores])
-            return inner if both is not None and self._few_added(both, found) else None
+            if both is None or not self._few_added(both, found):
+                return None
+            found.times = True
+            return inner
         return None
 
     def _few_added(self, few: FewValues, found: Scores) -> bool:
@@ -127,7 +136,7 @@ class ScoreSearch(Search):
             if numpy.isnan(value).any() or (~hidden[key] & ~numpy.isneginf(bias) & (bias != value)).any():
                 return False
             bias = numpy.where(hidden[key], bias, value)
-        if not any(each.any() for each in hidden.values()):
+        if few.conditions and not any(each.any() for each in hidden.values()):
             return False
         found.bias = found.bias + numpy.where(numpy.isneginf(bias), 0.0, bias) * found.factor
         found.see(FewValues(few.conditions, {key: ~each for key, each in hidden.items()}))
@@ -150,9 +159,9 @@ class ScoreSearch(Search):
             return kept is not None and self.added(kept, sign, found)
         if node is not None and node.kind != 'Where' and any(self.masks.few(each) for each in node.inputs):
             return self.added(node.inputs[0], sign, found) and self.added(node.inputs[1], -sign if node.kind == 'Sub' else sign, found)
-        if found.computed[0] or self.graph.kinds[name] != 'f' or self.graph.shapes[name][-1:] != found.shape[-1:]:
+        if self.graph.kinds[name] != 'f' or self.graph.shapes[name][-1:] != found.shape[-1:]:
             return False
-        found.computed = (name, sign * found.factor)
+        found.computed.append((name, sign * found.factor))
         if self._may_hide(name):
             masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * MASKED))
             found.see(masked.changed(lambda value: ~value))

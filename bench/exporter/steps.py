@@ -68,11 +68,11 @@ class Attention(Step):
         return (self.reads[2 + (not self.stage)] if self.biased else None), (self.reads[-1] if self.masked else None)
 
     def has_integers(self) -> bool:
-        return not (self.stage or self.masked or self.biased or self.bias is not None or self.cap)
+        return not (self.stage or self.biased or self.bias is not None or self.cap)
 
     def has_options(self) -> bool:
         """Whether it takes more than a scale and being causal."""
-        return not self.has_integers() or self.seen.window is not None
+        return not self.has_integers() or self.masked or self.seen.window is not None
 
     def text(self) -> str:
         of = {'': '', 'weights': 'weights of '}.get(self.stage, 'scores of ')

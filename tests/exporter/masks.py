@@ -46,6 +46,11 @@ def right(x, seen=True, **more):
     return float64.attention(x['q'], x['k'], x['v'], seen, **more).output
 
 
+def with_weights(x, seen):
+    answer = float64.attention(x['q'], x['k'], x['v'], seen)
+    return answer.output, answer.weights
+
+
 def some(b, *shape):
     """Masks: each row of keys sees one at least."""
     mask = b.random.random(shape) < 0.6
@@ -61,7 +66,7 @@ def src_key_padding_mask(b):
     m = b('Cast', b('Reshape', b('Expand', m, numpy.array([1, HEADS, 1, TOKENS])), numpy.array([1, HEADS, 1, TOKENS])), to=9)
     filled = b('Where', m, numpy.float32(-numpy.inf), numpy.zeros((1, HEADS, 1, TOKENS), 'float32'))
     finish(b, b('Add', b('Mul', product(b), numpy.float32(1)), b('Mul', filled, numpy.float32(1))), True)
-    return x, lambda x: right(x, ~x['m'][:, None, None])
+    return x, lambda x: with_weights(x, ~x['m'][:, None, None])
 
 
 @of(MODELS)
@@ -70,7 +75,7 @@ def attn_mask(b):
     x = {**arrays(b), 'm': ~some(b, TOKENS, TOKENS)}
     filled = b('Where', b('Unsqueeze', b.input('m', TOKENS, TOKENS, kind=BOOL), numpy.array([0])), numpy.float32(-numpy.inf), numpy.zeros((1, TOKENS, TOKENS), 'float32'))
     finish(b, b('Add', product(b), filled), True)
-    return x, lambda x: right(x, ~x['m'])
+    return x, lambda x: with_weights(x, ~x['m'])
 
 
 @of(MODELS)
@@ -305,6 +310,18 @@ table('signs', lambda b: (b('Where', b('IsNaN', b('Div', ROW(b), ROW(b))), numpy
 table('gathered', lambda b: (b('GatherND', b('Mul', ROW(b), numpy.float32(0.5)), numpy.arange(TOKENS)[::-1, None].copy()), STEPS[::-1] * 0.5))
 
 
+@of(TABLES)
+def positions(b):
+    """Sines and cosines of positions that the graph counts, side by side, added to queries."""
+    x, each = arrays(b), WIDTH // 2
+    place = b('Unsqueeze', ROW(b), numpy.array([1]))
+    angles = b('Mul', place, b('Exp', b('Mul', b('Cast', b('Range', *map(numpy.array, (0, WIDTH, 2))), to=1), numpy.float32(-math.log(1e4) / WIDTH))))
+    y = b('Reshape', b('Concat', b('Unsqueeze', b('Sin', angles), numpy.array([2])), b('Unsqueeze', b('Cos', angles), numpy.array([2])), axis=2), numpy.array([TOKENS, WIDTH]))
+    b.output(b('Add', 'q', y))
+    turns = STEPS[:, None] * 1e4 ** (-numpy.arange(each) / each)
+    return x, lambda x: x['q'] + numpy.stack([numpy.sin(turns), numpy.cos(turns)], 2).reshape(TOKENS, WIDTH)
+
+
 def models():
     """Names, models, a sample, and what is right of it, in lists."""
     for group, opset in ((MODELS, 14), (TABLES, 14), (NODES, 25)):
@@ -312,7 +329,7 @@ def models():
             b = Builder(opset, seed=len(name))
             x, expected = make(b)
             answer = expected({key: array.astype('float64') if array.dtype.kind == 'f' else array for key, array in x.items()})
-            yield name, b.model(), x, list(answer) if isinstance(answer, tuple) else [answer]
+            yield name, b.model(), x, list(answer) if isinstance(answer, tuple) else [answer], opset
 
 
 def error_of(found, expected):
@@ -331,3 +348,21 @@ def computed(path, model, x):
     onnx.save(model, str(path))
     program, graph = load(path, 'model', None, 'float32', 64)
     return program, program.run([x[name] for name in graph.inputs])
+
+
+def joined(parts, opset):
+    """Models side by side as one, to be compiled once: it, and two samples of all inputs."""
+    nodes, inputs, outputs, constants, samples = [], [], [], [], {}
+    for name, model, x in parts:
+        graph = model.graph
+        for node in graph.node:
+            node.input[:], node.output[:] = ([each and f'{name}.{each}' for each in names] for names in (node.input, node.output))
+        for each in (*graph.input, *graph.output, *graph.initializer):
+            each.name = f'{name}.{each.name}'
+        nodes += graph.node
+        inputs += graph.input
+        outputs += graph.output
+        constants += graph.initializer
+        samples.update({f'{name}.{key}': numpy.stack([array, array[..., ::-1]]) if array.ndim else numpy.array([array, array - 2]) for key, array in x.items()})
+    graph = onnx.helper.make_graph(nodes, 'model', inputs, outputs, constants)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', opset)]), samples
