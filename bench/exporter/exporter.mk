@@ -24,7 +24,7 @@ train-examples: package
 	  [ -n "$$python" ] || { echo "train-examples: PyTorch or onnx was not found; install them (Debian: apt-get install python3-torch python3-onnx)" >&2; exit 1; }; \
 	  for name in $(EXPORTED_EXAMPLES); do PYTHON="$$python" sh bench/exporter/examples/train.sh $$name build/packages/python || exit 1; done
 
-#: exports     export forty models of PyTorch's own exporter, compare with PyTorch, and run their self-tests here, on AArch64, s390x and boards (needs python3-torch and python3-onnx)
+#: exports     export fifty models of PyTorch's own exporter, compare with PyTorch, and run their self-tests here, on AArch64, s390x and boards (needs python3-torch and python3-onnx)
 .PHONY: exports
 exports: lib
 	@TORCH=1 sh tests/scripts/check_exporter.sh "$(CXX)" $(BUILD)
