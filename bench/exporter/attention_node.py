@@ -38,7 +38,7 @@ def scores_of_node(search: Any, node: Any) -> Scores:
     if names[3] and not _add_mask(search, names[3], found):
         raise ExportError(f'{node}: its mask "{names[3]}" is neither constant, nor an input, nor made of inputs by comparisons, nor computed floats for all {keys} '
                           'keys; expected one of these, or is_causal=1')
-    node.unseen = found.unseen()
+    node.unseen = found.settle()
     found.bias = search.bias_of(found, node)
     return found
 
@@ -50,7 +50,8 @@ def _add_mask(search: Any, name: str, found: Scores) -> bool:
         return True
     if not search.added(name, 1.0, added):
         return False
-    found.bias, found.never, found.visible, found.computed = found.bias + added.bias, found.never | added.never, found.visible + added.visible, added.computed
+    found.bias, found.never, found.visible = found.bias + added.bias, found.never | added.never, found.visible + added.visible
+    found.computed, found.limit = added.computed, max(found.limit, added.limit)
     return True
 
 

@@ -60,7 +60,7 @@ class AttentionPattern(ScoreSearch):
         found.query, of_query = self.scaled(node.inputs[0])
         found.key, of_key, found.transposed = self.key_of(node.inputs[1])
         found.factor *= of_query * of_key
-        softmax.unseen = found.unseen()
+        softmax.unseen = found.settle()
         found.bias = self.bias_of(found, softmax)
         return found
 

@@ -23,14 +23,16 @@ class Scores:
         self.bias: Any = numpy.zeros((1, 1))   # constants, -infinity where they mask a key
         self.never: Any = numpy.zeros((1, 1), bool)  # keys that no condition shows
         self.visible: List[FewValues] = []     # keys are seen where all of these bools hold
+        self.limit = -numpy.inf                # the largest number that masks one of the others
         self.computed: List[Tuple[str, float]] = []  # biases that are computed, and their factors
         self.key_factor = ''                   # what keys are multiplied by
         self.times = False                     # whether a mask multiplies what is found from here on: 0 times infinity is no number
         self.query = self.key = ''
         self.transposed: Any = None            # the axes in which a Transpose beneath a factor has put the keys
 
-    def see(self, visible: FewValues) -> None:
-        """Keys are masked elsewhere."""
+    def see(self, visible: FewValues, filling: Any = -numpy.inf) -> None:
+        """Keys are masked elsewhere. filling: by what."""
+        self.limit = max(self.limit, float(numpy.max(filling)) * self.factor)
         if not visible.conditions:
             self.bias = self.bias + numpy.where(visible.table[()], 0.0, -numpy.inf)
             return
@@ -49,14 +51,19 @@ class Scores:
         """What it reads besides queries and keys."""
         return [name for name in [*(each for each, _ in self.computed), self.key_factor, *(each for few in self.visible for each in few.names())] if name]
 
-    def unseen(self) -> Any:
-        """A function of scores: which queries see no key. Where there is none, None."""
+    def settle(self) -> Any:
+        """When all is gathered. Gives a function of scores: which queries see no key; None, where all see some."""
+        added = self.bias
+        # Below 100 times what masks, no digit of a score would be left: this is no number that is added to all keys of a query.
+        self.bias = numpy.where(added <= 100 * MASKED, -numpy.inf, added)
         rows = (numpy.isneginf(self.bias) | self.never).all(-1, keepdims=True)
         if not self.visible and not rows.any():
             return None
         most = self.bias.max(-1, keepdims=True)
-        shift = numpy.where(numpy.isneginf(most), 0.0, most)  # of all keys of a query
-        return lambda scores: rows | ((scores.max(-1, keepdims=True) - shift <= MASKED / 20) if self.visible else False)
+        shift = numpy.where(numpy.isneginf(most), 0.0, most)
+        masked = (added - shift)[added - shift <= MASKED / 2]
+        limit = 0.9 * max(self.limit, float(masked.max(initial=-numpy.inf)))
+        return lambda scores: rows | ((scores.max(-1, keepdims=True) - shift <= limit) if self.visible else False)
 
 
 class ScoreSearch(Search):
@@ -109,7 +116,7 @@ class ScoreSearch(Search):
         for kept, filling, where in ((node.inputs[1], node.inputs[2], True), (node.inputs[2], node.inputs[1], False)):
             numbers = self.graph.constant(filling)
             if condition is not None and is_kept(kept) and numbers is not None and hides(numbers, found.factor).all():
-                found.see(condition.changed(lambda value: value == where))
+                found.see(condition.changed(lambda value: value == where), numbers)
                 return kept
         return None
 
@@ -120,7 +127,7 @@ class ScoreSearch(Search):
             factor = self.masks.few(gate)
             if factor is None or not self.is_scores(inner):
                 continue
-            known = lambda m, x: numpy.where(m == 1, x, numpy.where((m == 0) & hides(x), -numpy.inf, numpy.nan))
+            known = lambda m, x: numpy.where((m == 1) | (m == 0) & hides(x, found.factor), x, numpy.nan)
             both = combined([factor, added], lambda values: known(values[0], sign * values[1]), self.graph.shapes[scores])
             if both is None or not self._few_added(both, found):
                 return None
@@ -136,10 +143,9 @@ class ScoreSearch(Search):
             if numpy.isnan(value).any() or (~hidden[key] & ~numpy.isneginf(bias) & (bias != value)).any():
                 return False
             bias = numpy.where(hidden[key], bias, value)
-        if few.conditions and not any(each.any() for each in hidden.values()):
-            return False
         found.bias = found.bias + numpy.where(numpy.isneginf(bias), 0.0, bias) * found.factor
-        found.see(FewValues(few.conditions, {key: ~each for key, each in hidden.items()}))
+        filling = max((value[hidden[key]].max(initial=-numpy.inf) for key, value in few.table.items()), default=-numpy.inf)
+        found.see(FewValues(few.conditions, {key: ~each for key, each in hidden.items()}), filling)
         return True
 
     def added(self, name: str, sign: float, found: Scores) -> bool:
@@ -164,7 +170,7 @@ class ScoreSearch(Search):
         found.computed.append((name, sign * found.factor))
         if self._may_hide(name):
             masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * MASKED))
-            found.see(masked.changed(lambda value: ~value))
+            found.see(masked.changed(lambda value: ~value), MASKED)
         return True
 
     def _may_hide(self, name: str) -> bool:

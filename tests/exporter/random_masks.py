@@ -165,6 +165,7 @@ class Graph:
         if random.random() < 0.3:
             powers = b('Where', b('IsNaN', powers), numpy.float32(0), powers)
         b.output(b('MatMul', powers, 'v'))
+        self.fixed = numpy.where(self.fixed < -1e6, -numpy.inf, self.fixed)  # there no digit of a score would be left
         most = self.fixed.max(-1, keepdims=True)
         self.seen = self.seen & (self.fixed - numpy.where(numpy.isinf(most), 0.0, most) > -1e4)
         self.expected = float64.attention(self.x['q'], self.x['k'], self.x['v'], self.seen, self.scale, self.bias, cap).output
