@@ -47,6 +47,8 @@ def evaluate(node: Any, opset: int, query: Any, key: Any, value: Any, mask: Any 
         raise ValueError('past keys without past values, or the reverse')
     if past_key is not None:
         k, v = numpy.concatenate([past_key, k], 2), numpy.concatenate([past_value, v], 2)
+    if lengths is not None and (lengths.shape != query.shape[:1] or lengths.dtype.kind not in 'iu'):
+        raise ValueError(f'nonpad_kv_seqlen of shape {list(lengths.shape)}; expected a whole number for each item of the batch')
     past = 0 if past_key is None else past_key.shape[2]
     (heads, queries, width), keys = q.shape[1:], k.shape[2]
     if heads * queries * keys > MOST_SCORES:

@@ -156,10 +156,15 @@ class ScoreSearch(Search):
             return True
         if few is not None and self._few_added(few.changed(lambda value: value * sign), found):
             return True
+        if few is not None and any((value * sign >= -MASKED).any() for value in few.table.values()):
+            return False
         node = self.producer(name, 'Add', 'Sub', 'Where', 'Clip', 'Max')
         if node is not None and node.kind in ('Clip', 'Max'):
             lowest = self.scalar(node.inputs[1]) if len(node.inputs) == 2 else None
-            return lowest is not None and lowest <= MASKED and sign > 0 and self.added(node.inputs[0], sign, found)
+            if lowest is None or not hides(lowest, found.factor) or sign < 0:
+                return False
+            found.limit = max(found.limit, lowest * found.factor)
+            return self.added(node.inputs[0], sign, found)
         if node is not None and node.kind == 'Where' and sign > 0:
             kept = self._filled(node, found, lambda each: each not in self.graph.constants)
             return kept is not None and self.added(kept, sign, found)
