@@ -56,7 +56,7 @@ class Graph:
             numbers = self.bools(shape) * self.random.integers(1, 4, shape)
             numbers = numbers.astype(self.pick('int32', 'int64', 'uint8') if kind == 'integers' else 'float32') * self.pick(1, 1, 1 if numbers.dtype.kind == 'u' else -1)
             numbers = numbers.astype('float32' if kind == 'floats' else str(numbers.dtype) if str(numbers.dtype) in KINDS else 'int64')
-            name, zero, one = self.input(numbers), numbers.dtype.type(0), numbers.dtype.type(1)
+            name, zero, one = self.sliced(numbers), numbers.dtype.type(0), numbers.dtype.type(1)
             return *self.pick((b('Cast', name, to=9), numbers != 0), (b('Not', b('Equal', name, zero)), numbers != 0), (b('Greater', name, zero), numbers > 0),
                               (b('LessOrEqual', one, name), numbers >= 1), (b('Cast', b('Equal', b('Cast', name, to=1), numpy.float32(0)), to=9), numbers == 0)), False
         if kind == 'number':
@@ -76,13 +76,22 @@ class Graph:
             return b(word, name, other), value & more if word == 'And' else value | more, constant and as_well
         return *self.moved(name, value), constant
 
+    def sliced(self, numbers):
+        """As an input, or as a part of one."""
+        if self.random.random() < 0.6:
+            return self.input(numbers)
+        wider = numpy.pad(numbers, [(0, 0)] * (numbers.ndim - 1) + [(2, 1)], constant_values=numbers.dtype.type(7))
+        return self.b('Slice', self.input(wider), numpy.array([2]), numpy.array([-1]), numpy.array([-1]))
+
     def moved(self, name, value):
         b, shape = self.b, numpy.array((1,) * (4 - value.ndim) + value.shape)
         word = self.pick('reshape', 'expand', 'slice', 'transpose')
-        if word == 'slice' and value.shape[-1] > 2:  # without the last key, which is constant then
-            name, value = b('Slice', name, numpy.array([0]), numpy.array([value.shape[-1] - 1]), numpy.array([-1])), value[..., :-1]
+        if word == 'slice' and value.shape[-1] > 2:  # without the first key or the last one, which is constant then
+            first = self.pick(0, 1)
+            name, value = b('Slice', name, numpy.array([first]), numpy.array([value.shape[-1] - 1 + first]), numpy.array([-1])), value[..., first:][..., :value.shape[-1] - 1]
             edge = numpy.ones(value.shape[:-1] + (1,), bool)
-            return b('Concat', name, edge, axis=-1), numpy.concatenate([value, edge], -1)
+            parts = [(edge, edge), (name, value)] if first else [(name, value), (edge, edge)]
+            return b('Concat', *(each for each, _ in parts), axis=-1), numpy.concatenate([each for _, each in parts], -1)
         name, value = b('Reshape', name, shape), value.reshape(shape)
         if word == 'expand':
             name, value = b('Expand', name, numpy.array([1, self.heads, 1, 1])), numpy.broadcast_to(value, (1, self.heads) + value.shape[2:])
@@ -93,7 +102,7 @@ class Graph:
     # What is done to scores
 
     def masked(self, scores):
-        name, value, constant = self.mask()
+        name, value, constant = self.mask(self.pick(1, 2, 3))
         fill = self.pick(-1e4, -1e9, LOWEST, -numpy.inf)
         word = self.pick('where', 'where', 'filled', 'added where', 'one minus', 'subtracted', 'inverted', *['times'] * (not self.infinite))
         self.infinite = self.infinite or numpy.isinf(fill)
