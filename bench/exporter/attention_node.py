@@ -23,18 +23,21 @@ def scores_of_node(search: Any, node: Any) -> Scores:
     keys = keys if columns == 1 else min(keys, columns)  # those behind a mask are masked
     found = Scores((1, heads, queries, keys))
     found.factor, found.cap = width ** -0.5 if given.scale is None else given.scale, given.cap
-    lengths, place, (after, before) = names[6], positions(queries, keys), given.bounds()
-    if lengths and lengths in graph.constants:
-        raise ExportError(f'{node}: its nonpad_kv_seqlen is constant; expected shorter keys and values, or a mask')
+    place, (after, before) = positions(queries, keys), given.bounds()
+    known, lengths = graph.constants.get(names[6]) if names[6] else None, names[6]
+    count, computed = (keys if known is None else int(known[0])), bool(lengths) and known is None
     compare = lambda relation, numbers: found.see(search.masks.condition(relation, numbers.astype('int64'), lengths))
-    if lengths:
+    if computed:
         compare('<', numpy.arange(keys))
-    if lengths and not names[4]:  # the last query has the place of the last key
-        after is None or compare('<=', place + queries - after)
-        before is None or compare('>=', place + queries + before)
+    if computed and not names[4]:  # the last query has the place of the last key
+        if after is not None:
+            compare('<=', place + queries - after)
+        if before is not None:
+            compare('>=', place + queries + before)
     else:
-        seen = numpy.ones((queries, keys), bool) if after is None else place <= past + after
-        found.see(FewValues([], {(): seen if before is None else seen & (place >= past - before)}))
+        offset = past if known is None or names[4] else count - queries
+        seen = (place <= offset + after if after is not None else True) & (place >= offset - before if before is not None else True)
+        found.see(FewValues([], {(): numpy.asarray(seen & (numpy.arange(keys) < count))}))
     if names[3] and not _add_mask(search, names[3], found):
         raise ExportError(f'{node}: its mask "{names[3]}" is neither constant, nor an input, nor made of inputs by comparisons, nor computed floats for all {keys} '
                           'keys; expected one of these, or is_causal=1')

@@ -23,7 +23,7 @@ class Visible(NamedTuple):
     def text(self, queries: int, keys: int) -> str:
         if not self.causal:
             return ''
-        after = ', causal' if self.is_causal(queries, keys) else f', {self.offset} keys after its own' if self.offset < keys - 1 else ''
+        after = ', causal' if self.is_causal(queries, keys) else f', keys up to {self.offset} places after its own' if self.offset < keys - 1 else ''
         return after + (f', the last {self.window + 1}' if self.window is not None else '')
 
     def options(self) -> Dict[str, Any]:

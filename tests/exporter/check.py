@@ -277,6 +277,14 @@ def check_masks(arguments):
             checks.ok(f'{name}: within {BOUND} of numpy', len(found) == len(expected) and max(errors) <= BOUND, f'{errors}')
         except ExportError as error:
             checks.ok(name, False, str(error))
+    # The report calls causal what is causal, and counts half of its work.
+    for what, bias, half in (('a causal mask', causal(8), True), ('a bias', numpy.arange(8, dtype='float32'), False),
+                             ('a mask of two places more', numpy.where(numpy.tri(8, k=2, dtype=bool), 0, -numpy.inf).astype('float32'), False)):
+        b = Builder()
+        b.output(b.attention(*(b.input(name, 1, 1, *shape) for name, shape in (('q', (8, 4)), ('k', (4, 8)), ('v', (8, 4)))), 1.0, bias))
+        program = masks.computed(arguments.folder / 'mask.onnx', b.model(), dict.fromkeys('qkv', 0.0))[0]
+        step = next(each for each in program.steps if each.kind == 'attention')
+        checks.ok(f'{what} is {"" if half else "not "}called causal', ('causal' in step.text(), step.multiply_adds()) == (half, 8 * 8 * 8 // (1 + half)), step.text())
     check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
     parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
     parts['random'] = [(f'r{seed}', (graph := Graph(seed)).model(), graph.x) for seed in range(12)]
@@ -329,7 +337,6 @@ def check_refusals(arguments):
     refuse('a mask in an order without steps', 'in an order without steps', masked(lambda b, s, m: attend_to(b, b('Where', b('Gather', m, numpy.array([0, 3, 1, 2]), axis=3), s, numpy.float32(-1e9)))))
     refuse('a mask of other positions than bools', 'computes with whole numbers', lambda b: b.output(b('MatMul', b('Cast', b('Add', b.input('m', 1, 4, kind=masks.INT64), numpy.array(1)), to=1), b.normal(4, 3))))
     refuse('an Attention whose mask is computed as bools of tokens', 'is neither constant, nor an input', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', b('IsNaN', s)))), opset=25)
-    refuse('a constant number of keys', 'its nonpad_kv_seqlen is constant', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', '', '', '', numpy.array([3])))), opset=25)
     refuse('a mask of fewer columns than the scores', 'its mask has 3 columns for 4 keys', masked(lambda b, s, m: b.output(*b('Attention', 'q', 'k', 'v', b('Slice', m, *map(numpy.array, ([0], [3], [3]))), outputs=4))), opset=25)
     refuse('past keys without values', 'past keys without past values', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', '', 'k'))), opset=25)
     refuse('an operator of constants', 'is known for constants only', one('Sin'))

@@ -262,6 +262,24 @@ def nonpad_kv_seqlen_causal(b):
 
 
 @of(NODES)
+def nonpad_kv_seqlen_constant(b):
+    x = arrays(b, tokens=3)
+    node(b, '', '', '', numpy.array([5]), is_causal=1)
+    return x, lambda x: right(x, (numpy.arange(TOKENS) < 5) & numpy.tri(3, TOKENS, 2, dtype=bool))
+
+
+@of(NODES)
+def nonpad_kv_seqlen_after_past(b):
+    x = {**arrays(b, 3, 4), 'n': numpy.array([6])}
+    for name in ('past_k', 'past_v'):
+        x[name] = b.random.standard_normal((1, HEADS, 3, WIDTH)).astype('float32')
+        b.input(name, 1, HEADS, 3, WIDTH)
+    node(b, '', 'past_k', 'past_v', b.input('n', 1, kind=INT64), is_causal=1)
+    return x, lambda x: right({'q': x['q'], **{name: numpy.concatenate([x[f'past_{name}'], x[name]], 2) for name in 'kv'}},
+                              (numpy.arange(7) < x['n']) & numpy.tri(3, 7, 3, dtype=bool))
+
+
+@of(NODES)
 def bool_mask(b):
     """Shorter than the keys: the others are hidden."""
     x = {**arrays(b), 'm': some(b, TOKENS, TOKENS - 2)}
