@@ -22,7 +22,6 @@ def scores_of_node(search: Any, node: Any) -> Scores:
         raise ExportError(f'{node}: its mask has {columns} columns for {keys} keys, and its scores are an output; expected as many columns')
     keys = keys if columns == 1 else min(keys, columns)  # those behind a mask are masked
     found = Scores((1, heads, queries, keys))
-    found.factor, found.cap = width ** -0.5 if given.scale is None else given.scale, given.cap
     place, (after, before) = positions(queries, keys), given.bounds()
     known, lengths = graph.constants.get(names[6]) if names[6] else None, names[6]
     count, computed = (keys if known is None else int(known[0])), bool(lengths) and known is None
@@ -42,6 +41,7 @@ def scores_of_node(search: Any, node: Any) -> Scores:
         raise ExportError(f'{node}: its mask "{names[3]}" is neither constant, nor an input, nor made of inputs by comparisons, nor computed floats for all {keys} '
                           'keys; expected one of these, or is_causal=1')
     node.unseen = found.settle()
+    found.factor, found.cap = width ** -0.5 if given.scale is None else given.scale, given.cap
     found.bias = search.bias_of(found, node)
     return found
 

@@ -50,26 +50,15 @@ def _scatter_nd(node: Any, opset: int, x: Any, indices: Any, updates: Any) -> An
     return y
 
 
-def _quantised_axis(node: Any, opset: int, x: Any, *others: Any) -> Any:
+def _dequantise(node: Any, opset: int, x: Any, *others: Any) -> Any:
     """Scales and zero points, of all elements or along an axis."""
     axis = node.attributes.whole('axis', 1) if opset >= 13 else 1
     if opset >= 21:
         node.attributes.choice('block_size', 0)
         node.attributes.choice('output_dtype', 0)
-    return [each if each.ndim == 0 or each.size == 1 else each.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]) for each in others]
-
-
-def _dequantise(node: Any, opset: int, x: Any, *others: Any) -> Any:
-    scale, *zero = _quantised_axis(node, opset, x, *[each for each in others if each is not None])
-    return (x.astype(numpy.float64) - (zero[0].astype(numpy.float64) if zero else 0)) * scale
-
-
-def _quantise(node: Any, opset: int, x: Any, *others: Any) -> Any:
-    if opset >= 19:
-        node.attributes.choice('saturate', 1)
-    scale, zero = _quantised_axis(node, opset, x, *others[:1], others[1] if len(others) > 1 else numpy.uint8(0))
-    limits = numpy.iinfo(zero.dtype)
-    return numpy.clip(numpy.rint(x / scale) + zero.astype(numpy.int64), limits.min, limits.max).astype(zero.dtype)
+    along = lambda each: each if each.size == 1 else each.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
+    scale, zero = [along(each.astype(numpy.float64)) for each in (*others, numpy.zeros(1)) if each is not None][:2]
+    return (x - zero) * scale
 
 
 def _one_hot(node: Any, opset: int, indices: Any, depth: Any, values: Any) -> Any:
@@ -114,7 +103,7 @@ OTHERS: Dict[str, Tuple[Tuple[int, int], int, Computes]] = {
     'Sum': ((1, 1 << 30), 8, _plain(lambda *x: sum(x))), 'Mean': ((1, 1 << 30), 8, _plain(lambda *x: sum(x) / len(x))),
     'Mod': ((2, 2), 10, _mod), 'CumSum': ((2, 2), 11, _cum_sum), 'IsInf': ((1, 1), 10, _is_inf), 'Einsum': ((1, 1 << 30), 12, _einsum),
     'BitShift': ((2, 2), 11, _bit_shift), 'GatherND': ((2, 2), 11, _gather_nd), 'GatherElements': ((2, 2), 11, _gather_elements),
-    'ScatterND': ((3, 3), 11, _scatter_nd), 'DequantizeLinear': ((2, 3), 10, _dequantise), 'QuantizeLinear': ((2, 3), 10, _quantise),
+    'ScatterND': ((3, 3), 11, _scatter_nd), 'DequantizeLinear': ((2, 3), 10, _dequantise),
     'OneHot': ((3, 3), 9, _one_hot), 'EyeLike': ((1, 1), 9, _eye_like), 'LogSoftmax': ((1, 1), 1, _log_softmax),
     'ArgMin': ((1, 1), 1, lambda node, opset, x: numpy.argmin(x, node.attributes.whole('axis', 0), keepdims=node.attributes.flag('keepdims', 1))),
     'Elu': ((1, 1), 6, lambda node, opset, x: numpy.where(x < 0, node.attributes.number('alpha', 1.0) * numpy.expm1(x), x)),

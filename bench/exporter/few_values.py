@@ -52,11 +52,14 @@ class Masks:
         self.graph = graph
         self.found: Dict[str, Optional[FewValues]] = {}
         self.parts: Dict[str, List[FewValues]] = {}  # of bools that are computed before others are made of them, one behind another
+        for node in graph.nodes:  # in their order, so that none asks for another one's
+            for name in node.outputs:
+                if name in graph.shapes:
+                    self.few(name)
 
     def few(self, name: str) -> Optional[FewValues]:
         """Of a constant it has one value and no condition. None: it has many values, or conditions."""
         if name not in self.found:
-            self.found[name] = None  # of a node that reads itself
             self.found[name] = self._few(name)
         return self.found[name]
 

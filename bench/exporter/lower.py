@@ -7,12 +7,12 @@ import numpy
 from . import operators
 from .attention_pattern import Match
 from .errors import ExportError
-from .few_values import FewValues
 from .graph import Graph, Node
 from .attention_node import AttentionNode
 from .integer_steps import Dequantise, Scale
+from .lower_masks import LowerMasks
 from .lower_nodes import HANDLERS, Nodes
-from .mask_steps import Choose, Operands, compact
+from .mask_steps import Choose
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
 from .scores import Scores
@@ -26,8 +26,10 @@ def lower(graph: Graph, name: str) -> Program:
     return Lowering(graph, name).program()
 
 
-class Lowering(AttentionNode, Nodes):
+class Lowering(AttentionNode, LowerMasks, Nodes):
     def __init__(self, graph: Graph, name: str):
+        for node in graph.nodes:
+            node.attributes.begin()
         self.graph, self.name, self.patterns = graph, name, Patterns(graph)
         self.views: Dict[str, View] = {}
         self.steps: List[Step] = []
@@ -35,8 +37,6 @@ class Lowering(AttentionNode, Nodes):
         self.copied: Dict[int, View] = {}  # what a buffer is a copy of
 
     def program(self) -> Program:
-        for node in self.graph.nodes:
-            node.attributes.begin()
         chosen = self._choose()
         inputs = []
         for name, shape in self.graph.inputs.items():
@@ -247,56 +247,6 @@ class Lowering(AttentionNode, Nodes):
         self._add(Attention(self.place, query, key, views[2] if value is not None else None, y, scale, seen, bias, mask, found.cap, stage))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
-    def _computed_bias(self, node: Node, found: Scores) -> Optional[View]:
-        total = None
-        for name, factor in found.computed:
-            view = self._view(node, name)
-            view = self._dense(self._moved(view if factor == 1 else self._by_number('multiply', view, factor), of_queries(node)))
-            total = view if total is None else self._sum(total, view)
-        return total
-
-    def _sum(self, bias: View, other: Any) -> View:
-        """Biases [1 or queries, 1 or heads, keys]; axes of one element are repeated."""
-        shape = numpy.broadcast_shapes(bias.shape, other.shape)
-        first = bias if bias.shape == shape else self._dense(self._moved(bias, lambda array: numpy.broadcast_to(array, shape)))
-        return self._add(Elementwise('add', self.place, first, other, self._new(shape)))
-
-    def _mask(self, node: Node, found: Scores, keys: int) -> Optional[View]:
-        """Bytes [1 or queries, 1 or heads, keys], 1 for keys that are seen."""
-        operands = Operands(self, node, of_queries(node))
-        terms = operands.terms(found.visible)
-        if not terms:
-            return None
-        same = (keys, repr(terms), *((id(each.buffer), each.offset, each.strides, each.shape) if isinstance(each, View) else each.tobytes() for each in operands.found))
-        if same not in self.masks:  # of several layers
-            made = operands.found + [numpy.array(value, numpy.uint8) for value in (1, 0)]
-            self.masks[same] = self._add(Choose(self.place, made, terms, self._new(operands.shape()[:2] + (keys,), 'uint8')))
-        return self.masks[same]
-
-    def _match_bools(self, match: Match) -> View:
-        """Parts of bools, one behind another."""
-        y, parts = self._new(self.graph.shapes[match.node.outputs[0]], 'uint8'), match.settings['parts']
-        axis, at = match.node.attributes.whole('axis') if len(parts) > 1 else 0, 0
-        for few in parts:
-            size = next(iter(few.table.values())).shape[axis]
-            self._chosen(match.node, [few], View(y.buffer, y.array[(slice(None),) * (axis % len(y.shape)) + (slice(at, at + size),)]))
-            at += size
-        return y
-
-    def _chosen(self, node: Node, masks: List[FewValues], y: View) -> None:
-        operands = Operands(self, node, lambda array: array)
-        terms = operands.terms(masks)
-        self._add(Choose(self.place, operands.found + [numpy.array(value, numpy.uint8) for value in (1, 0)], terms, y))
-
-    def _match_choice(self, match: Match) -> View:
-        """An array of floats that has one of two values, constant or computed."""
-        node, shape = match.node, self.graph.shapes[match.node.outputs[0]]
-        operands = Operands(self, node, lambda array: array)
-        terms = operands.terms([match.settings['condition']])
-        operands.found += [self._moved(each, lambda array: numpy.broadcast_to(array, shape)) if isinstance(each, View) else compact(each).astype(numpy.float32) for each in
-                           (self._operand(each) if isinstance(each, str) else self._finite(str(node), each) for each in match.settings['values'])]
-        return self._add(Choose(self.place, operands.found, terms, self._new(shape)))
-
     def _emit(self, node: Node) -> None:
         """A node that no pattern takes."""
         if node.kind == 'Split':
@@ -324,15 +274,6 @@ class Lowering(AttentionNode, Nodes):
             if node.kind not in HANDLERS:
                 raise ExportError(f'{node}: this operator is known for constants only. Express it by these: {", ".join(sorted([*HANDLERS, *MOVING]))}.')
             self._keep(node.outputs[0], HANDLERS[node.kind](self, node))
-
-
-def of_queries(node: Node) -> Callable[[Any], Any]:
-    """Puts masks and biases [..., heads, queries, keys] into the axes of the library, queries first."""
-    def moved(array: Any) -> Any:
-        if math.prod(array.shape[:-3]) != 1:
-            raise ExportError(f'{node}: a computed mask of shape {list(array.shape)}; expected one for all items of the batch')
-        return array.reshape((1,) * (3 - array.ndim) + array.shape[-3:]).transpose(1, 0, 2)
-    return moved
 
 
 def visible(bias: Any, queries: int, keys: int) -> Visible:

@@ -9,6 +9,7 @@ from .few_values import FewValues
 from .program import Step, View
 
 RELATIONS = {'==': operator.eq, '!=': operator.ne, '<': operator.lt, '<=': operator.le, '>': operator.gt, '>=': operator.ge}
+BYTES = (numpy.array(1, numpy.uint8), numpy.array(0, numpy.uint8))
 Literal = Tuple[str, int, int, bool]  # a relation of two operands, and whether it is to hold
 
 
@@ -18,9 +19,9 @@ class Choose(Step):
 
     kind = 'choose'
 
-    def __init__(self, name: str, operands: List[Any], terms: List[List[List[Literal]]], y: View):
-        super().__init__(name, [each for each in operands if isinstance(each, View)], y)
-        self.operands, self.terms = operands, terms
+    def __init__(self, name: str, operands: List[Any], terms: List[List[List[Literal]]], y: View, values: Any = BYTES):
+        self.operands, self.terms = [*operands, *values], terms
+        super().__init__(name, [each for each in self.operands if isinstance(each, View)], y)
 
     def text(self) -> str:
         return f'mask of {self.writes.count} keys' if self.writes.type == 'uint8' else f'choice of {self.writes.count} numbers'
@@ -34,7 +35,7 @@ class Choose(Step):
 
         found: Any = True
         for term in self.terms:
-            found = found & any_of(all_of(holds(each) for each in literals) for literals in term)
+            found = found & joined(numpy.logical_or, [joined(numpy.logical_and, list(map(holds, literals))) for literals in term])
         self.writes.array[...] = numpy.where(found, *arrays[-2:])
 
     def expression(self, elements: List[str], cast: Callable[[str, str], str]) -> str:
@@ -53,12 +54,8 @@ class Choose(Step):
         return sum(each.nbytes for each in self.operands if not isinstance(each, View) and each.size > 1)
 
 
-def any_of(values: Any) -> Any:
-    return numpy.logical_or.reduce(numpy.broadcast_arrays(*values))
-
-
-def all_of(values: Any) -> Any:
-    return numpy.logical_and.reduce(numpy.broadcast_arrays(*values))
+def joined(function: Any, values: List[Any]) -> Any:
+    return function.reduce(numpy.broadcast_arrays(*values))
 
 
 def alike(a: Any, b: Any) -> Any:
