@@ -92,7 +92,7 @@ class ScoreSearch(Search):
     def before(self, node: Node, found: Scores) -> Optional[str]:
         """The scores before a mask, a bias or a factor of keys. None: it is none that this exporter knows."""
         few = [each for each in map(self.masks.few, node.inputs) if each]
-        if found.times and any(numpy.isneginf(value).any() for each in few for value in each.table.values()):
+        if found.key_factor or found.times and any(numpy.isneginf(value).any() for each in few for value in each.table.values()):
             return None
         if node.kind == 'Where':
             return self._filled(node, found, self.is_scores)

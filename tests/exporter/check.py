@@ -334,6 +334,8 @@ def check_refusals(arguments):
     refuse('masked scores times a number below 0', 'scaled by a factor below 0', masked(lambda b, s, m: attend_to(b, b('Neg', b('Where', m, s, numpy.float32(-1e9))))))
     refuse('a mask before a soft cap', 'capped or repeated after it', masked(lambda b, s, m: attend_to(b, b('Tanh', b('Where', m, s, numpy.float32(-1e9))))))
     refuse('infinities times a mask', 'Fill with -1e9', masked(lambda b, s, m: attend_to(b, b('Sub', b('Mul', b('Where', m, s, numpy.float32(-numpy.inf)), b('Cast', m, to=1)), numpy.float32(0)))))
+    refuse('a bias that floats multiply with the scores', 'nor one array that is added', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)),
+           b.normal(1, 2, 4, 4)), b.input('m', 1, 1, 1, 4)), axis=-1), b.input('v', 1, 2, 4, 4))))
     refuse('a mask in an order without steps', 'in an order without steps', masked(lambda b, s, m: attend_to(b, b('Where', b('Gather', m, numpy.array([0, 3, 1, 2]), axis=3), s, numpy.float32(-1e9)))))
     refuse('a mask of other positions than bools', 'computes with whole numbers', lambda b: b.output(b('MatMul', b('Cast', b('Add', b.input('m', 1, 4, kind=masks.INT64), numpy.array(1)), to=1), b.normal(4, 3))))
     refuse('an Attention whose mask is computed as bools of tokens', 'is neither constant, nor an input', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', b('IsNaN', s)))), opset=25)

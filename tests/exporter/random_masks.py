@@ -132,13 +132,14 @@ class Graph:
 
     def of_numbers(self, scores):
         """1 and 0 as whole numbers or floats that are an input, and arithmetic of them; or floats that are added as they are."""
-        word, fill = self.pick('integers', 'floats', 'added', 'added'), self.pick(-1e4, -1e9)
-        value = self.bools(self.shape())
+        word, fill = self.pick('integers', 'floats', 'added', 'added', *['times'] * (not self.infinite)), self.pick(-1e4, -1e9)
+        value = self.bools((1, self.pick(1, self.heads), 1, self.keys) if word == 'times' else self.shape())
         self.words.append(f'numbers {word} {fill:.0e}')
         if word != 'added':
             given = self.input(value.astype('int64' if word == 'integers' else 'float32'))
             given = self.b('Cast', given, to=1) if word == 'integers' else given
             self.seen = self.seen & value
+            scores = self.b('Mul', scores, given) if word == 'times' else scores
             return self.b('Add', scores, self.b('Mul', self.b('Sub', numpy.float32(1), given), numpy.float32(fill)))
         numbers = numpy.where(value, self.random.standard_normal(value.shape), self.pick(fill, -numpy.inf, LOWEST)).astype('float32')
         self.infinite = self.infinite or numpy.isinf(numbers).any()
