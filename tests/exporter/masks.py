@@ -340,6 +340,31 @@ def positions(b):
     return x, lambda x: x['q'] + numpy.stack([numpy.sin(turns), numpy.cos(turns)], 2).reshape(TOKENS, WIDTH)
 
 
+@of(TABLES)
+def llama(b):
+    """Attention whose cosines and sines the graph computes: an outer product of positions and frequencies, halves that are turned, causal."""
+    x, each = arrays(b), WIDTH // 2
+    powers = b('Div', b('Cast', b('Range', *map(numpy.array, (0, WIDTH, 2))), to=1), numpy.float32(WIDTH))
+    frequencies = b('Reciprocal', b('Pow', numpy.float32(1e4), powers))
+    angles = b('Einsum', ROW(b), frequencies, equation='i,j->ij')
+    cosine, sine = (b('Unsqueeze', b(kind, b('Concat', angles, angles, axis=-1)), numpy.array([0, 1])) for kind in ('Cos', 'Sin'))
+
+    def turned(name):
+        first, second = (b('Slice', name, numpy.array([at]), numpy.array([at + each]), numpy.array([3])) for at in (0, each))
+        return b('Add', b('Mul', name, cosine), b('Mul', b('Concat', b('Neg', second), first, axis=-1), sine))
+
+    scores = b('MatMul', turned('q'), b('Transpose', turned('k'), perm=[0, 1, 3, 2]))
+    finish(b, b('Add', b('Mul', scores, numpy.float32(WIDTH ** -0.5)), causal(TOKENS)))
+    turns = numpy.exp(1j * STEPS[:, None] * 1e4 ** (-numpy.arange(each) / each))
+
+    def expected(x):
+        def turn(y):
+            z = (y[..., :each] + 1j * y[..., each:]) * turns
+            return numpy.concatenate([z.real, z.imag], -1)
+        return right({'q': turn(x['q']), 'k': turn(x['k']), 'v': x['v']}, numpy.tri(TOKENS, dtype=bool))
+    return x, expected
+
+
 def models():
     """Names, models, a sample, and what is right of it, in lists."""
     for group, opset in ((MODELS, 14), (TABLES, 14), (NODES, 25)):

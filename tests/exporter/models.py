@@ -443,15 +443,17 @@ def padded(tokens=9, width=24, heads=3):
 
 
 def capped(tokens=12, width=32, heads=4, vocabulary=40):
-    """A decoder whose scores go through a soft cap, as Gemma's."""
+    """A decoder whose scores go through a soft cap, as Gemma's: of one layer over all tokens, and one over the last five."""
     b, each = Builder(), width // heads
     x = b('Gather', b.normal(vocabulary, width), b.input('tokens', 1, tokens, kind=onnx.TensorProto.INT64))
-    y = b.rms_norm(x, width)
-    query, key, value = (b.heads(b.linear(y, width, width), tokens, heads, each) for _ in range(3))
-    scores = b('Div', b('Mul', b('MatMul', query, b('Transpose', key, perm=[0, 1, 3, 2])), numpy.float32(each ** -0.5)), numpy.float32(2))
-    scores = b('Add', b('Mul', b('Tanh', scores), numpy.float32(2)), causal(tokens, -1e9))
-    y = b.joined(b('MatMul', b('Softmax', scores, axis=-1), value), tokens, width)
-    b.output(b.linear(b('Add', x, b.linear(y, width, width)), width, vocabulary, bias=False))
+    for mask in (causal(tokens, -1e9), causal(tokens) + numpy.tril(numpy.full((tokens, tokens), -numpy.inf, 'float32'), -5)):
+        y = b.rms_norm(x, width)
+        query, key, value = (b.heads(b.linear(y, width, width), tokens, heads, each) for _ in range(3))
+        scores = b('Div', b('Mul', b('MatMul', query, b('Transpose', key, perm=[0, 1, 3, 2])), numpy.float32(each ** -0.5)), numpy.float32(2))
+        scores = b('Add', b('Mul', b('Tanh', scores), numpy.float32(2)), mask)
+        y = b.joined(b('MatMul', b('Softmax', scores, axis=-1), value), tokens, width)
+        x = b('Add', x, b.linear(y, width, width))
+    b.output(b.linear(x, width, vocabulary, bias=False))
     return b.model()
 
 
