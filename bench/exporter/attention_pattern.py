@@ -1,14 +1,13 @@
-"""Finds attention that exporters spell out in many nodes: softmax(scale * query key^T + bias) value."""
+"""Finds attention that exporters spell out in many nodes: softmax(scale * query key^T + bias) value, and ONNX's own node."""
 import math
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy
 
+from .attention_node import scores_of_node
 from .errors import ExportError
 from .graph import Node
-from .graph_search import Search
-
-MASKED = -1e4  # so far below the largest bias of a query keys are masked: exporters write -10000, the lowest float, or -infinity
+from .scores import MASKED, Scores, ScoreSearch
 
 
 class Match(NamedTuple):
@@ -18,120 +17,70 @@ class Match(NamedTuple):
     settings: Dict[str, Any]
 
 
-class AttentionPattern(Search):
+class AttentionPattern(ScoreSearch):
     def attention(self, node: Node) -> Optional[Match]:
-        if node.kind != 'MatMul':
-            return None
-        softmax = self.producer(node.inputs[0], 'Softmax')
+        if node.kind == 'Attention':
+            found = scores_of_node(self, node)
+            return Match('attention_node', node, [each for each in node.inputs[:3] + node.inputs[4:6] if each] + found.names(), {'scores': found})
+        softmax = self.softmax_of(node.inputs[0]) if node.kind == 'MatMul' else None
         if softmax is None or node.inputs[1] in self.graph.constants:
             return None
-        values, settings = self._scores(softmax)
-        return Match('attention', node, values + [node.inputs[1]] + ([settings['computed']] if settings['computed'] else []), settings)
+        found = self._scores(softmax)
+        return Match('attention', node, [found.query, found.key, node.inputs[1], *found.names()], {'scores': found})
 
     def weights(self, node: Node) -> Optional[Match]:
         """The weights alone, where something else than the values reads them."""
-        if node.kind != 'Softmax':
+        softmax = self.softmax_of(node.outputs[0]) if node.kind in ('Softmax', 'Where') else None
+        if softmax is None or not self.is_scores(softmax.inputs[0]):
             return None
-        inner = self._before_masks(node.inputs[0])
-        if inner is None or any(name in self.graph.constants for name in inner.inputs):
-            return None
-        values, settings = self._scores(node)
-        if settings['computed']:
-            raise ExportError(f'{node}: the weights of attention with a computed mask are read by something else than its values')
-        return Match('weights', node, values, settings)
+        found = self._scores(softmax)
+        return Match('weights', node, [found.query, found.key, *found.names()], {'scores': found})
 
-    def _before_masks(self, name: str) -> Optional[Node]:
-        """The product of queries and keys that scores are made of, if they are."""
-        for _ in range(8):
-            node = self.producer(self.scaled(name)[0], 'Add', 'Where', 'MatMul')
-            if node is None or node.kind == 'MatMul':
-                return node
-            masked = self._masked(node)
-            if masked is None:
-                return None
-            name = masked[0]
-        return None
-
-    def _scores(self, softmax: Node) -> Tuple[List[str], Dict[str, Any]]:
-        """The queries and keys of a softmax, the scale and the bias."""
+    def _scores(self, softmax: Node) -> Scores:
         self.require_last_axis(softmax)
-        shape = self.graph.shapes[softmax.outputs[0]]
-        bias, factor, scores, computed = numpy.zeros((1, 1)), 1.0, softmax.inputs[0], ''  # type: Any, float, str, str
+        found, name = Scores(self.graph.shapes[softmax.outputs[0]]), softmax.inputs[0]
         while True:
-            name = self.past_leading(scores)
-            inner = self.producer(name, 'Add', 'Where', 'Mul', 'Div', 'MatMul')
-            if inner is None:
+            name, by = self.unscaled(name)
+            found.factor *= by
+            found.shape = self.graph.shapes[name]
+            node = self.producer(name, 'Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul')
+            if node is None:
                 raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked, but '
                                   f'{self.graph.producers.get(name, chr(34) + name + chr(34))}')
-            if inner.kind == 'MatMul':
+            if node.kind == 'MatMul':
                 break
-            found, by = self.scaled(name)
-            if found != name:
-                scores, factor = found, factor * by
+            if node.kind == 'Tanh' and not found.cap and found.factor > 0:
+                found.cap, found.factor, name = found.factor, 1.0, node.inputs[0]
                 continue
-            masked = self._masked(inner, factor)
-            if masked is None and not computed and factor == 1:
-                scores, computed = self._computed_mask(inner, shape)
-                if computed:
-                    continue
-            if masked is None or factor <= 0 or self.graph.shapes[masked[0]][-3:] != shape[-3:]:
-                raise ExportError(f'{inner}: this mask or bias of attention is neither constant nor an array that is added to scaled scores, it '
-                                  'fills with numbers that hide no key, or scores are scaled by a factor below 0 or repeated after it. Change that (of causal attention, as torch.nn.Transformer.generate_square_subsequent_mask makes it), or leave it out')
-            scores, more = masked
-            bias = bias + more * factor
-        query, of_query = self.scaled(inner.inputs[0])
-        key, of_key, transposed = self._key(inner.inputs[1])
-        settings = {'scale': factor * of_query * of_key, 'bias': self.bias_of(bias, shape, softmax), 'transposed': transposed}
-        return [query, key], {**settings, 'computed': computed}
+            inner = self.before(node, found) if found.factor > 0 and not found.cap else None
+            if inner is None or self.graph.shapes[inner] != found.shape:
+                raise ExportError(f'{node}: this mask or bias of attention is neither constant, nor made of inputs by comparisons, nor one array that is added to '
+                                  'scaled scores; or it fills with numbers that hide no key, or scores are scaled by a factor below 0, capped or repeated after '
+                                  'it. Fill with -1e9 by Where(mask, scores, -1e9), or add what is computed in one array, or leave it out')
+            name = inner
+        found.query, of_query = self.scaled(node.inputs[0])
+        found.key, of_key, found.transposed = self.key_of(node.inputs[1])
+        found.factor *= of_query * of_key
+        softmax.unseen = found.settle()
+        found.bias = self.bias_of(found, softmax)
+        return found
 
-    def _computed_mask(self, node: Node, shape: Any) -> Tuple[str, str]:
-        """Scores before a mask that is computed, and the mask, which is added: the operand that is no product of queries and keys."""
-        for scores, mask in self.sides(node) if node.kind == 'Add' else []:
-            if self._before_masks(scores) is not None and self._before_masks(mask) is None and self.graph.shapes[scores] == shape and \
-                    self.graph.shapes[mask][-1:] == shape[-1:]:
-                return scores, mask
-        return node.outputs[0], ''
+    def bias_of(self, found: Scores, node: Node) -> Any:
+        """What is constant: [1 or heads, 1 or queries, keys], with an axis before it where items of the batch differ; or None where it does nothing."""
+        def shaped(array: Any) -> Any:
+            array = array.reshape((1,) * max(0, 3 - array.ndim) + array.shape)
+            items = math.prod(array.shape[:-3])
+            if items not in (1, found.items()):
+                raise ExportError(f'{node}: its mask has the shape {list(array.shape)}; expected one for all items of the batch, or one for each')
+            before = (items,) if items > 1 else ()
+            return numpy.broadcast_to(array.reshape(before + array.shape[-3:]), before + array.shape[-3:-1] + (found.shape[-1],))
 
-    def _key(self, name: str) -> Tuple[str, float, Any]:
-        """The keys, their factor, and the axes in which a Transpose beneath the factor has put them."""
-        key, factor = self.scaled(name)
-        node = self.producer(key, 'Transpose')
-        if node is None:
-            return key, factor, None
-        inner, more = self.scaled(node.inputs[0])
-        if inner == self.past_identities(node.inputs[0]):
-            return key, factor, None
-        return inner, factor * more, node.attributes.wholes('perm', None) or list(range(len(self.graph.shapes[inner])))[::-1]
-
-    def _masked(self, node: Node, factor: float = 1.0) -> Optional[Tuple[str, Any]]:
-        """Scores before a mask, and the mask as numbers that are added. factor: what they are multiplied by later."""
-        if node.kind == 'Where':
-            condition, yes, no = (self.graph.constant(name) for name in node.inputs)
-            if condition is not None and no is not None and yes is None and (no * factor <= MASKED).all():
-                return node.inputs[1], numpy.where(condition, 0.0, -numpy.inf)
-            if condition is not None and yes is not None and no is None and (yes * factor <= MASKED).all():
-                return node.inputs[2], numpy.where(condition, -numpy.inf, 0.0)
-            return None
-        for scores, mask in self.sides(node) if node.kind == 'Add' else []:
-            array = self.graph.constant(mask)
-            if array is not None:
-                return scores, array
-        return None
-
-    def bias_of(self, bias: Any, shape: Any, node: Node) -> Any:
-        """[1 or heads, 1 or queries, keys], with an axis before it where items of the batch differ; or None where it does nothing."""
-        bias = bias.reshape((1,) * max(0, 3 - bias.ndim) + bias.shape)
-        items = math.prod(bias.shape[:-3])
-        if items not in (1, math.prod(shape[:-3])):
-            raise ExportError(f'{node}: its mask has the shape {list(bias.shape)}; expected one for all items of the batch, or one for each')
-        before = (items,) if items > 1 else ()
-        bias = numpy.broadcast_to(bias.reshape(before + bias.shape[-3:]), before + bias.shape[-3:-1] + (shape[-1],))
+        bias, never = shaped(found.bias), shaped(found.never)
         if numpy.isnan(bias).any() or numpy.isposinf(bias).any():
             raise ExportError(f'{node}: its mask has a NaN or an infinity above 0')
         most = bias.max(-1, keepdims=True)
-        if numpy.isneginf(most).any():
-            raise ExportError(f'{node}: its mask hides every key from a query')
         # What is added to all keys of a query makes no difference; large numbers would cost digits.
-        bias = bias - numpy.where(numpy.abs(most) >= 100, most, 0.0)
-        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED, -numpy.inf, bias)
+        bias = bias - numpy.where((numpy.abs(most) >= 100) & ~numpy.isneginf(most), most, 0.0)
+        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED / 2, -numpy.inf, bias)
+        bias = numpy.where(never, -numpy.inf, bias)
         return bias if (bias != 0).any() else None

@@ -40,27 +40,32 @@ class CFloatCalls:
         fields = {'options': 'ATTEND_CAUSAL', 'offset': step.seen.offset} if step.seen.causal else {}
         return fields if step.seen.window is None else {**fields, 'window_left': step.seen.window}
 
-    def added(self: Any, data: str, heads: int, queries: int, keys: int, query_stride: int, head_stride: int) -> Any:
-        """Fields of a problem, of a bias: axes of one element are shared."""
-        return {'bias.data': data, 'bias.batch_stride': 0, 'bias.head_stride': head_stride if heads > 1 else 0,
-                'bias.query_stride': query_stride if queries > 1 else 0, 'bias.keys': keys}
+    def added(self: Any, data: str, heads: int, queries: int, keys: int, query_stride: int, head_stride: int, name: str = 'bias') -> Any:
+        """Fields of a problem, of a bias or mask: axes of one element are shared."""
+        return {f'{name}.data': data, f'{name}.batch_stride': 0, f'{name}.head_stride': head_stride if heads > 1 else 0,
+                f'{name}.query_stride': query_stride if queries > 1 else 0, f'{name}.keys': keys}
+
+    def computed(self: Any, view: Any, name: str) -> Any:
+        queries, heads, keys = view.shape
+        kind = {'mask.kind': 'ATTEND_MASK_BYTES'} if name == 'mask' else {}
+        return {**self.added(self.address(view), heads, queries, keys, heads * keys, keys, name), **kind}
 
     def _attention(self: Any, index: int, step: Attention) -> List[str]:
-        options = step.bias is not None or step.masked or step.weights or step.seen.window is not None
         shape = c_work.Shape(step.heads, step.kv_heads, step.head_dim, step.value_dim, step.queries, step.keys)
-        arrays = step.reads[:2] + [step.reads[1 if step.weights else 2]]
+        arrays = step.reads[:2] + [step.reads[1 if step.stage else 2]]
         fields = {f'{name}.data': self.address(view) for view, name in zip(arrays, ('query', 'key', 'value'))}
         fields.update({'scale': number(step.scale), **self.seen(step)})
         if step.bias is not None:
             heads, queries, keys = step.bias.shape
             fields.update(self.added(self.float_constant('bias', step.bias), heads, queries, keys, keys, queries * keys))
-        if step.masked:
-            queries, heads, keys = step.reads[3].shape
-            fields.update(self.added(self.address(step.reads[3]), heads, queries, keys, heads * keys, keys))
-        sizes, output = c_work.of_floats(shape, options), 0
-        if step.weights:  # the output that comes with them is not used, and lies before the work memory
+        for name, view in zip(('bias', 'mask'), step.added()):
+            fields.update(self.computed(view, name) if view is not None else {})
+        if step.cap:
+            fields['soft_cap'] = number(step.cap)
+        sizes, output = c_work.of_floats(shape, step.has_options()), 0
+        if step.stage:  # the output that comes with them is not used, and lies before the work memory
             fields.update({'scores.data': self.address(step.writes), 'scores.batch_stride': 0, 'scores.head_stride': step.keys,
-                           'scores.query_stride': step.heads * step.keys, 'scores.keys': step.keys, 'scores.stage': 'ATTEND_SCORES_WEIGHTS'})
+                           'scores.query_stride': step.heads * step.keys, 'scores.keys': step.keys, 'scores.stage': f'ATTEND_SCORES_{step.stage.upper()}'})
             output = 4 * step.queries * step.heads * step.value_dim
             fields['output.data'] = f'(float*)({self.work_address(index)})'
         else:
@@ -82,9 +87,10 @@ class CFloatCalls:
             fields['head_constants'] = self.head_constants(step.of)
         else:
             fields['scale'] = number(step.of.scale)
+            fields.update({'soft_cap': number(step.of.cap)} if step.of.cap else {})
         if not step.capacity:
             fields['window_left'] = step.of.seen.window
-        sizes = c_work.of_integers(shape) if integers else c_work.of_floats(shape, not step.capacity)
+        sizes = c_work.of_integers(shape) if integers else c_work.of_floats(shape, not step.capacity or step.of.cap != 0)
         return lines + list(self.problem('integer' if integers else 'float', step.of, 1, 'ATTEND_ALL_KEYS', fields, self.work(index, sizes)))
 
     def appending(self: Any, step: CachedAttention) -> List[str]:

@@ -46,8 +46,8 @@ class CIntegerCalls:
 
     def _integerattention(self: Any, index: int, step: IntegerAttention) -> List[str]:
         shape = c_work.Shape(step.heads, step.kv_heads, step.head_dim, step.value_dim, step.queries, step.keys)
-        fields = {f'{name}.data': self.address(view) for view, name in zip(step.reads + [step.writes], ('query', 'key', 'value', 'output'))}
-        fields.update({'head_constants': self.head_constants(step), **self.seen(step)})
+        fields = {f'{name}.data': self.address(view) for view, name in zip(step.reads[:3] + [step.writes], ('query', 'key', 'value', 'output'))}
+        fields.update({'head_constants': self.head_constants(step), **self.seen(step), **(self.computed(step.reads[3], 'mask') if step.masked else {})})
         return list(self.problem('integer', step, step.queries, step.keys, fields, self.work(index, c_work.of_integers(shape))))
 
     def _integersum(self: Any, index: int, step: IntegerSum) -> List[str]:

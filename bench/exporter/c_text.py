@@ -174,5 +174,5 @@ HELPERS = {
     'append_floats': _append('floats', 'float', ''), 'append_integers': _append('integers', 'int8_t', 'integer_'), 'make_cache': MAKE_CACHE,
     'project': PROJECT, 'rotate': ROTATE, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER, 'gate': GATE, 'clamped': CLAMPED,
     'to_int8|to_int16': TO_WHOLE, 'to_int8': _of(TO_TYPE, 'int8'), 'to_int16': _of(TO_TYPE, 'int16'),
-    **{f'floats_of_{type}': OF_TYPE.replace('TYPE', type) for type in ('int8', 'int16', 'int32')},
+    **{f'floats_of_{type}': OF_TYPE.replace('TYPE', type) for type in ('int8', 'int16', 'int32', 'uint8')},
 }

@@ -25,7 +25,7 @@ class FloatCalls:
         return self.checked(f'attend::project({x}, {weights}, {bias}{y}{work})')
 
     def _attention(self: Any, index: int, step: Attention) -> List[str]:
-        shape, options = self.shape(step), step.bias is not None or step.masked or step.weights or step.seen.window is not None
+        shape, options = self.shape(step), step.has_options()
         kind = f'attend::{"Option" if options else ""}Workspace<{shape}, {step.queries}, {step.keys}>'
         arrays = [self.array(view, f'attend::{name}<{shape}, {tokens}>') for view, name, tokens in
                   zip(step.reads, ('Query', 'Key', 'Value'), (step.queries, step.keys, step.keys))]
@@ -38,18 +38,22 @@ class FloatCalls:
             heads, queries, keys = step.bias.shape
             order = step.bias.transpose(1, 0, 2)
             lines.append(f'options.bias = {self.constant("bias", f"attend::Bias<{queries}, {heads}, {keys}>", braced(order, 1))};')
-        if step.masked:
-            queries, heads, keys = step.reads[3].shape
-            lines.append(f'options.bias = {self.array(step.reads[3], f"attend::Bias<{queries}, {heads}, {keys}>")};')
-        if step.weights:  # the output that comes with them is not used
+        lines += [f'options.{name} = {self.mask(view, name)};' for name, view in zip(('bias', 'mask'), step.added()) if view is not None]
+        if step.cap:
+            lines.append(f'options.soft_cap = {number(step.cap)};')
+        if step.stage:  # the output that comes with them is not used
             lines += [f'options.scores = {self.array(step.writes, f"attend::Scores<{shape}, {step.queries}, {step.keys}>")};',
-                      'options.score_stage = attend::ScoreStage::weights;',
+                      f'options.score_stage = attend::ScoreStage::{step.stage};',
                       'auto& work = ' + self.work(index, f'WithOutput<{shape}, {step.queries}, {step.keys}>') + ';']
-            arrays += [arrays[1].replace('attend::Key<', 'attend::Value<'), 'work.output', 'work.work']
+            arrays = arrays[:2] + [arrays[1].replace('attend::Key<', 'attend::Value<'), 'work.output', 'work.work']
         else:
-            arrays += [self.array(step.writes, f'attend::Output<{shape}, {step.queries}>'), self.work(index, kind)]
+            arrays = arrays[:3] + [self.array(step.writes, f'attend::Output<{shape}, {step.queries}>'), self.work(index, kind)]
         call = self.checked(f'attend::attention({", ".join(arrays)}, options)')
         return ['{', *('  ' + line for line in lines + call), '}']
+
+    def mask(self: Any, view: Any, name: str = 'mask') -> str:
+        queries, heads, keys = view.shape
+        return str(self.array(view, f'attend::{name.capitalize()}<{queries}, {heads}, {keys}>'))
 
     def _cachedattention(self: Any, index: int, step: CachedAttention) -> List[str]:
         shape, cache = self.shape(step.of, step.capacity or 0), f'caches.cache_{step.cache}'
@@ -67,9 +71,11 @@ class FloatCalls:
         if integers:
             quantisation = self.quantisation(step.of, shape)
             return lines + self.checked(f'attend::decode({query}, {cache}, {y}, {self.work(index, f"attend::Workspace<{shape}{keys}>")}, {quantisation})')
-        work = '' if step.capacity else ', ' + self.work(index, f'attend::OptionWorkspace<{shape}{keys}>')
+        cap = [f'  options.soft_cap = {number(step.of.cap)};'] if step.of.cap else []
+        work = '' if step.capacity and not cap else ', ' + self.work(index, f'attend::OptionWorkspace<{shape}{keys}>')
         call = self.checked(f'attend::decode({query}, {cache}, {y}{work}, options)')
-        return lines + ['{', '  attend::Options options;', f'  options.scale = {number(step.of.scale)};', *('  ' + line for line in call), '}']
+        kind = f'attend::ScoreOptions<{shape}>' if cap else 'attend::Options'
+        return lines + ['{', f'  {kind} options;', f'  options.scale = {number(step.of.scale)};', *cap, *('  ' + line for line in call), '}']
 
     def appending(self: Any, step: CachedAttention) -> List[str]:
         shape = self.shape(step.of, step.capacity or 0)

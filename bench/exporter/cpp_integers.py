@@ -62,14 +62,16 @@ class IntegerCalls:
         shape = f'attend::Integer<{self.shape(step)}>'
         quantisation = self.quantisation(step, shape)
         arrays = [self.array(view, f'attend::{name}<{shape}, {tokens}>') for view, name, tokens in
-                  zip(step.reads + [step.writes], ('Query', 'Key', 'Value', 'Output'), (step.queries, step.keys, step.keys, step.queries))]
+                  zip(step.reads[:3] + [step.writes], ('Query', 'Key', 'Value', 'Output'), (step.queries, step.keys, step.keys, step.queries))]
         work = self.work(index, f'attend::Workspace<{shape}, {step.queries}, {step.keys}>')
-        if step.seen.window is None:
+        if step.seen.window is None and not step.masked:
             options = f', attend::causal({step.seen.offset})' if step.seen.causal else ''
             return self.checked(f'attend::attention({", ".join(arrays)}, {work}, {quantisation}{options})')
         call = self.checked(f'attend::attention({", ".join(arrays)}, {work}, {quantisation}, options)')
-        return ['{', f'  attend::ScoreOptions<{shape}> options = attend::causal({step.seen.offset});', f'  options.window_left = {step.seen.window};',
-                *('  ' + line for line in call), '}']
+        causal = f' = attend::causal({step.seen.offset})' if step.seen.causal else ''
+        window = [] if step.seen.window is None else [f'  options.window_left = {step.seen.window};']
+        mask = [f'  options.mask = {self.mask(step.reads[3])};'] if step.masked else []
+        return ['{', f'  attend::ScoreOptions<{shape}> options{causal};', *window, *mask, *('  ' + line for line in call), '}']
 
     def _integersum(self: Any, index: int, step: IntegerSum) -> List[str]:
         count, of_a, of_y = step.writes.count, tensor_scale(step.a.buffer.scale), tensor_scale(step.writes.buffer.scale)

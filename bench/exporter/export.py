@@ -1,4 +1,5 @@
 """From a model's file to a folder of C++ or C: reads, lowers, checks and writes, and reports what came of it."""
+import math
 import pathlib
 import re
 import shutil
@@ -188,14 +189,14 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
             array = numpy.asarray(samples[name])
         except ValueError as error:
             raise ExportError(f'samples of input "{name}" are no array: {error}') from None
-        inner = tuple(shape[1:] if shape[0] == 1 else shape)
+        inner = tuple(shape[1:] if shape[:1] == (1,) else shape)
         if array.ndim < 1 or len(array) < 1 or array.shape[1:] not in (inner, tuple(shape)):
             raise ExportError(f'samples of input "{name}" have the shape {list(array.shape)}; expected {["samples", *inner]}')
         if array.dtype.kind != graph.types[name].kind and not (array.dtype.kind in 'iu' and graph.types[name].kind in 'iu'):
             raise ExportError(f'samples of input "{name}" are {array.dtype}; expected {graph.types[name]}')
         with numpy.errstate(all='ignore'):
-            array = array.astype('float32' if array.dtype.kind == 'f' else 'int32')
-        if array.dtype.kind == 'f' and not numpy.isfinite(array).all():
+            array = array.astype({'f': 'float32', 'b': 'uint8'}.get(array.dtype.kind, 'int32'))
+        if array.dtype.kind == 'f' and not (array < numpy.inf).all():  # -infinity masks a key
             raise ExportError(f'samples of input "{name}" have numbers that are not finite')
         flat = array.reshape(len(array), -1)
         if name in rows and (flat[:, :1].min() < 0 or ((flat[:, :-1] < 0) & (flat[:, 1:] >= 0)).any()):
@@ -210,10 +211,12 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
 
 
 def random_inputs(graph: Graph) -> List[List[Any]]:
-    """Normal numbers; rows of the table that an input of whole numbers chooses from, otherwise 0 and 1, as masks have them."""
+    """Normal numbers; rows of the table that an input of whole numbers chooses from, otherwise 0 and 1, as masks have them; of one number up to 9,
+    as numbers of tokens are."""
     random, rows = numpy.random.default_rng(0), table_rows(graph)
     draw = lambda name, shape: random.standard_normal(shape).astype('float32') if graph.types[name].kind == 'f' else \
-        random.integers(0, rows.get(name, 2), shape).astype('int32')
+        random.integers(0, rows.get(name, 10 if math.prod(shape) == 1 and graph.types[name].kind != 'b' else 2), shape).astype(
+            'uint8' if graph.types[name].kind == 'b' else 'int32')
     return [[draw(name, shape) for name, shape in graph.inputs.items()] for _ in range(4)]
 
 

@@ -15,6 +15,7 @@ class Node:
     def __init__(self, kind: str, name: str, inputs: List[str], outputs: List[str], attributes: Dict[str, Any], domain: str = ''):
         self.kind, self.name, self.inputs, self.outputs, self.domain = kind, name, inputs, outputs, domain
         self.attributes = Attributes(self, attributes)
+        self.unseen: Any = None  # of a softmax that became attention: a function of its scores, which queries see no key
 
     def __str__(self) -> str:
         return f'node "{self.name or self.outputs[0]}" ({self.kind})'
@@ -57,7 +58,7 @@ class Graph:
         values: Dict[str, Any] = {'': None}
         constant = set(self.constants) | {''}
         values.update({name: Elements(array) for name, array in self.constants.items()})
-        values.update({name: Elements(array) for name, array in feeds.items()})
+        values.update({name: Elements(numpy.asarray(array, bool) if self.types[name].kind == 'b' else array) for name, array in feeds.items()})
         used = {*self.outputs, *(name for node in self.nodes for name in node.inputs)}
         for node in self.nodes:
             for name in node.inputs:
@@ -98,7 +99,7 @@ class Graph:
     def require_finite(self) -> None:
         """Refuses weights that are no numbers; infinities are fine in masks, so they are looked at where they are used."""
         for name, array in self.constants.items():
-            if array.dtype.kind == 'f' and numpy.isnan(array).any():
+            if name in self.uses and array.dtype.kind == 'f' and numpy.isnan(array).any():
                 raise ExportError(f'constant "{name}" has a NaN: the model was trained or saved wrongly')
 
     def constant(self, name: str) -> Optional[Any]:

@@ -73,6 +73,15 @@ class Search:
             else:
                 return self.past_identities(name), factor
 
+    def unscaled(self, name: str) -> Tuple[str, float]:
+        """As scaled(), also past what past_leading() passes."""
+        factor = 1.0
+        while True:
+            inner, by = self.scaled(self.past_leading(name))
+            if inner == name:
+                return name, factor
+            name, factor = inner, factor * by
+
     def require_last_axis(self, softmax: Node) -> None:
         """Before version 13 a softmax is of a matrix whose columns are all axes from its own on."""
         shape = self.graph.shapes[softmax.inputs[0]]

@@ -84,21 +84,21 @@ class IntegerAttention(Step):
 
     kind = 'attention in integers'
 
-    def __init__(self, name: str, query: View, key: View, value: View, y: View, scale: float, seen: Visible):
-        super().__init__(name, [query, key, value], y)
-        self.scale, self.seen = scale, seen
+    def __init__(self, name: str, query: View, key: View, value: View, y: View, scale: float, seen: Visible, mask: Optional[View] = None):
+        super().__init__(name, [query, key, value] + ([] if mask is None else [mask]), y)
+        self.scale, self.seen, self.masked = scale, seen, mask is not None
         self.queries, self.heads, self.head_dim = query.shape
         self.keys, self.kv_heads, self.value_dim = value.shape
 
     def text(self) -> str:
         return f'attention in integers, {self.heads} heads of {self.head_dim}, {self.queries} queries over {self.keys} keys' + \
-            self.seen.text(self.keys)
+            self.seen.text(self.queries, self.keys) + (', masked' if self.masked else '')
 
     def scales(self) -> List[Tuple[float, float, float]]:
         """Of queries, keys and values, for each query head."""
         group = self.heads // self.kv_heads
         of = lambda view, head: float(view.buffer.scale.scale if numpy.ndim(view.buffer.scale.scale) == 0 else view.buffer.scale.scale[head])
-        query, key, value = self.reads
+        query, key, value = self.reads[:3]
         return [(of(query, head), of(key, head // group), of(value, head // group)) for head in range(self.heads)]
 
     def run(self) -> None:
@@ -106,8 +106,8 @@ class IntegerAttention(Step):
         value, output = self.reads[2].buffer.scale, self.writes.buffer.scale
         meanings = [Quantisation(*scales, output.of_all(), scale=self.scale, value_zero_point=value.zero, output_zero_point=output.zero)
                     for scales in self.scales()]
-        options = self.seen.options()
         arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
+        options = {**self.seen.options(), 'mask': arrays.pop() if self.masked else None}
         attention(*arrays, quantisation=meanings, out=self.writes.array.transpose(1, 0, 2), **options)
 
     def multiply_adds(self) -> int:

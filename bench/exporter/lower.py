@@ -8,12 +8,16 @@ from . import operators
 from .attention_pattern import Match
 from .errors import ExportError
 from .graph import Graph, Node, advice
+from .attention_node import AttentionNode
 from .integer_steps import Dequantise, Scale
+from .lower_masks import LowerMasks
 from .lower_nodes import HANDLERS, Nodes
 from .lower_others import memory_order
+from .mask_steps import Choose
 from .patterns import Patterns
 from .program import Buffer, Program, Step, View, Visible
-from .steps import Activate, Attention, Copy, Norm, Rows
+from .scores import Scores
+from .steps import Activate, Attention, Copy, Elementwise, Norm, Rows
 
 # Operators that only choose or order elements.
 MOVING = ('Identity', 'Dropout', 'Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Transpose', 'Slice', 'Expand')
@@ -23,23 +27,24 @@ def lower(graph: Graph, name: str) -> Program:
     return Lowering(graph, name).program()
 
 
-class Lowering(Nodes):
+class Lowering(AttentionNode, LowerMasks, Nodes):
     def __init__(self, graph: Graph, name: str):
+        for node in graph.nodes:
+            node.attributes.begin()
         self.graph, self.name, self.patterns = graph, name, Patterns(graph)
         self.views: Dict[str, View] = {}
         self.steps: List[Step] = []
+        self.masks: Dict[Any, View] = {}
         self.copied: Dict[int, View] = {}  # what a buffer is a copy of
 
     def program(self) -> Program:
-        for node in self.graph.nodes:
-            node.attributes.begin()
         chosen = self._choose()
         inputs = []
         for name, shape in self.graph.inputs.items():
-            integers = self.graph.types[name].kind in 'iu'
-            if not integers and self.graph.types[name].kind != 'f':
-                raise ExportError(f'input "{name}" has the type {self.graph.types[name]}; expected floats, or whole numbers for tokens')
-            self.views[name] = View(Buffer('input', math.prod(shape), name, 'int32' if integers else 'float32'), shape=shape)
+            type = {'f': 'float32', 'i': 'int32', 'u': 'int32', 'b': 'uint8'}.get(self.graph.types[name].kind)
+            if type is None:
+                raise ExportError(f'input "{name}" has the type {self.graph.types[name]}; expected floats, whole numbers or bools')
+            self.views[name] = View(Buffer('input', math.prod(shape), name, type), shape=shape)
             inputs.append(self.views[name])
         for node in self.graph.nodes:
             wanted = [name for name in node.outputs if name in chosen]
@@ -151,10 +156,10 @@ class Lowering(Nodes):
         return view
 
     def _add(self, step: Step) -> View:
-        whole = [view for view in step.reads if view.type == 'int32']
-        if whole and not isinstance(step, (Rows, Dequantise)) and not (isinstance(step, Copy) and step.writes.type == 'int32') or \
+        whole = [view for view in step.reads if view.type in ('int32', 'uint8')]
+        if whole and not isinstance(step, (Rows, Dequantise, Choose, Attention)) and not (isinstance(step, Copy) and step.writes.type == whole[0].type) or \
                 isinstance(step, Copy) and step.writes.type == 'int32' and not isinstance(step.source, View):
-            raise ExportError(f'"{self.place}" ({step.text()}) computes with whole numbers; expected them to choose rows of a table, or to be '
+            raise ExportError(f'"{self.place}" ({step.text()}) computes with whole numbers; expected them to choose rows of a table, to be compared in a mask, or to be '
                               'made floats by a Cast')
         self.steps.append(step)
         return step.writes
@@ -203,24 +208,16 @@ class Lowering(Nodes):
         return self._moved(y, lambda array: numpy.moveaxis(array.reshape(shape), 0, given['tokens']))
 
     def _match_weights(self, match: Match) -> View:
-        node, settings = match.node, match.settings
-        query, key = (self._view(node, name) for name in match.values)
-        if settings['transposed'] is not None:
-            key = self._moved(key, lambda array: array.transpose(settings['transposed']))
-        key = self._without_repetition(self._moved(key, lambda array: numpy.swapaxes(array, -1, -2)))
-        y = self._attention(node, query, key, None, settings['scale'], settings['bias'])
-        return self._moved(y, lambda array: array.reshape(self.graph.shapes[node.outputs[0]]))
+        query, key = self._query_and_key(match)
+        y = self._attention(match.node, query, self._without_repetition(key), None, match.settings['scores'], 'weights')
+        return self._moved(y, lambda array: array.reshape(self.graph.shapes[match.node.outputs[0]]))
 
     def _match_attention(self, match: Match) -> View:
-        node, settings = match.node, match.settings
-        query, key, value = (self._view(node, name) for name in match.values[:3])
-        mask = self._view(node, settings['computed']) if settings['computed'] else None
-        if settings['transposed'] is not None:
-            key = self._moved(key, lambda array: array.transpose(settings['transposed']))
-        key = self._moved(key, lambda array: numpy.swapaxes(array, -1, -2))
+        query, key = self._query_and_key(match)
+        value = self._view(match.node, match.values[2])
         pair = self._without_repetition(key), self._without_repetition(value)
         key, value = pair if math.prod(pair[0].shape[:-2]) == math.prod(pair[1].shape[:-2]) else (key, value)
-        return self._attention(node, query, key, value, settings['scale'], settings['bias'], mask)
+        return self._attention(match.node, query, key, value, match.settings['scores'])
 
     def _match_pooling(self, match: Match) -> View:
         """One query over tokens; or scores as a bias, beside a query and keys of zeros."""
@@ -228,20 +225,35 @@ class Lowering(Nodes):
         x, value = (self._view(node, name) for name in match.values)
         value = self._moved(value, lambda array: array.reshape((1,) + array.shape[-2:]))
         constant = lambda array, *shape: self._add(Copy(self.place, array, self._new(shape)))
+        found = Scores((1, 1) + value.shape[:2])
+        found.bias = None
         if settings['query'] is not None:
-            query, key, scores = constant(settings['query'], 1, 1, x.shape[-1]), self._moved(x, lambda array: array.reshape((1,) + array.shape[-2:])), None
+            query, key = constant(settings['query'], 1, 1, x.shape[-1]), self._moved(x, lambda array: array.reshape((1,) + array.shape[-2:]))
         else:
             scores = self._moved(x, lambda array: settings['moved'](array)[None])
             scores = self._moved(scores, lambda array: array.reshape((1, -1) + array.shape[-1:]))
             query, key = (constant(numpy.zeros(1), 1, count, 1) for count in scores.shape[1:])
-        y = self._attention(node, query, key, value, 1.0, None, scores)
+            found.computed = [(scores, 1.0)]
+        y = self._attention(node, query, key, value, found)
         return self._moved(y, lambda array: array.reshape(settings['shape']))
 
-    def _attention(self, node: Node, query: View, key: View, value: Optional[View], scale: float, bias: Any, mask: Optional[View] = None) -> View:
-        """Of [..., heads, tokens, width] each. Without values: the weights [heads, queries, keys]. mask: a bias that is computed."""
+    def _query_and_key(self, match: Match) -> Any:
+        found = match.settings['scores']
+        query, key = (self._view(match.node, name) for name in match.values[:2])
+        if found.transposed is not None:
+            key = self._moved(key, lambda array: array.transpose(found.transposed))
+        key = self._moved(key, lambda array: numpy.swapaxes(array, -1, -2))
+        if not found.key_factor:
+            return query, key
+        factor = self._moved(self._view(match.node, found.key_factor), lambda array: numpy.swapaxes(array.reshape((1,) * (2 - array.ndim) + array.shape), -1, -2))
+        return query, self._add(Elementwise('multiply', self.place, self._dense(key), factor, self._new(numpy.broadcast_shapes(key.shape, factor.shape))))
+
+    def _attention(self, node: Node, query: View, key: View, value: Optional[View], found: Scores, stage: str = '') -> View:
+        """Of [..., heads, tokens, width] each. Without values a stage of the scores [heads, queries, keys], with an axis before it where there are
+        several items."""
         views, items = [], math.prod(query.shape[:-3])  # type: List[View], int
         if items > 1:
-            return self._of_items(items, query, key, value, bias, mask, lambda *each: self._attention(node, *each[:3], scale, *each[3:]))
+            return self._of_items(items, [query, key, value], lambda at, *each: self._attention(node, *each, found.of_item(at), stage))
         for which, view in (('queries', query), ('keys', key), ('values', value)):
             if view is None:
                 continue
@@ -254,35 +266,29 @@ class Lowering(Nodes):
         if query.shape[1] % key.shape[1] or key.shape[:2] != views[-1].shape[:2] or query.shape[2] != key.shape[2]:
             raise ExportError(f'{node}: queries, keys and values of shapes {[list(view.shape) for view in views]} ([tokens, heads, width]) '
                               'do not fit each other')
+        scale = found.cap * found.factor if node.kind != 'Attention' and found.cap else found.factor
         if not (math.isfinite(scale) and abs(scale) <= 2.0**127):
             raise ExportError(f'{node}: a scale of {scale}')
-        seen = visible(bias, query.shape[0], key.shape[0])
-        if mask is not None:
-            if seen.bias is not None or math.prod(mask.shape[:-3]) != 1:
-                raise ExportError(f'{node}: a computed mask of shape {list(mask.shape)} beside a constant bias; expected one for all items of the '
-                                  'batch, beside none or a causal mask')
-            shape = (1,) * max(0, 3 - len(mask.shape)) + mask.shape[-3:]
-            mask = self._dense(self._moved(mask, lambda array: array.reshape(shape).transpose(1, 0, 2)))
-        if value is None:
-            y = self._new((query.shape[0], query.shape[1], key.shape[0]))
-            self._add(Attention(self.place, query, key, None, y, scale, seen))
-        else:
-            y = self._new((query.shape[0], query.shape[1], views[2].shape[2]))
-            self._add(Attention(self.place, query, key, views[2], y, scale, seen, mask))
+        seen = visible(found.bias, query.shape[0], key.shape[0])
+        bias, mask = self._computed_bias(node, found), self._mask(node, found, key.shape[0])
+        if bias is not None and seen.bias is not None:
+            bias = self._sum(bias, seen.bias.transpose(1, 0, 2))
+            seen = seen._replace(bias=None)
+        y = self._new((query.shape[0], query.shape[1], views[2].shape[2] if value is not None else key.shape[0]))
+        self._add(Attention(self.place, query, key, views[2] if value is not None else None, y, scale, seen, bias, mask, found.cap, stage))
         return self._moved(y, lambda array: array.transpose(1, 0, 2))
 
-    def _of_items(self, items: int, query: View, key: View, value: Optional[View], bias: Any, mask: Optional[View], call: Callable[..., View]) -> View:
+    def _of_items(self, items: int, views: Any, call: Callable[..., View]) -> View:
         """Attention of each item of a batch, as windows of a picture are: one call for each, over a bias that all share in flash."""
-        def item(each: Any, at: int) -> Any:
+        def item(each: Optional[View], at: int) -> Any:
             if each is None or math.prod(each.shape[:-3]) == 1:
                 return each
             if math.prod(each.shape[:-3]) != items:
                 raise ExportError(f'"{self.place}": {items} items of queries beside an array of {list(each.shape)}; expected as many items')
-            take = lambda array: array.reshape((items,) + array.shape[-3:])[at]
-            return self._moved(each, take) if isinstance(each, View) else take(each)
+            return self._moved(each, lambda array: array.reshape((items,) + array.shape[-3:])[at])
         y: Any = None
         for at in range(items):
-            part = call(*(item(each, at) for each in (query, key, value, bias, mask)))
+            part = call(at, *(item(each, at) for each in views))
             order = memory_order(part)
             y = y or self._new([items, *(part.shape[axis] for axis in order)])
             self._add(Copy(self.place, self._moved(part, lambda array: array.transpose(order)), View(y.buffer, y.array[at])))
@@ -301,11 +307,11 @@ class Lowering(Nodes):
         elif node.kind in MOVING or (node.kind == 'Cast' and node.attributes.whole('to') in (1, 10, 11, 16, 6, 7)):
             x, to_floats = self._view(node, node.inputs[0]), node.kind == 'Cast' and node.attributes.whole('to') not in (6, 7)
             others = [self.graph.constants.get(name) for name in node.inputs[1:]]
-            if x.type == 'int32' and to_floats:
+            if x.type in ('int32', 'uint8') and to_floats:
                 numbers = self._dense(x)
                 numbers.buffer.scale = Scale(1.0)
                 return self._keep(node.outputs[0], self._add(Dequantise(self.place, [numbers], self._new(x.shape))))
-            if node.kind == 'Cast' and (x.type == 'int32') == to_floats:
+            if node.kind == 'Cast' and (x.type == 'float32') != to_floats:
                 raise ExportError(f'{node}: floats of computed whole numbers, or the reverse; expected a model without it')
             self._keep(node.outputs[0], x if node.kind == 'Cast' else self._moved(x, lambda array: operators.OPERATORS[node.kind].compute(
                 node, self.graph.opset, array, *others)))
@@ -320,12 +326,14 @@ def visible(bias: Any, queries: int, keys: int) -> Visible:
     if bias is None:
         return Visible(False, 0, None, None)
     masked = numpy.isneginf(bias).all(0)
-    last = [int(numpy.flatnonzero(~row)[-1]) for row in masked]
-    offset = last[0]
-    causal = ~numpy.tri(queries, keys, offset, dtype=bool)
-    if bias.shape[1] != queries or queries == 1 or not (numpy.isneginf(bias) >= causal).all() or last != [min(offset + i, keys - 1) for i in range(queries)]:
+    rows = [(i, numpy.flatnonzero(~row)) for i, row in enumerate(masked) if not row.all()]
+    if bias.shape[1] != queries or queries == 1 or not rows:
         return Visible(False, 0, None, bias)
-    left = max(offset + i - int(numpy.flatnonzero(~row)[0]) for i, row in enumerate(masked))
+    offset = int(rows[0][1][-1]) - rows[0][0]
+    causal = ~numpy.tri(queries, keys, offset, dtype=bool)
+    if not (numpy.isneginf(bias) >= causal).all() or any(keys_of[-1] != min(offset + i, keys - 1) for i, keys_of in rows):
+        return Visible(False, 0, None, bias)
+    left = max(offset + i - int(keys_of[0]) for i, keys_of in rows)
     outside = numpy.tri(queries, keys, offset - left - 1, dtype=bool)
     window = left if outside.any() and (numpy.isneginf(bias) >= outside).all() else None
     rest = numpy.where(causal if window is None else causal | outside, 0.0, bias)

@@ -151,21 +151,6 @@ class Nodes(OtherNodes):
         back = lambda array: array.transpose(1, 0, 2)[None] if len(x.shape) == 4 else array.reshape(x.shape)
         return self._moved(y, back)
 
-    def _attention_node(self: Any, node: Node) -> View:
-        query, key, value = (self._view(node, name) for name in node.inputs[:3])
-        mask = self.graph.constants.get(node.inputs[3]) if len(node.inputs) > 3 and node.inputs[3] else None
-        if mask is None and len(node.inputs) > 3 and node.inputs[3]:
-            raise ExportError(f'{node}: its mask is computed; expected a constant, is_causal=1 or none')
-        given = node.attributes
-        given.choice('softcap', 0.0)
-        given.choice('softmax_precision', None, 1, 10, 16)
-        heads = [given.whole(name, None) for name in ('q_num_heads', 'kv_num_heads', 'kv_num_heads')]
-        split = [self._moved(view, lambda array, count=count: operators.heads_of(array, count)) for view, count in zip((query, key, value), heads)]
-        queries, keys, scale = split[0].shape[2], split[1].shape[2], given.number('scale', split[0].shape[3] ** -0.5)
-        bias = self.patterns.bias_of(_attention_bias(node, mask, queries, keys), (*split[0].shape[:3], keys), node)
-        y = self._attention(node, *split, scale, bias)
-        return y if len(query.shape) == 4 else self._moved(y, lambda array: array.reshape(*split[0].shape[:3], -1).transpose(0, 2, 1, 3).reshape(*query.shape[:2], -1))
-
     # Everything else
 
     def _activation(self: Any, function: str, x: View) -> View:
@@ -319,24 +304,6 @@ class Nodes(OtherNodes):
         return y
 
 
-def _attention_bias(node: Node, mask: Any, queries: int, keys: int) -> Any:
-    """What an Attention adds to its scores. Each query has its own position; a window counts the keys beside it on either side."""
-    bias = numpy.zeros((queries, keys))
-    if node.attributes.flag('is_causal', 0):
-        bias[~numpy.tri(queries, keys, dtype=bool)] = -numpy.inf
-    left, right = (node.attributes.whole(f'{side}_window_size', -1) for side in ('left', 'right'))
-    if left >= 0:
-        bias[numpy.tri(queries, keys, -left - 1, dtype=bool)] = -numpy.inf
-    if right >= 0:
-        bias[~numpy.tri(queries, keys, right, dtype=bool)] = -numpy.inf
-    if mask is None:
-        return bias
-    mask = numpy.where(mask, 0.0, -numpy.inf) if mask.dtype == bool else mask
-    if mask.shape[-1] not in (1, keys):  # keys behind a mask are masked
-        mask = numpy.concatenate([mask, numpy.full((*mask.shape[:-1], keys - mask.shape[-1]), -numpy.inf)], -1)
-    return bias + mask
-
-
 HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **OTHERS,
     **{kind: (lambda function: lambda self, node: self._activation(function, self._view(node, node.inputs[0])))(function)
@@ -346,7 +313,7 @@ HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     **{kind: Nodes._norm_node for kind in ('LayerNormalization', 'RMSNormalization', 'SimplifiedLayerNormalization')},
     **{kind: Nodes._pool for kind in ('MaxPool', 'AveragePool')},
     'Gelu': lambda self, node: self._activation('gelu' if operators.gelu_kind(node) == 'none' else 'gelu_tanh', self._view(node, node.inputs[0])),
-    'Attention': Nodes._attention_node, 'Rotate': Nodes._rotate, 'RotaryEmbedding': Nodes._rotary_embedding,
+    'Rotate': Nodes._rotate, 'RotaryEmbedding': Nodes._rotary_embedding,
     'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,
     'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,

@@ -19,7 +19,7 @@ typedef typeid typename union unsigned using virtual void volatile wchar_t while
 at attend std main memory memory_bytes token_memory token_memory_bytes caches run run_observed append clear detail aligned largest larger
 softmax place_of_largest to_integers to_floats observe context status options rotary position work row sum gate scaled restrict problem
 project rotate clamped set_shape float_problem integer_problem make_cache append_floats append_integers to_whole to_int8 to_int16
-floats_of_int8 floats_of_int16 floats_of_int32 remember caches_are_made
+floats_of_int8 floats_of_int16 floats_of_int32 floats_of_uint8 remember caches_are_made
 receipt receipt_observer receipt_state receipt_with receipt_mixed receipt_begin receipt_note receipt_end receipt_floats receipt_integers""".split())
 
 

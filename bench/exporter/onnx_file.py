@@ -84,7 +84,7 @@ def _shape(given: Any, shapes: Dict[str, Any]) -> Any:
     if math.prod(size or 1 for size, _ in sizes) > MOST_ELEMENTS:
         raise ExportError(f'input "{given.name}" has more than {MOST_ELEMENTS} elements')
     shape = [1 if size == 0 and axis == 0 and len(sizes) > 1 else size for axis, (size, _) in enumerate(sizes)]
-    if not shape or min(shape) < 1:
+    if min(shape, default=int(given.type.tensor_type.HasField('shape'))) < 1:
         raise ExportError(f'input "{given.name}" has the shape {[size or name or "?" for size, name in sizes]}, which leaves a size open: '
                           f'--shape {given.name}=1,16,32')
     return tuple(shape)

@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import numpy
 
-from . import rotary_node
+from . import constant_operators, onnx_attention, rotary_node
+from .constant_operators import plain
 from .errors import ExportError
 
 MOST_ELEMENTS = 1 << 28  # of one array: a damaged file asks for more than any memory has
@@ -77,7 +78,9 @@ def softmax_axes(node: Any, opset: int, ndim: int) -> Any:
 
 
 def _op_softmax(node: Any, opset: int, x: Any) -> Any:
-    return _softmax(x, tuple(softmax_axes(node, opset, x.ndim)))
+    """0 where it is that of attention and a query sees no key."""
+    y = _softmax(x, tuple(softmax_axes(node, opset, x.ndim)))
+    return numpy.where(node.unseen(x), 0.0, y) if node.unseen else y
 
 
 def _log_softmax(node: Any, opset: int, x: Any) -> Any:
@@ -141,41 +144,6 @@ def _gemm(node: Any, opset: int, a: Any, b: Any, c: Any = None) -> Any:
     b = b.T if node.attributes.flag('transB', 0) else b
     alpha, beta = node.attributes.number('alpha', 1.0), node.attributes.number('beta', 1.0)
     return alpha * (a @ b) + (0.0 if c is None else beta * c)
-
-
-def heads_of(x: Any, heads: Any) -> Any:
-    """[batch, heads, tokens, width] of an Attention's input, which may be [batch, tokens, heads * width]."""
-    if heads is not None and (heads < 1 or x.shape[1 if x.ndim == 4 else 2] % heads or x.ndim == 4 and x.shape[1] != heads):
-        raise ValueError(f'{heads} heads of {list(x.shape)}')
-    return x if x.ndim == 4 else x.reshape(x.shape[0], x.shape[1], heads, x.shape[2] // heads).transpose(0, 2, 1, 3)
-
-
-def _attention(node: Any, opset: int, query: Any, key: Any, value: Any, mask: Any = None, *past: Any) -> Any:
-    """Without past keys and values and lengths, which are refused: the query i is that of position i."""
-    given = node.attributes
-    q_heads, kv_heads = given.whole('q_num_heads', None), given.whole('kv_num_heads', None)
-    scale, cap, causal = given.number('scale', None), given.number('softcap', 0.0), given.flag('is_causal', 0)
-    left, right = (given.whole(f'{side}_window_size', -1) if opset >= 25 else -1 for side in ('left', 'right'))
-    given.choice('softmax_precision', None, 1, 10, 16)
-    given.irrelevant('qk_matmul_output_mode')  # of the fourth output
-    if any(each is not None for each in past) or min(left, right) < -1 or cap < 0:
-        raise ValueError('past keys and values or lengths, a window below -1 or a soft cap below 0; expected none of these')
-    q, k, v = heads_of(query, q_heads), heads_of(key, kv_heads), heads_of(value, kv_heads)
-    if q.shape[1] * q.shape[2] * k.shape[2] > MOST_ELEMENTS:
-        raise ValueError(f'{q.shape[1] * q.shape[2] * k.shape[2]} scores, more than {MOST_ELEMENTS}; expected fewer tokens')
-    k, v = (numpy.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
-    scores = q @ numpy.swapaxes(k, 2, 3) * (q.shape[3] ** -0.5 if scale is None else scale)
-    scores = cap * numpy.tanh(scores / cap) if cap else scores
-    i, j = numpy.arange(q.shape[2])[:, None], numpy.arange(k.shape[2])
-    hidden = causal & (j > i) | (left >= 0) & (j < i - left) | (right >= 0) & (j > i + right)
-    if mask is not None:
-        missing = k.shape[2] - mask.shape[-1]
-        if missing and mask.shape[-1] != 1 and opset >= 24:
-            mask = numpy.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=False if mask.dtype == bool else -numpy.inf)
-        scores = numpy.where(mask, scores, -numpy.inf) if mask.dtype == bool else scores + mask
-    scores = numpy.where(hidden, -numpy.inf, scores)
-    y = numpy.where(numpy.isneginf(scores.max(-1, keepdims=True)), 0.0, _softmax(scores, -1)) @ v
-    return y if query.ndim == 4 else y.transpose(0, 2, 1, 3).reshape(query.shape[0], query.shape[1], -1)
 
 
 def _rotate(node: Any, opset: int, x: Any) -> Any:
@@ -358,12 +326,6 @@ def _elu(node: Any, opset: int, x: Any) -> Any:
     return gamma * numpy.where(x > 0, x, alpha * numpy.expm1(numpy.minimum(x, 0) / beta))
 
 
-def _dequantise(node: Any, opset: int, x: Any, scale: Any, zero: Any = None) -> Any:
-    axis, block = (node.attributes.whole('axis', 1) if opset >= 13 else 1), node.attributes.whole('block_size', 0) if opset >= 21 else 0
-    spread = lambda each: numpy.repeat(each, block, axis) if block else each if each.size == 1 else each.reshape([-1] + [1] * (x.ndim - 1 - axis % x.ndim))
-    return (x.astype(float) - (0.0 if zero is None else spread(zero).astype(float))) * spread(scale)
-
-
 def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> Any:
     if opset < 11:
         low, high = node.attributes.number('min', None), node.attributes.number('max', None)
@@ -372,7 +334,7 @@ def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> A
 
 def _cast(node: Any, opset: int, x: Any) -> Any:
     kinds = {1: numpy.float64, 10: numpy.float64, 11: numpy.float64, 16: numpy.float64, 9: numpy.bool_, 6: numpy.int32, 7: numpy.int64,
-             2: numpy.uint8, 3: numpy.int8}
+             2: numpy.uint8, 3: numpy.int8, 4: numpy.uint16, 5: numpy.int16, 12: numpy.uint32, 13: numpy.uint64}
     to = node.attributes.whole('to')
     node.attributes.irrelevant(*['saturate'] * (opset >= 19), *['round_mode'] * (opset >= 24))  # of floats of 8 bits
     if to not in kinds:
@@ -451,42 +413,38 @@ def _flatten(node: Any, opset: int, x: Any) -> Any:
     return x.reshape(math.prod(x.shape[:axis]), -1)
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda node, opset, *arrays: function(*arrays)
-
-
 def _first(node: Any, opset: int, x: Any, *others: Any) -> Any:
     return x
 
 
 ONE, TWO, THREE, ANY = (1, 1), (2, 2), (3, 3), (1, 1 << 30)
 OPERATORS: Dict[str, Operator] = {
-    **{kind: Operator(_plain(function), TWO) for kind, function in (
+    **{kind: Operator(_reduce(function, axes_from), (1, 2)) for kind, (function, axes_from) in constant_operators.REDUCTIONS.items()},
+    **{kind: Operator(compute, inputs, first) for kind, (inputs, first, compute) in constant_operators.OTHERS.items()},
+    **{kind: Operator(plain(function), TWO) for kind, function in (
         ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', numpy.power), ('Equal', numpy.equal),
         ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
-    **{kind: Operator(_plain(function), ONE) for kind, function in (
+    **{kind: Operator(plain(function), ONE) for kind, function in (
         ('Sqrt', numpy.sqrt), ('Neg', numpy.negative), ('Abs', numpy.abs), ('Exp', numpy.exp), ('Log', numpy.log), ('Reciprocal', numpy.reciprocal),
-        ('Tanh', numpy.tanh), ('Sin', numpy.sin), ('Cos', numpy.cos), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Not', numpy.logical_not))},
-    'Erf': Operator(_plain(_erf), ONE, 9),
-    'LessOrEqual': Operator(_plain(numpy.less_equal), TWO, 12), 'GreaterOrEqual': Operator(_plain(numpy.greater_equal), TWO, 12),
-    'Min': Operator(_plain(lambda *x: numpy.minimum.reduce(numpy.broadcast_arrays(*x))), ANY),
-    'Max': Operator(_plain(lambda *x: numpy.maximum.reduce(numpy.broadcast_arrays(*x))), ANY),
+        ('Tanh', numpy.tanh), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Not', numpy.logical_not))},
+    'Erf': Operator(plain(_erf), ONE, 9),
+    'LessOrEqual': Operator(plain(numpy.less_equal), TWO, 12), 'GreaterOrEqual': Operator(plain(numpy.greater_equal), TWO, 12),
+    'Min': Operator(plain(lambda *x: numpy.minimum.reduce(numpy.broadcast_arrays(*x))), ANY),
+    'Max': Operator(plain(lambda *x: numpy.maximum.reduce(numpy.broadcast_arrays(*x))), ANY),
     'LeakyRelu': Operator(lambda node, opset, x: numpy.where(x < 0, x * node.attributes.number('alpha', 0.01), x), ONE),
-    'PRelu': Operator(_plain(lambda x, slope: numpy.where(x < 0, x * slope, x)), TWO),
+    'PRelu': Operator(plain(lambda x, slope: numpy.where(x < 0, x * slope, x)), TWO),
     'HardSigmoid': Operator(lambda node, opset, x: numpy.clip(node.attributes.number('alpha', 0.2) * x + node.attributes.number('beta', 0.5), 0, 1), ONE),
-    'HardSwish': Operator(_plain(lambda x: x * numpy.clip(x / 6 + 0.5, 0, 1)), ONE, 14),
+    'HardSwish': Operator(plain(lambda x: x * numpy.clip(x / 6 + 0.5, 0, 1)), ONE, 14),
     'Elu': Operator(_elu, ONE), 'Selu': Operator(_elu, ONE), 'Celu': Operator(_elu, ONE, 12), 'LogSoftmax': Operator(_log_softmax, ONE),
-    'DequantizeLinear': Operator(_dequantise, (2, 3), 10),
     'Gelu': Operator(_gelu, ONE, 20), 'Clip': Operator(_clip, (1, 3)), 'Cast': Operator(_cast, ONE), 'Softmax': Operator(_op_softmax, ONE),
-    'Einsum': Operator(lambda node, opset, *x: numpy.einsum(node.attributes.text('equation'), *x), ANY, 12),
-    'Where': Operator(_plain(numpy.where), THREE, 9), 'Trilu': Operator(_trilu, (1, 2), 14),
+    'Where': Operator(plain(numpy.where), THREE, 9), 'Trilu': Operator(_trilu, (1, 2), 14),
     'Gemm': Operator(_gemm, (2, 3)), 'Conv': Operator(_conv, (2, 3)),
     'ReduceMean': Operator(_reduce(numpy.mean), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
     'ReduceMin': Operator(_reduce(numpy.min), (1, 2)), 'ReduceL2': Operator(_reduce(lambda x, **axes: numpy.sqrt((x * x).sum(**axes))), (1, 2)),
     'ReduceMax': Operator(_reduce(numpy.max), (1, 2)),
     'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),
     'GlobalAveragePool': Operator(_global_pool(numpy.mean), ONE), 'GlobalMaxPool': Operator(_global_pool(numpy.max), ONE),
-    'Attention': Operator(_attention, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
+    'Attention': Operator(onnx_attention.evaluate, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
     'LayerNormalization': Operator(_layer_norm, (2, 3)),  # before version 17 by ONNX Runtime's tools
     'RMSNormalization': Operator(_rms_norm, TWO, 23), 'SimplifiedLayerNormalization': Operator(_rms_norm, TWO),
     'GroupNormalization': Operator(_group_norm, THREE, 18), 'InstanceNormalization': Operator(_group_norm, THREE),

@@ -2,7 +2,7 @@
 from typing import Dict, List, Tuple
 
 from .program import Buffer, Program, Step, View
-from .steps import Copy, Elementwise, Linear
+from .steps import Copy, Linear
 
 GRAIN = 16  # arrays begin at multiples of so many bytes
 
@@ -29,7 +29,7 @@ def _replace(program: Program, views: Dict[int, View]) -> None:
     """Steps read other views, by the identity of those that they read."""
     for step in program.steps:
         step.reads = [views.get(id(view), view) for view in step.reads]
-        if isinstance(step, Elementwise):
+        if hasattr(step, 'operands'):
             step.operands = [views.get(id(each), each) for each in step.operands]
         if isinstance(step, Copy) and isinstance(step.source, View):
             step.source = views.get(id(step.source), step.source)

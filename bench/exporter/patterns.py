@@ -7,6 +7,8 @@ something else reads them.
 import math
 from typing import Iterator, List, Optional, Tuple
 
+import numpy
+
 from .attention_pattern import Match
 from .graph import Node
 from .pooling_pattern import PoolingPattern
@@ -18,7 +20,8 @@ GATES = {'Sigmoid': 'sigmoid', 'Relu': 'relu', 'Tanh': 'tanh'}
 class Patterns(PoolingPattern, RotaryPattern):
     def find(self, name: str) -> Optional[Match]:
         node = self.graph.producers[name]
-        for pattern in (self.pooling, self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased, self.rotary):
+        for pattern in (self.pooling, self.attention, self.weights, self.normalisation, self.gelu, self.gated, self.silu, self.biased, self.rotary,
+                        self.choice):
             match = pattern(node)
             if match:
                 return match
@@ -174,3 +177,20 @@ class Patterns(PoolingPattern, RotaryPattern):
                 if self.graph.constants[product.inputs[1]].ndim == 2:
                     return Match('biased', product, [product.inputs[0]], {'bias': bias})
         return None
+
+    # A choice
+
+    def choice(self, node: Node) -> Optional[Match]:
+        """Floats that are one of two arrays, as conditions on inputs say."""
+        name = node.outputs[0]
+        if self.masks.parts.get(name):
+            parts = self.masks.parts[name]
+            return Match('bools', node, [each for part in parts for each in part.names()], {'parts': parts})
+        few = self.masks.few(name) if self.graph.kinds[name] == 'f' else None
+        if few is not None:
+            yes, no = few.table[(True,) * len(few.conditions)], few.table[(False,) * len(few.conditions)]
+            condition = few.changed(lambda value: value == yes)
+            fits = all(numpy.array_equal(numpy.where(condition.table[key], yes, no), value) for key, value in few.table.items())
+            return Match('choice', node, few.names(), {'condition': condition, 'values': [yes, no]}) if fits else None
+        condition = self.masks.few(node.inputs[0]) if node.kind == 'Where' and self.graph.kinds[name] == 'f' else None
+        return Match('choice', node, condition.names() + node.inputs[1:], {'condition': condition, 'values': node.inputs[1:]}) if condition else None

@@ -16,12 +16,19 @@ class Visible(NamedTuple):
     window: Optional[int]
     bias: Any
 
+    def is_causal(self, queries: int, keys: int) -> bool:
+        """Whether queries see no key after their own, whose place is counted from the first or from the last one. Others may see some after it."""
+        return self.causal and self.offset in (0, keys - queries)
+
     def part(self, queries: int, keys: int) -> float:
         """Of all products of queries and keys."""
-        return 0.5 if self.causal and self.offset == 0 and queries == keys else 1
+        return 0.5 if self.is_causal(queries, keys) and queries == keys else 1
 
-    def text(self, keys: int) -> str:
-        return (', causal' if self.causal and self.offset < keys - 1 else '') + (f', the last {self.window + 1}' if self.window is not None else '')
+    def text(self, queries: int, keys: int) -> str:
+        if not self.causal:
+            return ''
+        after = ', causal' if self.is_causal(queries, keys) else f', keys up to {self.offset} places after its own' if self.offset < keys - 1 else ''
+        return after + (f', the last {self.window + 1}' if self.window is not None else '')
 
     def options(self) -> Dict[str, Any]:
         """Of attend.attention, without the bias."""
@@ -30,7 +37,7 @@ class Visible(NamedTuple):
 
 
 class Buffer:
-    """An array of the program: 'input', 'output', or 'memory', which may share its place with others. type: float32, int32, int16 or int8."""
+    """An array of the program: 'input', 'output', or 'memory', which may share its place with others. type: float32, int32, int16, int8, or uint8 of bools."""
 
     def __init__(self, kind: str, count: int, name: str = '', type: str = 'float32'):
         self.kind, self.count, self.name, self.type = kind, count, name, type

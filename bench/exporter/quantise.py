@@ -168,7 +168,7 @@ class Quantiser:
     def _linear(self, step: Linear) -> bool:
         x, readers = self.take(step.reads[0], 'int8'), self.readers.get(id(step.writes.buffer), [])
         only = readers[0] if len(readers) == 1 and not self.is_output(step) else None
-        if isinstance(only, Attention) and id(only.writes.buffer) not in self.in_floats and not only.weights and not only.masked and only.bias is None and \
+        if isinstance(only, Attention) and id(only.writes.buffer) not in self.in_floats and only.has_integers() and \
                 any(view.buffer is step.writes.buffer and view.is_whole() for view in only.reads[:2]):
             heads = only.heads if only.reads[0].buffer is step.writes.buffer else only.kv_heads
             by_head = step.weight.shape[0] == heads * only.head_dim  # otherwise heads are rows, which share a scale
@@ -203,14 +203,14 @@ class Quantiser:
 
     def _attention(self, step: Attention) -> Optional[bool]:
         """None: such attention has no integers, whatever the scales are."""
-        if step.weights or step.masked or step.bias is not None or step.head_dim > 4096 or step.keys > 65535:
+        if not step.has_integers() or step.head_dim > 4096 or step.keys > 65535:
             return None
         if step.scale < 0:
             return False
         query, key = (self._symmetric(view) for view in step.reads[:2])
         value = self.take(step.reads[2], 'int8')
         y = self.result(step, 'int8')
-        made = IntegerAttention(step.name, query, key, value, y, step.scale, step.seen)
+        made = IntegerAttention(step.name, query, key, value, y, step.scale, step.seen, step.added()[1])
         if any(step.scale * of_query * of_key >= 0.69 for of_query, of_key, _ in made.scales()):
             return False
         self.steps.append(made)

@@ -5,6 +5,7 @@ import numpy
 
 from .loop_nests import collapsed, nest
 from .integer_steps import Dequantise, IntegerCopy, IntegerGate, IntegerMean, IntegerNorm, IntegerRows, Quantise, Table
+from .mask_steps import Choose
 from .numbers_in_c import braced, element_in_c, number
 from .passes import root
 from .program import View
@@ -64,7 +65,7 @@ class LoopSteps:
         names = 'ijklmn'[:len(sizes)]
         lines, elements = [], []
         for which, (operand, steps) in enumerate(zip([y, *operands], strides)):
-            pointer = 'yabc'[which]
+            pointer = f'{"yabc"[which]}' if which < 4 else f'operand_{which}'
             at = ' + '.join(name if step == 1 else f'{name} * {step}' for name, step in zip(names, steps) if step) or '0'
             if isinstance(operand, View):
                 lines.append(f'{"const " if which else ""}{self.element_type(operand)}* const {pointer} = {self.address(operand)};')
@@ -80,6 +81,9 @@ class LoopSteps:
                 elements.append(f'{self.constant("constant", kind, braced(operand.reshape(-1)), f"[{operand.size}]")}[{at}]')
         lines += nest(names, sizes, f'{elements[0]} = {expression(elements[1:])};')
         return ['{', *('  ' + line for line in lines), '}']
+
+    def _choose(self: Any, index: int, step: Choose) -> List[str]:
+        return list(self.loops(step.writes, step.operands, lambda elements: step.expression(elements, self.cast)))
 
     def _copy(self: Any, index: int, step: Copy) -> List[str]:
         return list(self.loops(step.writes, [step.source], lambda elements: elements[0]))

@@ -49,36 +49,45 @@ class Linear(Step):
 
 
 class Attention(Step):
-    """query [queries, heads, head_dim], key [keys, kv_heads, head_dim], value [keys, kv_heads, value_dim], all dense. Without values:
-    the weights [queries, heads, keys]. mask [1 or queries, 1 or heads, keys] is added to the scores."""
+    """query [queries, heads, head_dim], key [keys, kv_heads, head_dim], value [keys, kv_heads, value_dim], all dense. Without values a
+    stage: the raw, capped or biased scores, or the weights [queries, heads, keys]. bias [1 or queries, 1 or heads, keys] is added to the
+    scores; mask, bytes of the same axes, has 0 for keys that are not seen. cap: a soft cap, or 0."""
 
     kind = 'attention'
 
-    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, seen: Visible,
-                 mask: Optional[View] = None):
-        super().__init__(name, [query, key] + [each for each in (value, mask) if each is not None], y)
-        self.masked = mask is not None
-        self.scale, self.seen, self.weights = float(numpy.float32(scale)), seen, value is None
+    def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, seen: Visible, bias: Optional[View] = None,
+                 mask: Optional[View] = None, cap: float = 0.0, stage: str = ''):
+        super().__init__(name, [query, key] + [each for each in (value, bias, mask) if each is not None], y)
+        self.biased, self.masked, self.cap, self.stage = bias is not None, mask is not None, float(numpy.float32(cap)), stage
+        self.scale, self.seen = float(numpy.float32(scale)), seen
         self.bias = None if seen.bias is None else numpy.ascontiguousarray(seen.bias, numpy.float32)  # [1 or heads, 1 or queries, keys]
         self.queries, self.heads, self.head_dim = query.shape
         self.keys, self.kv_heads, self.value_dim = (value or key).shape
 
+    def added(self) -> Any:
+        """The bias and the mask that are computed, if there are any."""
+        return (self.reads[2 + (not self.stage)] if self.biased else None), (self.reads[-1] if self.masked else None)
+
+    def has_integers(self) -> bool:
+        return not (self.stage or self.biased or self.bias is not None or self.cap)
+
+    def has_options(self) -> bool:
+        """Whether it takes more than a scale and being causal."""
+        return not self.has_integers() or self.masked or self.seen.window is not None
+
     def text(self) -> str:
-        return f'{"weights of " if self.weights else ""}attention, {self.heads} heads of {self.head_dim}, ' \
-               f'{self.queries} queries over {self.keys} keys' + self.seen.text(self.keys) + \
-               (', biased' if self.bias is not None or self.masked else '')
+        of = {'': '', 'weights': 'weights of '}.get(self.stage, 'scores of ')
+        return f'{of}attention, {self.heads} heads of {self.head_dim}, {self.queries} queries over {self.keys} keys' + self.seen.text(self.queries, self.keys) + \
+            (', masked' if self.masked else '') + (', biased' if self.bias is not None or self.biased else '') + (f', capped at {self.cap:g}' if self.cap else '')
 
     def run(self) -> None:
         from .. import attention
-        arrays = [view.array.transpose(1, 0, 2) for view in self.reads]
-        options = self.seen.options()
-        if self.masked:
-            options['bias'] = arrays.pop()
-        if self.bias is not None:
-            options['bias'] = self.bias
-        if self.weights:
-            _, weights = attention(*arrays, arrays[1], scale=self.scale, return_scores='weights', **options)
-            self.writes.array[...] = numpy.asarray(weights).reshape(self.heads, self.queries, self.keys).transpose(1, 0, 2)
+        arrays = [view.array.transpose(1, 0, 2) for view in self.reads[:3 - bool(self.stage)]]
+        bias, mask = (None if view is None else view.array.transpose(1, 0, 2) for view in self.added())
+        options = {**self.seen.options(), 'soft_cap': self.cap, 'mask': mask, 'bias': self.bias if self.bias is not None else bias}
+        if self.stage:
+            _, scores = attention(*arrays, arrays[1], scale=self.scale, return_scores=self.stage, **options)
+            self.writes.array[...] = numpy.asarray(scores).reshape(self.heads, self.queries, self.keys).transpose(1, 0, 2)
         else:
             attention(*arrays, scale=self.scale, out=self.writes.array.transpose(1, 0, 2), **options)
 

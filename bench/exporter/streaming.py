@@ -76,7 +76,7 @@ class Streaming:
         for step in program.steps:
             if isinstance(step, (Attention, IntegerAttention)):
                 if not step.seen.causal or step.seen.offset != 0 or step.keys != tokens or step.seen.bias is not None or \
-                        getattr(step, 'weights', False) or getattr(step, 'masked', False):
+                        getattr(step, 'stage', '') or getattr(step, 'masked', False) or getattr(step, 'biased', False):
                     self.refuse(step, 'it is no causal attention of the tokens to each other')
                 reads = [self.row(view, step, view.shape) for view in step.reads]
                 steps.append(CachedAttention(step, reads, self.row(step.writes, step, step.writes.shape), caches))

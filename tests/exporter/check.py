@@ -17,8 +17,9 @@ import numpy
 import onnx
 
 import attend
+import masks
 from attend.exporter import ExportError, export
-from attend.exporter.export import load
+from attend.exporter.export import SURFACES, load
 from attend.exporter.gguf import _array as block_array
 from attend.exporter.self_test import digest
 from chunks import check_chunks
@@ -26,6 +27,7 @@ from published import as_gguf, q8, write_all, write_blocks
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
 from node_attributes import check_node_attributes, check_windows
 from ordinary import all_operators, check_ordinary
+from random_masks import Graph, check_random_masks
 from work_sizes import write_work_sizes
 
 # Newer versions of the package have no such table: the exporter does not read it.
@@ -34,10 +36,10 @@ if hasattr(onnx, 'mapping'):
 
 MODELS['operators'] = all_operators
 BOUND = 1e-5
-DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns', 'llama')
+DECODERS = ('decoder', 'windowed', 'rotary_node', 'two_outputs', 'columns', 'llama', 'capped')
 # What is exported as C too: each kind of step, in floats, in integers, and as decoders over caches and rings.
-IN_C = ('encoder', 'rotary_node', 'columns', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations', 'operators')
-IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end', 'operators')
+IN_C = ('encoder', 'rotary_node', 'columns', 'grouped', 'cross', 'biased', 'text', 'windowed', 'decoder', 'vision', 'front_end', 'activations', 'operators', 'padded', 'capped')
+IN_C_INTEGERS = ('encoder', 'rotary_node', 'far_apart', 'grouped', 'cross', 'text', 'windowed', 'decoder', 'front_end', 'operators', 'padded')
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 # The library computes for longer than what is compiled here.
 OPTIONS = f"{'-O1' if os.environ.get('ALL') else '-O0'} {WARNINGS} -Iinclude -DATTEND_SELF_TEST_MAIN"
@@ -130,7 +132,8 @@ def random_samples(model):
     random = numpy.random.default_rng(4)
     shape = lambda each: (32, *(size.dim_value for size in each.type.tensor_type.shape.dim))
     return {each.name: random.standard_normal(shape(each)).astype('float32') if each.type.tensor_type.elem_type == onnx.TensorProto.FLOAT else
-            random.integers(0, 2 if 'mask' in each.name else 9, shape(each)) for each in model.graph.input}
+            random.integers(0, 2 if 'mask' in each.name else 9, shape(each)).astype(bool if each.type.tensor_type.elem_type == onnx.TensorProto.BOOL else 'int64')
+            for each in model.graph.input}
 
 
 def check_models(arguments, jobs, check=check_model):
@@ -277,6 +280,30 @@ def check_work_sizes(arguments):
     checks.ok('work memory and caches in C have the sizes that the library tells', not wrong, wrong)
 
 
+def check_masks(arguments):
+    """What is computed of inputs and seen by attention, ONNX's Attention, and constants by all of numpy's operators."""
+    for name, model, x, expected, _ in masks.models():
+        try:
+            found = masks.computed(arguments.folder / 'mask.onnx', model, x)[1]
+            errors = [masks.error_of(*each) for each in zip(found, expected)]
+            checks.ok(f'{name}: within {BOUND} of numpy', len(found) == len(expected) and max(errors) <= BOUND, f'{errors}')
+        except ExportError as error:
+            checks.ok(name, False, str(error))
+    check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
+    parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
+    parts['random'] = [(f'r{seed}', (graph := Graph(seed)).model(), graph.x) for seed in range(12)]
+    for name, models in parts.items():
+        model, samples = masks.joined(models, 25 if name == 'nodes' else 14)
+        for surface in SURFACES:
+            folder = arguments.folder / f'masks_{name}_{surface}'
+            onnx.save(model, f'{folder}.onnx')
+            export(f'{folder}.onnx', folder, name=f'masks_{name}', samples=samples, surface=surface)
+            wrong = compile_and_run(arguments, folder)
+            checks.ok(f'{len(models)} models with masks, {name}, in {surface}: their self-test finds the same bits', not wrong, wrong)
+        same = [digests_in(path) for path in (folder / 'self_test.c', arguments.folder / f'masks_{name}_cpp/self_test.cpp')]
+        checks.ok(f'models with masks, {name}: their digests in C are those in C++', same[0] == same[1], 'they differ')
+
+
 def check_refusals(arguments):
     folder = arguments.folder / 'refused'
 
@@ -300,8 +327,25 @@ def check_refusals(arguments):
     refuse('an open size', 'leaves a size open: --shape x=', lambda b: b.output(b('Relu', b.input('x', 1, 'time', 8))))
     refuse('a shape for no input', 'which is no input', one('Relu'), shapes={'y': [1, 4, 8]})
     refuse('a shape that the model does not have', 'was given where the model has', one('Relu'), shapes={'x': [1, 4, 9]})
-    refuse('a mask that is computed before scaling', 'neither constant nor', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)), b.input('m', 1, 1, 4, 4)), numpy.float32(2))), b.input('v', 1, 2, 4, 4))))
-    refuse('a mask that hides every key', 'hides every key', lambda b: b.output(b.attention(*(b.input(n, 1, 2, 4, 4) for n in 'qkv'), 1.0, numpy.full((4, 4), -numpy.inf, 'float32'))))
+    attend_to = lambda b, scores: b.output(b('MatMul', b('Softmax', scores, axis=-1), 'v'))
+    def masked(make, opset=14, *shape):
+        def build(b):
+            for name in 'qkv':
+                b.input(name, 1, 2, 4, 4)
+            make(b, b('MatMul', 'q', b('Transpose', 'k', perm=[0, 1, 3, 2])), b.input('m', *(shape or (1, 1, 4, 4)), kind=masks.BOOL))
+        return build
+    refuse('a mask that fills with what hides no key', 'it fills with numbers that hide no key', masked(lambda b, s, m: attend_to(b, b('Where', m, s, numpy.float32(-50)))))
+    refuse('masked scores times a number below 0', 'scaled by a factor below 0', masked(lambda b, s, m: attend_to(b, b('Neg', b('Where', m, s, numpy.float32(-1e9))))))
+    refuse('a mask before a soft cap', 'capped or repeated after it', masked(lambda b, s, m: attend_to(b, b('Tanh', b('Where', m, s, numpy.float32(-1e9))))))
+    refuse('infinities times a mask', 'Fill with -1e9', masked(lambda b, s, m: attend_to(b, b('Sub', b('Mul', b('Where', m, s, numpy.float32(-numpy.inf)), b('Cast', m, to=1)), numpy.float32(0)))))
+    refuse('a bias that floats multiply with the scores', 'nor one array that is added', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)),
+           b.normal(1, 2, 4, 4)), b.input('m', 1, 1, 1, 4)), axis=-1), b.input('v', 1, 2, 4, 4))))
+    refuse('a mask in an order without steps', 'in an order without steps', masked(lambda b, s, m: attend_to(b, b('Where', b('Gather', m, numpy.array([0, 3, 1, 2]), axis=3), s, numpy.float32(-1e9)))))
+    refuse('a mask of other positions than bools', 'computes with whole numbers', lambda b: b.output(b('MatMul', b('Cast', b('Add', b.input('m', 1, 4, kind=masks.INT64), numpy.array(1)), to=1), b.normal(4, 3))))
+    refuse('an Attention whose mask is computed as bools of tokens', 'is neither constant, nor an input', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', b('IsNaN', s)))), opset=25)
+    refuse('a mask of fewer columns than the scores', 'its mask has 3 columns for 4 keys', masked(lambda b, s, m: b.output(*b('Attention', 'q', 'k', 'v', b('Slice', m, *map(numpy.array, ([0], [3], [3]))), outputs=4))), opset=25)
+    refuse('past keys without values', 'past keys without past values', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', '', 'k'))), opset=25)
+    refuse('an operator of constants', 'is known for constants only', one('Sin'))
     refuse('keys of two items, and queries of one', 'beside one item of queries', lambda b: b.output(b.attention(*(b.input(n, items, 2, 4, 4) for n, items in zip('qkv', (1, 2, 2))), 1.0)))
     much = numpy.array([1 << 20, 1 << 10])
     for kind, operation in (('ConstantOfShape', lambda b: b('ConstantOfShape', much)), ('Tile', lambda b: b('Tile', b.input('y', 1, 1), much)), ('Expand', lambda b: b('Expand', b.input('y', 1, 1), much)),
@@ -415,6 +459,7 @@ def main():
             check_wrong_bits(arguments)
             check_work_sizes(arguments)
             check_wrong_position(arguments)
+            check_masks(arguments)
             check_refusals(arguments)
             check_node_attributes(checks, arguments.folder)
             check_windows(checks, arguments.folder)
@@ -423,4 +468,5 @@ def main():
     sys.exit(checks.failed > 0)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -49,7 +49,8 @@ def exported(name, model, **options):
 
 def drawn(model):
     random = numpy.random.default_rng(5)
-    return [random.standard_normal(each.shape).astype('float32') if each.code == 'f' else random.integers(0, 2, each.shape).astype('int32')
+    return [random.standard_normal(each.shape).astype('float32') if each.code == 'f' else
+            random.integers(0, 2, each.shape).astype({'B': 'bool'}.get(each.code, 'int32'))
             for each in model.inputs]
 
 
@@ -58,7 +59,7 @@ same = lambda a, b: a.dtype == b.dtype and a.tobytes() == b.tobytes()
 # ---- Whole models
 two = Builder()
 two.output(two('Relu', two.input('x', 1, 4, 8)), two('Tanh', 'x'))
-for name, graph, options in (('decoder', MODELS['decoder'](), {'decoder': True}), ('cross', MODELS['cross'](), {}), ('two', two.model(), {}),
+for name, graph, options in (('decoder', MODELS['decoder'](), {'decoder': True}), ('cross', MODELS['cross'](), {}), ('padded', MODELS['padded'](), {}), ('two', two.model(), {}),
                              ('cross_int8', MODELS['cross'](), {'weights': 'int8'})):
     report = exported(name, graph, **options)
     model = attend.load(str(folder / name))

@@ -459,6 +459,33 @@ def far_apart():
     return b.model()
 
 
+def padded(tokens=9, width=24, heads=3):
+    """Two layers with one mask of bools, 1 for padding, as nn.TransformerEncoder has it, and the mean of what is no padding."""
+    b = Builder()
+    x, mask = b.input('x', 1, tokens, width), b.input('padding_mask', 1, tokens, kind=onnx.TensorProto.BOOL)
+    for _ in range(2):
+        x = b.block(x, tokens, width, heads, 'relu', b('Where', b('Unsqueeze', mask, numpy.array([1, 2])), numpy.float32(-math.inf), numpy.float32(0)))
+    kept = b('Cast', b('Not', b('Unsqueeze', mask, numpy.array([2]))), to=1)
+    total = b('Max', b('ReduceSum', kept, numpy.array([1]), keepdims=0), numpy.float32(1))
+    b.output(b.linear(b('Div', b('ReduceSum', b('Mul', x, kept), numpy.array([1]), keepdims=0), total), width, 5))
+    return b.model()
+
+
+def capped(tokens=12, width=32, heads=4, vocabulary=40):
+    """A decoder whose scores go through a soft cap, as Gemma's: of one layer over all tokens, and one over the last five."""
+    b, each = Builder(), width // heads
+    x = b('Gather', b.normal(vocabulary, width), b.input('tokens', 1, tokens, kind=onnx.TensorProto.INT64))
+    for mask in (causal(tokens, -1e9), causal(tokens) + numpy.tril(numpy.full((tokens, tokens), -numpy.inf, 'float32'), -5)):
+        y = b.rms_norm(x, width)
+        query, key, value = (b.heads(b.linear(y, width, width), tokens, heads, each) for _ in range(3))
+        scores = b('Div', b('Mul', b('MatMul', query, b('Transpose', key, perm=[0, 1, 3, 2])), numpy.float32(each ** -0.5)), numpy.float32(2))
+        scores = b('Add', b('Mul', b('Tanh', scores), numpy.float32(2)), mask)
+        y = b.joined(b('MatMul', b('Softmax', scores, axis=-1), value), tokens, width)
+        x = b('Add', x, b.linear(y, width, width))
+    b.output(b.linear(x, width, vocabulary, bias=False))
+    return b.model()
+
+
 MODELS = {
     'encoder': encoder, 'encoder_17': lambda: encoder(10, 24, 2, 17), 'encoder_one': lambda: encoder(1, 3, 3, activation='relu'),
     'encoder_65': lambda: encoder(65, 65, 5, activation='gelu_tanh'), 'decoder': decoder, 'scaled_dot_product': scaled_dot_product,
@@ -466,5 +493,6 @@ MODELS = {
     'activations': activations, 'parts_sub': lambda: parts('Sub'), 'parts_mul': lambda: parts('Mul'), 'names': names,
     'tokens_alone': tokens_alone, 'clamped_output': clamped_output, 'joined_constant': joined_constant, 'channels': channels,
     'rows_of_biases': rows_of_biases, 'diagonals': diagonals, 'far_apart': far_apart, 'apart_joined': apart_joined, 'two_outputs': two_outputs, 'columns': columns, 'llama': llama, 'rotary_node': rotary,
+    'padded': padded, 'capped': capped,
 }
 IN_FLOATS = ('rows_of_biases', 'parts_mul')  # 8 bits do not hold their quotients and differences

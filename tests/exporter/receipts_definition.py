@@ -11,7 +11,7 @@ def words_of(numbers, kind):
     if kind == 'float32':
         words = struct.unpack(f'<{len(numbers)}I', struct.pack(f'<{len(numbers)}f', *numbers))
         return [0 if word == 0x80000000 else 0x7fc00000 if word & 0x7fffffff > 0x7f800000 else word for word in words]
-    data = struct.pack(f'<{len(numbers)}{ {"int8": "b", "int16": "h", "int32": "i"}[kind]}', *numbers)
+    data = struct.pack(f'<{len(numbers)}{ {"int8": "b", "uint8": "B", "int16": "h", "int32": "i"}[kind]}', *numbers)
     return [int.from_bytes(data[at:at + 4], 'little') for at in range(0, len(data), 4)]
 
 

@@ -11,14 +11,15 @@ from models import MODELS, encoder
 from receipts_definition import receipt_of
 
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
-# Several inputs; steps that write parts of an array; a decoder that computes outputs always; tokens as whole numbers; C; more steps than bits.
+# Bools; several inputs; steps that write parts of an array; a decoder that computes outputs always; tokens as whole numbers; C; more steps than bits.
 KINDS = (('cross', MODELS['cross'], {}), ('vision', MODELS['vision'], {'arithmetic': 'int8'}), ('two_outputs', MODELS['two_outputs'], {'decoder': True}),
-         ('decoder', MODELS['decoder'], {'decoder': True, 'surface': 'c'}), ('cross_in_c', MODELS['cross'], {'surface': 'c'}), ('long', lambda: encoder(layers=5), {}))
+         ('decoder', MODELS['decoder'], {'decoder': True, 'surface': 'c'}), ('cross_in_c', MODELS['cross'], {'surface': 'c'}), ('long', lambda: encoder(layers=5), {}), ('padded', MODELS['padded'], {}))
 
 
 def drawn(program):
     random = numpy.random.default_rng(7)
-    return [random.standard_normal(view.count).astype('<f4') if view.type == 'float32' else random.integers(0, 9, view.count).astype('<i4') for view in program.inputs]
+    return [random.standard_normal(view.count).astype('<f4') if view.type == 'float32' else
+            random.integers(0, 2 if view.type == 'uint8' else 9, view.count).astype('u1' if view.type == 'uint8' else '<i4') for view in program.inputs]
 
 
 def receipt_by_definition(program, inputs):

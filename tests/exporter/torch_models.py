@@ -226,6 +226,49 @@ class Text(nn.Module):
         return self.head((x + (scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width))[:, 0])
 
 
+class Padded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.head = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), nn.Linear(32, 3)
+
+    def forward(self, x, mask):
+        return self.head(self.layer(x, src_key_padding_mask=mask).mean(1))
+
+
+class MaskedBy(nn.Module):
+    """nn.MultiheadAttention with a mask of bools, and its weights."""
+
+    def __init__(self, argument):
+        super().__init__()
+        self.attention, self.argument = nn.MultiheadAttention(16, 2, batch_first=True), argument
+
+    def forward(self, x, mask):
+        return self.attention(x, x, x, **{self.argument: mask})
+
+
+MASKS = {
+    'filled': lambda scores, m: scores.masked_fill(m == 0, float('-inf')),
+    'kept': lambda scores, m: torch.where(m > 0, scores, torch.tensor(-1e9)),
+    'counted': lambda scores, m: torch.where(torch.arange(scores.shape[-1]) < m, scores, torch.tensor(-1e9)),
+    'added': lambda scores, m: scores + torch.where(m.bool(), torch.tensor(0.0), torch.tensor(-1e9)),
+    'old': lambda scores, m: scores * m - 1e4 * (1 - m),
+    'inverted': lambda scores, m: scores + (1.0 - m.float()).masked_fill((1.0 - m.float()).to(torch.bool), torch.finfo(torch.float32).min),
+    'capped': lambda scores, m: torch.tanh(scores / 30) * 30 + causal(scores.shape[-1]) + (1 - m.float()) * -1e9,
+}
+
+
+class ByHand(nn.Module):
+    def __init__(self, mask, width=32, heads=4):
+        super().__init__()
+        self.qkv, self.heads, self.mask = nn.Linear(width, 3 * width), heads, MASKS[mask]
+
+    def forward(self, x, m):
+        batch, tokens, width = x.shape
+        query, key, value = self.qkv(x).view(batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        scores = self.mask(query @ key.transpose(-2, -1) * (width // self.heads) ** -0.5, m)
+        return (scores.softmax(-1) @ value).transpose(1, 2).reshape(batch, tokens, width)
+
+
 class Activation(nn.Module):
     def __init__(self, activation):
         super().__init__()
@@ -315,6 +358,12 @@ def models():
     yield 'block_wide', Block(130, 1, True, F.relu), (random(1, 70, 130),)
     yield 'pooled', Pooled(), (random(1, 24, 11),)
     yield 'windows', Windows(), (random(4, 9, 24),)
+    padding, seen = torch.arange(10)[None] >= 7, (torch.arange(10) < 7).long()[None, None, None]
+    yield 'encoder_padded', Padded(), (random(1, 10, 32), padding)
+    yield 'attention_padded', MaskedBy('key_padding_mask'), (random(1, 10, 16), padding)
+    yield 'attention_masked', MaskedBy('attn_mask'), (random(1, 10, 16), torch.triu(torch.ones(10, 10), 2).bool())
+    for name in MASKS:
+        yield f'mask_{name}', ByHand(name), (random(1, 10, 32), torch.tensor(7) if name == 'counted' else seen.float() if name == 'old' else seen)
     for name, activation in (('relu', nn.ReLU()), ('gelu', nn.GELU()), ('silu', nn.SiLU()), ('tanh', nn.Tanh()), ('sigmoid', nn.Sigmoid()),
                              ('leaky', nn.LeakyReLU(0.2)), ('relu6', nn.ReLU6()), ('hardtanh', nn.Hardtanh()),
                              ('elu', nn.ELU(0.7)), ('hardswish', nn.Hardswish()), ('prelu', nn.PReLU())):

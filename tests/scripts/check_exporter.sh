@@ -112,10 +112,12 @@ if [ -n "${TORCH:-}" ]; then
 else
   try cortex-m0plus vision_float32
   try cortex-m4 sensor_float32
+  try cortex-m4 masks_spelled_cpp
   ${ALL:+try cortex-m0plus windowed_integers}
   # In C; and whether the sizes of work memory that are written there are enough on a board.
   try cortex-m0plus windowed_integers_in_c
   try cortex-m4 decoder_float32_in_c
+  try cortex-m0plus padded_integers_in_c
   try cortex-m0plus work_sizes
   # A real model, where there is one.
   models=${MODELS:-../shared/models}
@@ -182,7 +184,7 @@ else
   done
   for name in ${ALL:+cortex-m55 rv32imac}; do
     for model in grouped_float32 cross_float32 front_end_float32 decoder_float32 encoder_int8 encoder_int4 \
-      cross_float32_in_c encoder_int4_in_c qwen3_published_in_c work_sizes; do try "$name" $model; done
+      cross_float32_in_c encoder_int4_in_c qwen3_published_in_c masks_nodes_c work_sizes; do try "$name" $model; done
   done
 fi
 finish

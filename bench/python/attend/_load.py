@@ -94,7 +94,7 @@ def _described(parameter: Parameter) -> str:
 
 def _input(parameter: Parameter, source: Any, held: List[Any]) -> int:
     try:
-        array = Array(parameter.name, source, parameter.code, 1, MOST_AXES, held)
+        array = Array(parameter.name, source, '?B' if parameter.code == 'B' else parameter.code, 1, MOST_AXES, held)
         array.require_dense()
     except (TypeError, ValueError) as error:
         raise AttendError(str(error)) from error

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Tuple
 from ._compiled import C_FLAGS, FLAGS, compile_to, is_older, library_object, opened
 from ._shared import AttendError
 
-CODES = {'float32': ('f', 'float'), 'int32': ('i', 'int32_t'), 'int16': ('h', 'int16_t'), 'int8': ('b', 'int8_t')}
+CODES = {'float32': ('f', 'float'), 'int32': ('i', 'int32_t'), 'int16': ('h', 'int16_t'), 'int8': ('b', 'int8_t'), 'uint8': ('B', 'uint8_t')}
 SILENTLY = 'append_silently'
 
 
