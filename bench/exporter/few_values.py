@@ -85,7 +85,9 @@ class Masks:
 
     def _is_zero_beside(self, condition: FewValues, name: str) -> bool:
         """Whether an array is 0 where the condition does not hold, because it is the one that is compared with 0."""
-        is_own = [each.relation == '!=' and each.names == (self.before_casts(name), '') and not each.elements[1].any() for each in condition.conditions]
+        own = self.before_casts(name)
+        is_own = [each.relation == '!=' and each.names == (own, '') and not each.elements[1].any() and
+                  numpy.array_equal(each.elements[0], self.elements(own)) for each in condition.conditions]
         return is_own == [True] and bool(condition.table[(True,)].all()) and not condition.table[(False,)].any()
 
     def condition(self, relation: str, left: Any, right: Any, shape: Any = None) -> FewValues:
@@ -95,15 +97,19 @@ class Masks:
             each = self.before_casts(each) if isinstance(each, str) else each
             each = self.graph.constants[each] if isinstance(each, str) and each in self.graph.constants else each
             names.append(each if isinstance(each, str) else '')
-            elements.append(numpy.arange(numpy.prod(self.graph.shapes[each], dtype=int)).reshape(self.graph.shapes[each]) if isinstance(each, str) else each)
+            elements.append(self.elements(each) if isinstance(each, str) else each)
         made = Condition(relation, (names[0], names[1]), (elements[0], elements[1]))
         shape = numpy.broadcast_shapes(*(each.shape for each in elements)) if shape is None else shape
         return FewValues([made.changed(lambda each: numpy.broadcast_to(each, shape))], {(value,): numpy.full(shape, value) for value in (False, True)})
 
+    def elements(self, name: str) -> Any:
+        """The numbers of all elements."""
+        return numpy.arange(numpy.prod(self.graph.shapes[name], dtype=int)).reshape(self.graph.shapes[name])
+
     def before_casts(self, name: str) -> str:
-        """Whole numbers before they were made floats, or others."""
+        """Whole numbers before they were made floats, or wide ones."""
         node = self.graph.producers.get(name)
-        while node is not None and node.kind == 'Cast' and node.attributes.whole('to') != 9 and self.graph.kinds[node.inputs[0]] in 'iu':
+        while node is not None and node.kind == 'Cast' and node.attributes.whole('to') in (1, 6, 7, 11) and self.graph.kinds[node.inputs[0]] in 'iu':
             name, node = node.inputs[0], self.graph.producers.get(node.inputs[0])
         return name
 
