@@ -211,7 +211,7 @@ def logits(b):
     x = {**arrays(b), 'm': some(b, 1, 1, TOKENS, TOKENS).astype('float32')}
     x['m'][..., 1, :] = 1
     inverted = b('Sub', numpy.float32(1), b.input('m', 1, 1, TOKENS, TOKENS))
-    turned = b('Cast', b('Transpose', inverted, perm=[0, 1, 3, 2]), to=9)
+    turned = b('Transpose', b('Cast', inverted, to=9), perm=[0, 1, 3, 2])
     powers = b('Softmax', b('Where', b('Cast', b.normal(TOKENS, WIDTH) * 0 + 1, to=9), 'q', numpy.float32(0)), axis=-1)
     hidden = b('Softmax', b('Where', turned, numpy.float32(-numpy.inf), inverted), axis=-1)
     b.output(powers, hidden)
