@@ -5,12 +5,13 @@ of tokens. What is made of conditions element by element, or by moving elements,
 operators themselves compute. So bools, whole numbers and floats, negations and fillings are one thing here.
 """
 import itertools
+import math
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy
 
 from .graph import Graph, Node
-from .operators import OPERATORS
+from .operators import MOST_ELEMENTS, OPERATORS
 
 MOST_CONDITIONS = 4  # of one array: it has 2^n values
 RELATIONS = {'Equal': '==', 'Less': '<', 'LessOrEqual': '<=', 'Greater': '>', 'GreaterOrEqual': '>='}
@@ -153,7 +154,7 @@ def combined(inputs: Any, compute: Any, shape: Any) -> Optional[FewValues]:
             at = next((at for at, other in enumerate(conditions) if other.is_same(condition)), len(conditions))
             conditions += [condition] * (at == len(conditions))
             places[-1].append(at)
-    if len(conditions) > MOST_CONDITIONS:
+    if len(conditions) > MOST_CONDITIONS or math.prod(shape) << len(conditions) > MOST_ELEMENTS:
         return None
     table = {}
     with numpy.errstate(all='ignore'):

@@ -174,8 +174,9 @@ class ScoreSearch(Search):
             return False
         found.computed.append((name, sign * found.factor))
         if self._may_hide(name):
-            masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * MASKED))
-            found.see(masked.changed(lambda value: ~value), MASKED)
+            most = MASKED * max(1.0, 0.1 / found.factor)  # as hides() says
+            masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * most))
+            found.see(masked.changed(lambda value: ~value), most)
         return True
 
     def _may_hide(self, name: str) -> bool:

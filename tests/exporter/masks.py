@@ -221,6 +221,14 @@ def logits(b):
     return x, lambda x: (soft(x['q']), soft(numpy.where(x['m'].swapaxes(2, 3) == 0, -numpy.inf, 1 - x['m'])))
 
 
+@of(MODELS)
+def scaled_down(b):
+    """(scores + m) / 1000, of which -10000 is no mask."""
+    x = {**arrays(b), 'm': numpy.where(some(b, 1, 1, 1, TOKENS), 0, -10000).astype('float32')}
+    finish(b, b('Mul', b('Add', product(b), b.input('m', 1, 1, 1, TOKENS)), numpy.float32(1e-3)))
+    return x, lambda x: right(x, scale=WIDTH ** -0.5 / 1000, bias=x['m'] / 1000)
+
+
 # ONNX's own node
 
 def node(b, *more, outputs=1, **attributes):
