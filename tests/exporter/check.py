@@ -23,7 +23,7 @@ from attend.exporter.export import SURFACES, load
 from attend.exporter.gguf import _array as block_array
 from attend.exporter.self_test import digest
 from chunks import check_chunks
-from random_masks import Graph, check_random_masks
+from random_masks import check_random_masks, taken
 from published import as_gguf, q8, write_all
 from models import IN_FLOATS, MODELS, Builder, causal, other_statistics
 from node_attributes import check_node_attributes, check_windows
@@ -287,7 +287,7 @@ def check_masks(arguments):
         checks.ok(f'{what} is {"" if half else "not "}called causal', ('causal' in step.text(), step.multiply_adds()) == (half, 8 * 8 * 8 // (1 + half)), step.text())
     check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
     parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
-    parts['random'] = [(f'r{seed}', (graph := Graph(seed)).model(), graph.x) for seed in range(12)]
+    parts['random'] = taken(arguments.folder / 'mask.onnx', 12)
     for name, models in parts.items():
         model, samples = masks.joined(models, 25 if name == 'nodes' else 14)
         for surface in SURFACES:
