@@ -40,7 +40,9 @@ def _gather_nd(node: Any, opset: int, x: Any, indices: Any) -> Any:
 
 
 def _gather_elements(node: Any, opset: int, x: Any, indices: Any) -> Any:
-    return numpy.take_along_axis(x, numpy.where(indices < 0, indices + x.shape[node.attributes.whole('axis', 0)], indices), node.attributes.whole('axis', 0))
+    axis = range(x.ndim)[node.attributes.whole('axis', 0)]
+    x = x[tuple(slice(None) if i == axis else slice(size) for i, size in enumerate(indices.shape))]
+    return numpy.take_along_axis(x, indices % x.shape[axis], axis)
 
 
 def _scatter_nd(node: Any, opset: int, x: Any, indices: Any, updates: Any) -> Any:
@@ -56,7 +58,7 @@ def _dequantise(node: Any, opset: int, x: Any, *others: Any) -> Any:
     if opset >= 21:
         node.attributes.choice('block_size', 0)
         node.attributes.choice('output_dtype', 0)
-    along = lambda each: each if each.size == 1 else each.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
+    along = lambda each: each if each.size == 1 else each.reshape([-1 if i == range(x.ndim)[axis] else 1 for i in range(x.ndim)])
     scale, zero = [along(each.astype(numpy.float64)) for each in (*others, numpy.zeros(1)) if each is not None][:2]
     return (x - zero) * scale
 
@@ -83,6 +85,12 @@ def _bit_shift(node: Any, opset: int, a: Any, b: Any) -> Any:
     return a << b if node.attributes.choice('direction', 'LEFT', 'RIGHT') == 'LEFT' else a >> b
 
 
+def _arg_min(node: Any, opset: int, x: Any) -> Any:
+    if opset >= 12:
+        node.attributes.choice('select_last_index', 0)
+    return numpy.argmin(x, node.attributes.whole('axis', 0), keepdims=node.attributes.flag('keepdims', 1))
+
+
 # Of operators that reduce along axes: the function, and the version in which axes became an input.
 REDUCTIONS: Dict[str, Tuple[Computes, int]] = {
     'ReduceMin': (numpy.min, 18), 'ReduceProd': (numpy.prod, 18), 'ReduceL1': (lambda x, **axes: abs(x).sum(**axes), 18),
@@ -105,7 +113,7 @@ OTHERS: Dict[str, Tuple[Tuple[int, int], int, Computes]] = {
     'BitShift': ((2, 2), 11, _bit_shift), 'GatherND': ((2, 2), 11, _gather_nd), 'GatherElements': ((2, 2), 11, _gather_elements),
     'ScatterND': ((3, 3), 11, _scatter_nd), 'DequantizeLinear': ((2, 3), 10, _dequantise),
     'OneHot': ((3, 3), 9, _one_hot), 'EyeLike': ((1, 1), 9, _eye_like), 'LogSoftmax': ((1, 1), 1, _log_softmax),
-    'ArgMin': ((1, 1), 1, lambda node, opset, x: numpy.argmin(x, node.attributes.whole('axis', 0), keepdims=node.attributes.flag('keepdims', 1))),
+    'ArgMin': ((1, 1), 1, _arg_min),
     'Elu': ((1, 1), 6, lambda node, opset, x: numpy.where(x < 0, node.attributes.number('alpha', 1.0) * numpy.expm1(x), x)),
     'HardSigmoid': ((1, 1), 6, lambda node, opset, x: numpy.clip(x * node.attributes.number('alpha', 0.2) + node.attributes.number('beta', 0.5), 0, 1)),
     'ThresholdedRelu': ((1, 1), 10, lambda node, opset, x: numpy.where(x > node.attributes.number('alpha', 1.0), x, 0.0)),
