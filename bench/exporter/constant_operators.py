@@ -40,7 +40,9 @@ def _gather_nd(node: Any, opset: int, x: Any, indices: Any) -> Any:
 
 
 def _gather_elements(node: Any, opset: int, x: Any, indices: Any) -> Any:
-    return numpy.take_along_axis(x, numpy.where(indices < 0, indices + x.shape[node.attributes.whole('axis', 0)], indices), node.attributes.whole('axis', 0))
+    axis = range(x.ndim)[node.attributes.whole('axis', 0)]
+    x = x[tuple(slice(None) if i == axis else slice(size) for i, size in enumerate(indices.shape))]
+    return numpy.take_along_axis(x, indices % x.shape[axis], axis)
 
 
 def _scatter_nd(node: Any, opset: int, x: Any, indices: Any, updates: Any) -> Any:
@@ -55,7 +57,7 @@ def _dequantise(node: Any, opset: int, x: Any, scale: Any, zero: Any = None) -> 
     axis, block = (node.attributes.whole('axis', 1) if opset >= 13 else 1), node.attributes.whole('block_size', 0) if opset >= 21 else 0
     if opset >= 23:
         node.attributes.choice('output_dtype', 0, 1)
-    spread = lambda each: numpy.repeat(each, block, axis) if block else each if each.size == 1 else each.reshape([-1] + [1] * (x.ndim - 1 - axis % x.ndim))
+    spread = lambda each: numpy.repeat(each, block, axis) if block else each if each.size == 1 else each.reshape([-1] + [1] * (x.ndim - 1 - range(x.ndim)[axis]))
     return (x.astype(float) - (0.0 if zero is None else spread(zero).astype(float))) * spread(scale)
 
 
@@ -72,6 +74,12 @@ def _eye_like(node: Any, opset: int, x: Any) -> Any:
 
 def _bit_shift(node: Any, opset: int, a: Any, b: Any) -> Any:
     return a << b if node.attributes.choice('direction', 'LEFT', 'RIGHT') == 'LEFT' else a >> b
+
+
+def _arg_min(node: Any, opset: int, x: Any) -> Any:
+    if opset >= 12:
+        node.attributes.choice('select_last_index', 0)
+    return numpy.argmin(x, node.attributes.whole('axis', 0), keepdims=node.attributes.flag('keepdims', 1))
 
 
 # Of operators that reduce along axes: the function, and the version in which axes became an input.
@@ -94,7 +102,6 @@ OTHERS: Dict[str, Tuple[Tuple[int, int], int, Computes]] = {
     'Mod': ((2, 2), 10, _mod), 'CumSum': ((2, 2), 11, _cum_sum), 'IsInf': ((1, 1), 10, _is_inf), 'Einsum': ((1, 1 << 30), 12, _einsum),
     'BitShift': ((2, 2), 11, _bit_shift), 'GatherND': ((2, 2), 11, _gather_nd), 'GatherElements': ((2, 2), 11, _gather_elements),
     'ScatterND': ((3, 3), 11, _scatter_nd), 'DequantizeLinear': ((2, 3), 10, _dequantise),
-    'OneHot': ((3, 3), 9, _one_hot), 'EyeLike': ((1, 1), 9, _eye_like),
-    'ArgMin': ((1, 1), 1, lambda node, opset, x: numpy.argmin(x, node.attributes.whole('axis', 0), keepdims=node.attributes.flag('keepdims', 1))),
+    'OneHot': ((3, 3), 9, _one_hot), 'EyeLike': ((1, 1), 9, _eye_like), 'ArgMin': ((1, 1), 1, _arg_min),
     'ThresholdedRelu': ((1, 1), 10, lambda node, opset, x: numpy.where(x > node.attributes.number('alpha', 1.0), x, 0.0)),
 }

@@ -5,12 +5,13 @@ of tokens. What is made of conditions element by element, or by moving elements,
 operators themselves compute. So bools, whole numbers and floats, negations and fillings are one thing here.
 """
 import itertools
+import math
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy
 
 from .graph import Graph, Node
-from .operators import OPERATORS
+from .operators import MOST_ELEMENTS, OPERATORS
 
 MOST_CONDITIONS = 4  # of one array: it has 2^n values
 RELATIONS = {'Equal': '==', 'Less': '<', 'LessOrEqual': '<=', 'Greater': '>', 'GreaterOrEqual': '>='}
@@ -89,7 +90,9 @@ class Masks:
 
     def _is_zero_beside(self, condition: FewValues, name: str) -> bool:
         """Whether an array is 0 where the condition does not hold, because it is the one that is compared with 0."""
-        is_own = [each.relation == '!=' and each.names == (self.before_casts(name), '') and not each.elements[1].any() for each in condition.conditions]
+        own = self.before_casts(name)
+        is_own = [each.relation == '!=' and each.names == (own, '') and not each.elements[1].any() and
+                  numpy.array_equal(each.elements[0], self.elements(own)) for each in condition.conditions]
         return is_own == [True] and bool(condition.table[(True,)].all()) and not condition.table[(False,)].any()
 
     def condition(self, relation: str, left: Any, right: Any, shape: Any = None, axes: Any = None) -> FewValues:
@@ -99,15 +102,19 @@ class Masks:
             each = self.before_casts(each) if isinstance(each, str) else each
             each = self.graph.constants[each] if isinstance(each, str) and each in self.graph.constants else each
             names.append(each if isinstance(each, str) else '')
-            elements.append(numpy.arange(numpy.prod(self.graph.shapes[each], dtype=int)).reshape(axes or self.graph.shapes[each]) if isinstance(each, str) else each)
+            elements.append(self.elements(each).reshape(axes or self.graph.shapes[each]) if isinstance(each, str) else each)
         made = Condition(relation, (names[0], names[1]), (elements[0], elements[1]))
         shape = numpy.broadcast_shapes(*(each.shape for each in elements)) if shape is None else shape
         return FewValues([made.changed(lambda each: numpy.broadcast_to(each, shape))], {(value,): numpy.full(shape, value) for value in (False, True)})
 
+    def elements(self, name: str) -> Any:
+        """The numbers of all elements."""
+        return numpy.arange(numpy.prod(self.graph.shapes[name], dtype=int)).reshape(self.graph.shapes[name])
+
     def before_casts(self, name: str) -> str:
-        """Whole numbers before they were made floats, or others."""
+        """Whole numbers before they were made floats, or wide ones."""
         node = self.graph.producers.get(name)
-        while node is not None and node.kind == 'Cast' and node.attributes.whole('to') != 9 and self.graph.kinds[node.inputs[0]] in 'iu':
+        while node is not None and node.kind == 'Cast' and node.attributes.whole('to') in (1, 6, 7, 11) and self.graph.kinds[node.inputs[0]] in 'iu':
             name, node = node.inputs[0], self.graph.producers.get(node.inputs[0])
         return name
 
@@ -150,7 +157,7 @@ def combined(inputs: Any, compute: Any, shape: Any) -> Optional[FewValues]:
             at = next((at for at, other in enumerate(conditions) if other.is_same(condition)), len(conditions))
             conditions += [condition] * (at == len(conditions))
             places[-1].append(at)
-    if len(conditions) > MOST_CONDITIONS:
+    if len(conditions) > MOST_CONDITIONS or math.prod(shape) << len(conditions) > MOST_ELEMENTS:
         return None
     table = {}
     with numpy.errstate(all='ignore'):

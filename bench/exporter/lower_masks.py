@@ -58,11 +58,11 @@ class LowerMasks:
 
     def _match_choice(self: Any, match: Match) -> View:
         """An array of floats that has one of two values, constant or computed."""
-        node, shape, values = match.node, self.graph.shapes[match.node.outputs[0]], []
-        operands = Operands(self, node, lambda array: array)
+        shape, values = self.graph.shapes[match.node.outputs[0]], []
+        operands = Operands(self, match.node, lambda array: array)
         terms = operands.terms([match.settings['condition']])
         for each in match.settings['values']:
-            each = self._operand(each) if isinstance(each, str) else self._finite(str(node), each)
+            each = (self.views[each] if each in self.views else self.graph.constants[each]) if isinstance(each, str) else each
             values.append(self._moved(each, lambda array: numpy.broadcast_to(array, shape)) if isinstance(each, View) else compact(each).astype(numpy.float32))
         return self._add(Choose(self.place, operands.found, terms, self._new(shape), values))
 

@@ -196,24 +196,10 @@ class ScoreSearch(Search):
         if self.graph.kinds[name] != 'f' or self.graph.shapes[name][-1:] != found.shape[-1:]:
             return False
         found.computed.append((name, sign * found.factor))
-        if self._may_hide(name):
-            masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * MASKED))
-            found.see(masked.changed(lambda value: ~value), MASKED)
+        most = MASKED * max(1.0, 0.1 / found.factor)  # as hides() says
+        masked = self.masks.condition('<=' if sign > 0 else '>=', name, numpy.array(sign * most))
+        found.see(masked.changed(lambda value: ~value), most)
         return True
-
-    def _may_hide(self, name: str) -> bool:
-        """Whether a computed bias may mask keys: it is an input, or made of one by large constants."""
-        open_, seen = [name], set()
-        while open_:
-            name = open_.pop()
-            node, constant = self.graph.producers.get(name), self.graph.constants.get(name)
-            if name in self.graph.inputs or constant is not None and constant.dtype.kind == 'f' and (numpy.abs(constant) >= 1000).any():
-                return True
-            if node is not None and name not in seen and node.kind in ('Add', 'Sub', 'Mul', 'Where', 'Neg', 'Min', 'Max', 'Reshape', 'Unsqueeze', 'Squeeze',
-                                                                      'Transpose', 'Expand', 'Slice', 'Gather', 'Identity'):
-                open_ += [each for each in node.inputs if each]
-            seen.add(name)
-        return False
 
     def key_of(self, name: str) -> Tuple[str, float, Any]:
         """The keys, their factor, and the axes in which a Transpose beneath the factor has put them."""

@@ -238,6 +238,30 @@ def pooled(b):
     return x, lambda x: numpy.where(x['m'], x['q'], 0.0).sum(2, keepdims=True) / x['m'].sum()
 
 
+@of(MODELS)
+def logits(b):
+    """Numbers that a mask hides before a softmax that is no attention's; the same mask turned is another one."""
+    x = {**arrays(b), 'm': some(b, 1, 1, TOKENS, TOKENS).astype('float32')}
+    x['m'][..., 1, :] = 1
+    inverted = b('Sub', numpy.float32(1), b.input('m', 1, 1, TOKENS, TOKENS))
+    turned = b('Transpose', b('Cast', inverted, to=9), perm=[0, 1, 3, 2])
+    powers = b('Softmax', b('Where', b('Cast', b.normal(TOKENS, WIDTH) * 0 + 1, to=9), 'q', numpy.float32(0)), axis=-1)
+    hidden = b('Softmax', b('Where', turned, numpy.float32(-numpy.inf), inverted), axis=-1)
+    b.output(powers, hidden)
+    def soft(y):
+        powers = numpy.exp(y - y.max(-1, keepdims=True))
+        return powers / powers.sum(-1, keepdims=True)
+    return x, lambda x: (soft(x['q']), soft(numpy.where(x['m'].swapaxes(2, 3) == 0, -numpy.inf, 1 - x['m'])))
+
+
+@of(MODELS)
+def scaled_down(b):
+    """(scores + m) / 1000, of which -10000 is no mask."""
+    x = {**arrays(b), 'm': numpy.where(some(b, 1, 1, 1, TOKENS), 0, -10000).astype('float32')}
+    finish(b, b('Mul', b('Add', product(b), b.input('m', 1, 1, 1, TOKENS)), numpy.float32(1e-3)))
+    return x, lambda x: right(x, scale=WIDTH ** -0.5 / 1000, bias=x['m'] / 1000)
+
+
 # ONNX's own node
 
 def node(b, *more, outputs=1, **attributes):

@@ -189,6 +189,57 @@ def plain(function):
     return lambda *x: function(*x)
 
 
+def mod(a, b, fmod=0):
+    if fmod not in (0, 1):
+        raise ValueError
+    return a - b * (numpy.trunc(a / b) if fmod else numpy.floor(a / b))
+
+
+def cumulated(x, axis, exclusive=0, reverse=0):
+    if not {exclusive, reverse} <= {0, 1}:
+        raise ValueError
+    y = numpy.zeros_like(x)
+    for i, j in itertools.product(range(x.shape[0]), range(x.shape[1])):
+        y[i, j] = x[i, j + exclusive:].sum() if reverse else x[i, :j + 1 - exclusive].sum()
+    return y
+
+
+def outer(a, b, equation=None):
+    if equation != 'i,j->ij':
+        raise ValueError
+    return a[:, None] * b
+
+
+def dequantised(x, scale, zero, axis=1):
+    other = (1, 0)[axis]
+    return (x - numpy.expand_dims(zero, other)) * numpy.expand_dims(scale, other) if x.shape[axis] == len(scale) else 1 / 0
+
+
+def picked(x, at, axis=0):
+    y = numpy.zeros(at.shape)
+    for place in itertools.product(*map(range, at.shape)):
+        y[place] = x[tuple(at[place] if i == (0, 1)[axis] else p for i, p in enumerate(place))]
+    return y
+
+
+def scattered(x, at, updates, reduction='none'):
+    if reduction != 'none':
+        raise ValueError
+    for place, row in zip(at, updates):
+        x[place[0]] = row
+    return x
+
+
+def one_hot(at, depth, values, axis=-1):
+    y = numpy.full((depth[0], len(at)), values[0])
+    y[at, numpy.arange(len(at))] = values[1]
+    return {0: y, 1: y.T, -1: y.T, -2: y}[axis]
+
+
+def only(value, expected, result):
+    return result if value == expected else 1 / 0
+
+
 class Form:
     """A node that its operator allows. free: how many of the inputs are the model's; the others are constants. all: every attribute that the
     operator has in this version, as a value of its type."""
@@ -314,6 +365,24 @@ def forms(random):
         yield Form(kind, 13, [x], plain(function))
     yield Form('GlobalAveragePool', 13, [picture], plain(lambda x: x.mean((2, 3), keepdims=True)))
     yield Form('Pow', 13, [x, numpy.float32(2)], plain(numpy.power))
+    # Constants
+    for kind, right in (('ReduceProd', lambda x, **a: x.prod(**a)), ('ReduceL1', lambda x, **a: abs(x).sum(**a)), ('ReduceSumSquare', lambda x, **a: (x**2).sum(**a)),
+                        ('ReduceLogSumExp', lambda x, **a: numpy.log(numpy.exp(x).sum(**a)))):
+        yield Form(kind, 13, [x], lambda *given, right=right, **attributes: reduce_by(right, *given, **attributes), {'axes': [1], 'keepdims': 1}, 0)
+    yield Form('Mod', 13, [whole(7, -7, 5), whole(3, 3, -3)], mod, {}, 0, {'fmod': 0})
+    yield Form('CumSum', 14, [x[0], whole(1)[0]], cumulated, {}, 0, {'exclusive': 0, 'reverse': 0})
+    yield Form('Einsum', 12, [normal(3), normal(4)], outer, {'equation': 'i,j->ij'}, 0)
+    yield Form('DequantizeLinear', 13, [random.integers(-9, 9, (4, 3)).astype('int8'), abs(normal(3)), random.integers(-9, 9, 3).astype('int8')], dequantised, {}, 0, {'axis': 1})
+    yield Form('GatherElements', 13, [x[0], random.integers(0, 4, (2, 5))], picked, {}, 0, {'axis': 0})
+    yield Form('GatherND', 12, [x[0], random.integers(0, 4, (3, 2))], lambda x, at, batch_dims=0: only(batch_dims, 0, x[at[:, 0], at[:, 1]]), {}, 0, {'batch_dims': 0})
+    yield Form('ScatterND', 16, [x[0], whole([2], [0]), normal(2, 6)], scattered, {}, 0, {'reduction': 'none'})
+    yield Form('OneHot', 11, [whole(2, 0, 1), whole(4), numpy.float32([0.5, 2])], one_hot, {}, 0, {'axis': -1})
+    yield Form('EyeLike', 9, [normal(3, 4)], lambda x, k=0, dtype=1: (numpy.arange(4) == numpy.arange(3)[:, None] + k) * 1.0, {}, 0, {'k': 0, 'dtype': 1})
+    yield Form('ArgMin', 13, [x], lambda x, axis=0, **others: arg_max(-x, axis, **others), {}, 0, {'axis': 0, 'keepdims': 1, 'select_last_index': 0})
+    yield Form('ThresholdedRelu', 10, [x], lambda x, alpha=1.0: numpy.where(x > alpha, x, 0), {}, 0, {'alpha': 1.0})
+    yield Form('BitShift', 11, [numpy.uint8([1, 9]), numpy.uint8([1, 2])], lambda a, b, direction=None: {'LEFT': a * 2 ** b, 'RIGHT': a // 2 ** b}[direction], {'direction': 'LEFT'}, 0)
+    for kind, function in (('Sin', numpy.sin), ('Cos', numpy.cos), ('Floor', numpy.floor), ('Ceil', numpy.ceil), ('Sign', numpy.sign), ('Atan', numpy.arctan)):
+        yield Form(kind, 13, [x], plain(function), free=0)
     yield Form('Where', 13, [mask, normal(6, 6), normal(6, 6)], plain(numpy.where), free=0)
 
 

@@ -184,6 +184,20 @@ class Graph:
         return b.model()
 
 
+def taken(path, count):
+    """So many that are not refused: names, models and samples."""
+    found, seed = [], 0
+    while len(found) < count:
+        graph, seed = Graph(seed), seed + 1
+        model = graph.model()
+        try:
+            computed(path, model, graph.x)
+            found.append((f'r{seed}', model, graph.x))
+        except ExportError:
+            pass
+    return found
+
+
 def check_random_masks(checks, folder, count=300, seed=300):
     right, hidden, refused, wrong = 0, 0, collections.Counter(), []
     for i in range(count):
