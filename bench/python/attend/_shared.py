@@ -27,7 +27,7 @@ def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKE
     try:
         value = operator.index(number)
     except TypeError:
-        raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a whole number, such as {name}={least}') from None
+        raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a whole number, such as {name}={max(least, 0)}') from None
     if not least <= value <= most:
         raise ValueError(f'{name} is {value}; expected {least} to {most}')
     return value
