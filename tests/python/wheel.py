@@ -57,7 +57,7 @@ def without_numpy():
     check(attend.attention(plain, plain, plain).tobytes() == attend.attention(*[memoryview(bytes(plain)).cast('f', (3, 4))] * 3).tobytes(),
           'arrays of ctypes')
     refused('a list', 'pass numpy.asarray(value)', query, key, [1.0], error=TypeError)
-    refused('no value', 'value is a NoneType', query, key, error=TypeError)
+    refused('no value', 'value is missing', query, key, error=TypeError)
     state = attend.State(query)
     tokens = lambda array, first, end: memoryview(b''.join(
         array.tobytes()[4 * (h * 5 + first) * array.shape[2]:4 * (h * 5 + end) * array.shape[2]] for h in range(2))).cast(
@@ -75,6 +75,12 @@ def without_numpy():
     module, rows = attend.nn.MultiheadAttention(*parts, heads=2, rotary=attend.Rotary(2, 'halves')), buffer(3, 4)
     by_layer = attend.Layer(*(part.weights for part in parts), heads=2, rotary=attend.Rotary(2, 'halves'))
     check(module(rows, causal=True).tobytes() == by_layer.self_attention(rows, causal=True).tobytes(), 'attend.nn over memoryviews')
+    sys.modules['numpy'] = None  # is not there
+    try:
+        attend.export('model.onnx', 'model')
+        check(False, 'an export without numpy')
+    except ImportError as error:
+        check('attend export: it takes numpy (Debian: apt-get install python3-numpy)' == str(error), f'an export without numpy: {error}')
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 
 

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional
 
 from . import _c
 from ._arrays import Array, Memory, release
-from ._shared import AttendError, new, require, shared, truth, whole, word
+from ._shared import AttendError, knows_its_options, new, require, shared, truth, whole, word
 
 FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8,
            'int4': _c.ATTEND_INT4}
@@ -30,20 +30,22 @@ class Cache:
     one of the format, where append refuses them otherwise. Several threads may read a cache at a time, as long as none appends or truncates.
     """
 
+    @knows_its_options
     def __init__(self, kv_heads: int, head_dim: int, max_tokens: int, *, value_dim: Optional[int] = None,
                  key_format: str = 'float32', value_format: str = 'float32', window_keys: int = 0, sink_tokens: int = 0,
                  integers: bool = False, saturate: bool = False):
         shape = new(_c.attend_cache_shape, shared.attend_cache_shape_init)
-        shape.kv_heads, shape.head_dim = whole('kv_heads', kv_heads), whole('head_dim', head_dim)
-        shape.value_dim = shape.head_dim if value_dim is None else whole('value_dim', value_dim)
-        shape.max_tokens = whole('max_tokens', max_tokens)
+        widest = _c.ATTEND_INTEGER_MAX_HEAD_DIM if integers else _c.ATTEND_MAX_WIDTH
+        shape.kv_heads, shape.head_dim = whole('kv_heads', kv_heads, 1, _c.ATTEND_MAX_WIDTH), whole('head_dim', head_dim, 1, widest)
+        shape.value_dim = shape.head_dim if value_dim is None else whole('value_dim', value_dim, 1, _c.ATTEND_MAX_WIDTH)
+        shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
+        shape.max_tokens = whole('max_tokens', max_tokens, 0 if window_keys else 1)
         shape.key_format, shape.value_format = word('key_format', key_format, FORMATS), word('value_format', value_format, FORMATS)
         if truth('saturate', saturate):
             if not any(_has_end(format) for format in (key_format, value_format)):
                 raise AttendError('saturate: leave it out, or give a format in which numbers can be too large: float16 or int4')
             shape.key_format += _c.ATTEND_SATURATED * _has_end(key_format)
             shape.value_format += _c.ATTEND_SATURATED * _has_end(value_format)
-        shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
         for name, format, width in (('head_dim', key_format, shape.head_dim), ('value_dim', value_format, shape.value_dim)):
             if format == 'int4' and width % 32:
                 raise AttendError(f'{name} is {width}; expected a multiple of 32, because int4 has a scale for each 32 numbers')
@@ -110,4 +112,4 @@ class Cache:
 
     def truncate(self, tokens: int) -> None:
         """Keeps the first tokens; 0 empties the cache."""
-        require(shared.attend_cache_truncate(self.address, whole('tokens', tokens)))
+        require(shared.attend_cache_truncate(self.address, whole('tokens', tokens, 0, len(self))))

@@ -50,6 +50,8 @@ class Problem:
 
     def set_keys(self, key: Any, value: Any, pages: Any, origin: int, key_scales: Any, value_scales: Any) -> int:
         """Columns of masks."""
+        if value is None:
+            raise TypeError('value is missing: expected attention(query, key, value), or attention(query, cache) of an attend.Cache')
         c, q = self.c, self.query
         least = q.given_axes if pages is None else 4
         codes = 'b' if self.integers else 'feEb'
