@@ -45,8 +45,9 @@ size_t cache_bytes(const attend_cache& cache) {
                                          core::cache_value_floats(heads, cache.value_dim, tokens));
   }
   const size_t scales = sizeof(float) * core::format_cache_rows(heads, tokens);
-  return head_bytes + core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens) +
-         core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
+  const size_t keys = core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens);
+  if (has_values_in_keys(cache)) return head_bytes + keys + (cache.key_format == ATTEND_INT8 ? scales : 0);
+  return head_bytes + keys + core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
          (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
 }
 
@@ -61,6 +62,8 @@ bool is_possible(const attend_cache& cache) {
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
          ((is_stored_format(cache.key_format) && is_stored_format(cache.value_format) &&
            is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
+          (has_values_in_keys(cache) && within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && cache.ring_panels == 0 &&
+           cache.value_dim <= cache.head_dim) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
          within(cache.saturates, 0, 3) && within(cache.ring_panels, 0, panel_limit) &&
          within(cache.sink_panels, 0, panel_limit) && within(cache.tokens, 0, cache.max_tokens) &&
@@ -75,13 +78,18 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   check.within(shape->max_tokens, shape->window_keys > 0 ? 0 : 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
-  const int key_format = format_alone(shape->key_format), value_format = format_alone(shape->value_format);
+  const int key_format = format_alone(shape->key_format);
+  const bool in_keys = shape->value_format == ATTEND_IN_KEYS;
+  const int value_format = in_keys ? int(ATTEND_IN_KEYS) : format_alone(shape->value_format);
   const auto check_format = [&](int given, int alone, attend_argument argument) {
     check.require(is_stored_format(alone), ATTEND_UNKNOWN, argument);
     check.require(!saturates(given) || core::has_end(format(alone)), ATTEND_NO_EFFECT, argument);
   };
   check_format(shape->key_format, key_format, ATTEND_ARG_KEY_FORMAT);
-  check_format(shape->value_format, value_format, ATTEND_ARG_VALUE_FORMAT);
+  if (!in_keys) check_format(shape->value_format, value_format, ATTEND_ARG_VALUE_FORMAT);
+  check.require(!in_keys || key_format != ATTEND_INT4, ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
+  check.require(!in_keys || shape->value_dim <= shape->head_dim, ATTEND_MISMATCH, ATTEND_ARG_VALUE_DIM);
+  check.require(!in_keys || shape->window_keys == 0, ATTEND_CONFLICT, ATTEND_ARG_WINDOW_KEYS);
   check.require(is_whole(shape->head_dim, key_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
   check.require(is_whole(shape->value_dim, value_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
@@ -141,8 +149,11 @@ attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend
   check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
   if (check.failed() || tokens == 0) return check.status();
   const auto keys = check_appended<Number>(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
+  const bool in_keys = has_values_in_keys(*cache);
+  check.require(!in_keys || value == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_VALUE);
   const auto values =
-      check_appended<Number>(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
+      in_keys ? keys
+              : check_appended<Number>(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
   if (!check.failed()) check.require(append(*cache, int(tokens), keys, values), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
   return check.status();
 }
@@ -217,23 +228,26 @@ core::Cache cache_memory(const attend_cache& cache) {
           cache.max_tokens};
 }
 
+// Keys that begin with their values are stored as values, beside keys of 0 numbers.
 core::FormatCache format_memory(const attend_cache& cache) {
-  const core::Format key = format(cache.key_format), value = format(cache.value_format);
+  const bool in_keys = has_values_in_keys(cache);
+  const core::Format key = format(cache.key_format), value = in_keys ? key : format(cache.value_format);
   const int tokens = capacity(cache), heads = cache.kv_heads;
+  const int key_dim = in_keys ? 0 : cache.head_dim, value_dim = in_keys ? cache.head_dim : cache.value_dim;
   char* keys = static_cast<char*>(memory_of(cache));
-  char* values = keys + core::format_cache_key_bytes(key, heads, cache.head_dim, tokens);
+  char* values = keys + core::format_cache_key_bytes(key, heads, key_dim, tokens);
   float* scales =
-      static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
-  float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_rows(heads, tokens) : 0);
+      static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, value_dim, tokens)));
+  float* value_scales = scales + (key == core::Format::int8 && !in_keys ? core::format_cache_rows(heads, tokens) : 0);
   core::FormatCache made;
   made.keys = keys, made.values = values;
   made.key_scales = key == core::Format::int8 ? scales : nullptr;
   made.value_scales = value == core::Format::int8 ? value_scales : nullptr;
   made.key_format = key, made.value_format = value;
-  made.kv_heads = heads, made.head_dim = cache.head_dim, made.value_dim = cache.value_dim;
+  made.kv_heads = heads, made.head_dim = key_dim, made.value_dim = value_dim;
   made.capacity = tokens;
   made.paging = paging_of(cache);
-  made.saturates_keys = (cache.saturates & 1) != 0, made.saturates_values = (cache.saturates & 2) != 0;
+  made.saturates_keys = (cache.saturates & 1) != 0, made.saturates_values = (cache.saturates & (in_keys ? 1 : 2)) != 0;
   return made;
 }
 

@@ -108,6 +108,9 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
 // The key_format of a cache of integers, which depends on how they lie.
 enum IntegerLayout : int32_t { integer_rows = 16, integer_quads = 17 };
 constexpr bool has_integers(const attend_cache& cache) { return cache.key_format >= integer_rows; }
+// Whether keys lie in rows, which begin with their values; otherwise they are panels.
+constexpr bool has_values_in_keys(const attend_cache& cache) { return cache.value_format == ATTEND_IN_KEYS; }
+constexpr bool has_panels(const attend_cache* cache) { return cache != nullptr && !has_values_in_keys(*cache); }
 // Keys of its panels.
 constexpr int panel_keys_of(const attend_cache& cache) { return has_integers(cache) ? integer_chunk : panel_keys; }
 // The numbers of a key, where a cache of integers keeps them.

@@ -138,6 +138,28 @@ def keys_elsewhere(numpy, draw):
     same('a cache of halves', attend.attention(query, half, causal=True),
          attend.attention(query, key.astype(numpy.float16), value.astype(numpy.float16), causal=True, offset=37))
 
+    for format in ('float32', 'float16', 'bfloat16', 'int8'):  # values that are in their keys: the bits of whole keys for values
+        latents, whole = attend.Cache(2, 16, 64, value_dim=7, key_format=format, value_format='in_keys'), attend.Cache(2, 16, 64, key_format=format, value_format=format)
+        for tokens in (key[:, :1], key[:, 1:30], key[:, 30:]):
+            latents.append(tokens)
+            whole.append(tokens, tokens)
+        same(f'values in keys of {format}', attend.attention(query, latents, causal=True), attend.attention(query, whole, causal=True)[..., :7].copy())
+        check(latents.nbytes < 0.55 * whole.nbytes, f'values in keys of {format}: in memory once')
+    weights = [attend.Weights(numpy.eye(16, 8, dtype=numpy.float32))] * 3 + [attend.Weights(numpy.eye(8, 16, dtype=numpy.float32))]
+    layer, latents = attend.Layer(*weights, heads=2), attend.Cache(2, 8, 9, value_format='in_keys')
+    for what, text, call in (('values beside', 'leave it out', lambda: latents.append(key[..., :8], key[..., :8])),
+                             ('a missing value', 'it is missing', lambda: attend.Cache(2, 16, 64).append(key)),
+                             ('a ring', 'window_keys', lambda: attend.Cache(2, 8, 9, value_format='in_keys', window_keys=5)),
+                             ('4 bits', 'key_format', lambda: attend.Cache(2, 64, 9, key_format='int4', value_format='in_keys')),
+                             ('integers', 'value_format', lambda: attend.Cache(2, 8, 9, value_format='in_keys', integers=True)),
+                             ('wider values', 'value_dim is 9; expected 1 to 8', lambda: attend.Cache(2, 8, 9, value_dim=9, value_format='in_keys')),
+                             ('a layer', 'a layer makes values', lambda: layer.self_attention(draw(1, 8), latents))):
+        try:
+            call()
+            check(False, f'{what} with values in keys: taken')
+        except (attend.AttendError, ValueError) as refusal:
+            check(text in str(refusal), f'{what} with values in keys: {refusal}')
+
     wide, long = draw(4, 3, 64), draw(2, 40, 64)
     four_bits, floats = attend.Cache(2, 64, 64, key_format='int4', value_format='int4'), attend.Cache(2, 64, 64)
     four_bits.append(long, long)

@@ -142,7 +142,9 @@ class Layer:
 
     def _with(self, cache: Optional[Cache], team: Any = None) -> Any:
         layer = _c.attend_layer.from_buffer_copy(self.c)
-        layer.cache = made('cache', cache, Cache).address if cache is not None else None
+        if cache is not None:
+            made('cache', cache, Cache).require_own_values()
+            layer.cache = cache.address
         layer.team = ctypes.addressof(team) if team else None
         return layer
 
