@@ -17,6 +17,7 @@ export class Cache extends Owned {
     const [keyFormat, valueFormat] = words.map((word, i) => named('format', i ? { ...formats, inKeys: C.ATTEND_IN_KEYS } : formats, word)
       + (saturate && hasEnd(word) ? C.ATTEND_SATURATED : 0));
     const inKeys = valueFormat === C.ATTEND_IN_KEYS, windowKeys = whole('windowKeys', options.windowKeys ?? 0), sinkTokens = whole('sinkTokens', options.sinkTokens ?? 0);
+    if (inKeys && words[0] === 'int4') refuse('format', "expected one of float32, float16, bfloat16, int8 for keys that begin with their values, found 'int4'");
     if (inKeys && windowKeys > 0) refuse('windowKeys', "leave it out: a ring keeps values of their own, not 'inKeys'");
     const valueDim = whole('valueDim', options.valueDim ?? headDim, 1, inKeys ? headDim : widest);
     const members = {

@@ -177,7 +177,7 @@ void take_cache(const attend_cache& cache, core::Problem& first) {
     const ptrdiff_t slots = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
     first.key = {memory.keys, 0, slots * memory.head_dim};
     first.value = {memory.values, memory.value_dim, slots * memory.value_dim};
-    if (has_values_in_keys(cache)) first.key = first.value;
+    if (has_values_in_keys(cache)) first.key = first.value, first.key_panels = false;
   }
 }
 
@@ -286,7 +286,7 @@ void check_call(Call& call, const attend_problem* given) {
   if (!call.failed()) check_position(call, problem);
   if (call.failed()) return;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
-  first.key_panels = has_panels(problem.cache);
+  first.key_panels = problem.cache != nullptr;
   call.arithmetic->check_rest(call, problem);
   if (!call.failed()) check_inputs(call, problem);
   if (!call.failed() && problem.states == nullptr && !call.in_layer) check_output(call, problem);

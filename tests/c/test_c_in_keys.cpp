@@ -133,12 +133,14 @@ TEST_CASE("c in keys: keys are in memory once, and too large numbers are refused
 TEST_CASE("c in keys: what does not go with it") {
   attend_cache_shape shape = shape_of(ATTEND_INT4, ATTEND_IN_KEYS, value_dim);
   shape.head_dim = 64;
-  CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT));
+  CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT));
+  shape.key_format = ATTEND_INT4 | ATTEND_SATURATED;
+  CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT));
   shape = shape_of(ATTEND_FLOAT16, ATTEND_IN_KEYS, head_dim + 1);
-  CHECK(status_of(&shape) == wrong(ATTEND_MISMATCH, ATTEND_ARG_VALUE_DIM));
+  CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT));
   shape = shape_of(ATTEND_FLOAT16, ATTEND_IN_KEYS, value_dim);
   shape.window_keys = 40;
-  CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_WINDOW_KEYS));
+  CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT));
   shape = shape_of(ATTEND_FLOAT32, ATTEND_IN_KEYS, value_dim);
   shape.integers = 1;
   CHECK(status_of(&shape) == wrong(ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT));
@@ -155,10 +157,11 @@ TEST_CASE("c in keys: what does not go with it") {
   CHECK(attend_plain_cache_append(cache.head, 3, &input, nullptr) == wrong(ATTEND_UNAVAILABLE, ATTEND_ARG_CACHE));
   REQUIRE(cache.append(keys, 0, 3) == ATTEND_OK);
   attend_problem p = problem_of(cache, 1, query.data(), value_dim, output);
-  p.value_format = ATTEND_FLOAT32;
+  p.value_format = ATTEND_FLOAT32;  // that of the keys
+  CHECK(attend_check(&p) == ATTEND_OK);
+  p.value_format = ATTEND_FLOAT16;
   CHECK(attend_check(&p) == wrong(ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT));
   p = problem_of(cache, 1, query.data(), value_dim, output);
-  p.arithmetic = nullptr;
   REQUIRE(attend_plain_problem_init(&p, sizeof p) == ATTEND_OK);
   p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = head_dim, p.value_dim = value_dim, p.queries = 1;
   p.cache = cache.head, p.query.data = query.data(), p.output.data = output.data();

@@ -121,6 +121,7 @@ refused('values beside keys that have them', () => latents.append(fill(32), fill
 refused('a value that is missing', () => new attend.Cache({ headDim: 4, maxTokens: 9 }).append(fill(4)), 'value: give it: it is missing');
 refused('values wider than their keys', () => new attend.Cache({ headDim: 16, valueDim: 17, maxTokens: 9, format: ['float16', 'inKeys'] }), 'valueDim: expected a whole number within 1 to 16');
 refused('a ring of values in keys', () => new attend.Cache({ headDim: 16, maxTokens: 9, format: ['float16', 'inKeys'], windowKeys: 3 }), 'windowKeys: leave it out');
+refused('4 bits with values in them', () => new attend.Cache({ headDim: 32, maxTokens: 9, format: ['int4', 'inKeys'] }), 'format: expected one of float32, float16');
 refused('keys in keys', () => new attend.Cache({ headDim: 16, maxTokens: 9, format: 'inKeys' }), 'format: expected one of float32');
 refused('a layer over values in keys', () => new attend.Layer({ query: square(), key: square(), value: square(), output: square(), cache: latents }), 'a layer makes values');
 

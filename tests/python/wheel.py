@@ -149,9 +149,9 @@ def keys_elsewhere(numpy, draw):
     layer, latents = attend.Layer(*weights, heads=2), attend.Cache(2, 8, 9, value_format='in_keys')
     for what, text, call in (('values beside', 'leave it out', lambda: latents.append(key[..., :8], key[..., :8])),
                              ('a missing value', 'it is missing', lambda: attend.Cache(2, 16, 64).append(key)),
-                             ('a ring', 'window_keys', lambda: attend.Cache(2, 8, 9, value_format='in_keys', window_keys=5)),
-                             ('4 bits', 'key_format', lambda: attend.Cache(2, 64, 9, key_format='int4', value_format='in_keys')),
-                             ('integers', 'value_format', lambda: attend.Cache(2, 8, 9, value_format='in_keys', integers=True)),
+                             ('a ring', 'no rings', lambda: attend.Cache(2, 8, 9, value_format='in_keys', window_keys=5)),
+                             ('4 bits', 'of float32, float16', lambda: attend.Cache(2, 64, 9, key_format='int4', value_format='in_keys')),
+                             ('integers', 'nor of integers', lambda: attend.Cache(2, 8, 9, value_format='in_keys', integers=True)),
                              ('wider values', 'value_dim is 9; expected 1 to 8', lambda: attend.Cache(2, 8, 9, value_dim=9, value_format='in_keys')),
                              ('a layer', 'a layer makes values', lambda: layer.self_attention(draw(1, 8), latents))):
         try:

@@ -54,6 +54,8 @@ class Cache:
             if format == 'int4' and width % 32:
                 raise AttendError(f'{name} is {width}; expected a multiple of 32, because int4 has a scale for each 32 numbers')
         self.integers = truth('integers', integers)
+        if self._in_keys and (window_keys or self.integers or key_format == 'int4'):
+            raise AttendError("value_format: 'in_keys' is of caches of float32, float16, bfloat16 and int8 that are no rings, nor of integers")
         shape.integers = int(self.integers)
         self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens or _c.ATTEND_MAX_TOKENS
         self._window_keys, self._sink_tokens = shape.window_keys, shape.sink_tokens
