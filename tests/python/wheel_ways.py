@@ -36,7 +36,7 @@ def states():
     near.accumulate(here)
     for stop in (600, 700):
         far.accumulate(there, origin=512, up_to=stop)
-    refused('a cache that begins anywhere', 'multiple of 512', lambda: far.accumulate(there, origin=10))
+    refused('a cache that begins anywhere', 'origin is 10; expected a multiple of 512', lambda: far.accumulate(there, origin=10))
     far.merge(near)
     same('states of two caches', far.finish(), attend.attention(query[0], all_tokens, **of_one))
     of_one.pop('offset')
@@ -434,6 +434,7 @@ def traps():
             ('a scale of integers', 'value_scale is 0; expected 1.17549e-38', lambda: attend.Quantisation(1, 1, 0, 1)),
             ('an epsilon', 'epsilon is 0; expected 1e-30 to 1e+30', lambda: attend.rms_norm(a, epsilon=0)),
             ('a base', 'base is 1; expected 2 to 1e+12', lambda: attend.Rotary(8, 'halves', 1)),
+            ('a state that begins anywhere', 'first_key is 7; expected a multiple of 512', lambda: attend.State(a, first_key=7)),
             ('half a pair', 'rotary_dim is 7; expected an even number', lambda: attend.Rotary(7, 'halves'))):
         refused(f'{what} out of range', text, wrong)
     refused('output: an array', 'an array that takes the output is out=', call(output=a), TypeError)

@@ -67,6 +67,13 @@ def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKE
     return value
 
 
+def of_segment(name: str, position: int) -> int:
+    """Where a cache or a state can begin."""
+    if position % _c.ATTEND_SEGMENT_KEYS:
+        raise ValueError(f'{name} is {position}; expected a multiple of {_c.ATTEND_SEGMENT_KEYS}')
+    return position
+
+
 def real(name: str, number: Any, least: float = -3.4e38, most: float = 3.4e38, note: str = '') -> float:
     """Likewise. (C's default is the float that is farthest below 0.) note: what else there is, such as 0 for none."""
     if not hasattr(number, '__float__'):
