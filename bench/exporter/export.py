@@ -1,5 +1,6 @@
 """From a model's file to a folder of C++ or C: reads, lowers, checks and writes, and reports what came of it."""
 import math
+import os
 import pathlib
 import re
 import shutil
@@ -58,7 +59,7 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: Optiona
     targets  boards to compile for, where a compiler is installed: cortex-m4 and so on
     receipts  receipt() besides: 8 bytes of each token or call of run(), which attend.replay compares with what this computer makes
     """
-    path, folder = pathlib.Path(model), pathlib.Path(out)
+    path, folder = path_of(model), pathlib.Path(out)
     name = re.sub(r'\W', '_', folder.resolve().name) if name is None else name
     if not isinstance(name, str) or not re.fullmatch(r'[a-z][a-z0-9_]*', name) or '__' in name or name in RESERVED or name.endswith('_t'):
         raise ExportError(f'the name {name!r} is no namespace: give name= (--name), lower case letters, digits and single underscores')
@@ -117,6 +118,16 @@ def export(model: Any, out: Any, *, name: Optional[str] = None, weights: Optiona
     finally:
         shutil.rmtree(temporary)
     return report
+
+
+def path_of(model: Any) -> pathlib.Path:
+    """Who has a model in memory reads how it becomes a file."""
+    if isinstance(model, (str, os.PathLike)):
+        return pathlib.Path(model)
+    first = 'torch.onnx.export(model.eval(), inputs, "model.onnx", opset_version=14)' if hasattr(model, 'state_dict') else \
+        'onnx.save(model, "model.onnx")' if hasattr(model, 'SerializeToString') else ''
+    remedy = f'call {first} first, and give "model.onnx"' if first else 'expected the path of an ONNX or GGUF file, or of a published folder'
+    raise ExportError(f'the model is a {type(model).__name__}, not a file: {remedy}')
 
 
 def put(written: pathlib.Path, folder: pathlib.Path, name: str, suffix: str) -> None:

@@ -1,7 +1,7 @@
 // Keys and values that stay: a cache from token to token, states from one range of keys to the next.
 import * as C from './c.js';
 import { Owned, named, only, refuse, whole } from './memory.js';
-import { counted, formats, problemNames, problemOf, run, setResults, shapeOf } from './problem.js';
+import { counted, formats, problemNames, problemOf, requireBatch, run, setResults, shapeOf } from './problem.js';
 
 const nextKeyPlace = 36; // in saved bytes, which include/attend/core/saved.h describes
 // Whether some floats are too large for a format.
@@ -11,14 +11,18 @@ const pair = (value) => (Array.isArray(value) ? value : [value, value]);
 export class Cache extends Owned {
   constructor(memory, options) {
     only(options, ['kvHeads', 'headDim', 'valueDim', 'maxTokens', 'format', 'windowKeys', 'sinkTokens', 'saturate']);
-    const kvHeads = whole('kvHeads', options.kvHeads ?? 1, 1), headDim = whole('headDim', options.headDim, 1);
-    const valueDim = whole('valueDim', options.valueDim ?? headDim, 1);
+    const widest = C.ATTEND_MAX_WIDTH, kvHeads = whole('kvHeads', options.kvHeads ?? 1, 1, widest), headDim = whole('headDim', options.headDim, 1, widest);
     const words = pair(options.format ?? 'float32'), { saturate = false } = options;
     if (saturate && !words.some(hasEnd)) refuse('saturate', 'expected a format in which numbers can be too large: float16 or int4');
-    const [keyFormat, valueFormat] = words.map((word) => named('format', formats, word) + (saturate && hasEnd(word) ? C.ATTEND_SATURATED : 0));
+    const [keyFormat, valueFormat] = words.map((word, i) => named('format', i ? { ...formats, inKeys: C.ATTEND_IN_KEYS } : formats, word)
+      + (saturate && hasEnd(word) ? C.ATTEND_SATURATED : 0));
+    const inKeys = valueFormat === C.ATTEND_IN_KEYS, windowKeys = whole('windowKeys', options.windowKeys ?? 0), sinkTokens = whole('sinkTokens', options.sinkTokens ?? 0);
+    if (inKeys && words[0] === 'int4') refuse('format', "expected one of float32, float16, bfloat16, int8 for keys that begin with their values, found 'int4'");
+    if (inKeys && windowKeys > 0) refuse('windowKeys', "leave it out: a ring keeps values of their own, not 'inKeys'");
+    const valueDim = whole('valueDim', options.valueDim ?? headDim, 1, inKeys ? headDim : widest);
     const members = {
-      kv_heads: kvHeads, head_dim: headDim, value_dim: valueDim, max_tokens: whole('maxTokens', options.maxTokens, options.windowKeys > 0 ? 0 : 1), key_format: keyFormat,
-      value_format: valueFormat, window_keys: whole('windowKeys', options.windowKeys ?? 0), sink_tokens: whole('sinkTokens', options.sinkTokens ?? 0),
+      kv_heads: kvHeads, head_dim: headDim, value_dim: valueDim, max_tokens: whole('maxTokens', options.maxTokens, windowKeys > 0 ? 0 : 1, C.ATTEND_MAX_TOKENS), key_format: keyFormat,
+      value_format: valueFormat, window_keys: windowKeys, sink_tokens: sinkTokens,
     };
     const bytes = memory.scoped((scope) => {
       const shape = scope.struct(C.attend_cache_shape, 'attend_cache_shape_init').set(members);
@@ -27,27 +31,39 @@ export class Cache extends Owned {
       return size;
     });
     super(memory, bytes);
-    Object.assign(this, { kvHeads, headDim, valueDim, bytes });
+    Object.assign(this, { kvHeads, headDim, valueDim, bytes, inKeys, windowKeys, sinkTokens });
     memory.scoped((scope) => {
       const shape = scope.struct(C.attend_cache_shape, 'attend_cache_shape_init').set(members);
       memory.require(memory.c.attend_cache_init(shape.address, this.address, bytes, 0));
     });
   }
 
-  // Keys and values of tokens, [token][kvHeads][width].
+  // What queries see of a ring, a call must say: more than its window would be seen only until it has overwritten the first keys.
+  requireVisible({ window, sinkTokens }) {
+    const { windowKeys } = this;
+    if (windowKeys > 0 && window === undefined) {
+      refuse('window', `give it: window: [${windowKeys - 1}, 0] is as many tokens as this ring keeps, ${windowKeys}; [null, null] is all tokens, until it has overwritten some`);
+    }
+    if (this.sinkTokens > 0 && sinkTokens === undefined && Array.isArray(window) && window[0] !== null) {
+      refuse('sinkTokens', `give them: ${this.sinkTokens} are the first tokens, which this ring keeps; 0 leaves them out`);
+    }
+  }
+
+  // Keys and values of tokens, [token][kvHeads][width]; with values 'inKeys', keys alone.
   append(key, value) {
-    const tokens = counted('key', key, this.kvHeads * this.headDim);
-    if (value.length !== tokens * this.kvHeads * this.valueDim) refuse('value', `expected ${tokens} tokens as key has, found ${value.length} numbers`);
+    const tokens = counted('key', key, this.kvHeads * this.headDim), given = value !== undefined && value !== null;
+    if (this.inKeys === given) refuse('value', given ? "leave it out: with the format 'inKeys' it is a part of the key" : 'give it: it is missing');
+    if (given && value.length !== tokens * this.kvHeads * this.valueDim) refuse('value', `expected ${tokens} tokens as key has, found ${value.length} numbers`);
     const dense = { batch_stride: C.ATTEND_DENSE, token_stride: C.ATTEND_DENSE, head_stride: C.ATTEND_DENSE };
     this.memory.scoped((scope) => {
-      const [k, v] = [key, value].map((array, i) => scope.struct(C.attend_input).set({ ...dense, data: scope.input(i ? 'value' : 'key', array) }));
-      this.memory.require(this.memory.c.attend_cache_append(this.live(this.memory), tokens, k.address, v.address));
+      const [k, v] = [key, value].map((array, i) => (i && !given ? 0 : scope.struct(C.attend_input).set({ ...dense, data: scope.input(i ? 'value' : 'key', array) }).address));
+      this.memory.require(this.memory.c.attend_cache_append(this.live(this.memory), tokens, k, v));
     });
     return this;
   }
 
   truncate(tokens) {
-    this.memory.require(this.memory.c.attend_cache_truncate(this.live(this.memory), whole('tokens', tokens)));
+    this.memory.require(this.memory.c.attend_cache_truncate(this.live(this.memory), whole('tokens', tokens, 0, this.tokens)));
     return this;
   }
 
@@ -69,6 +85,7 @@ export class State extends Owned {
   constructor(memory, query, options) {
     only(options, [...problemNames, 'firstKey', 'nodes']);
     const { firstKey = 0, nodes, ...rest } = options, shape = shapeOf(rest);
+    requireBatch(rest);
     const queries = counted('query', query, shape.batch * shape.heads * shape.headDim);
     super(memory, memory.scoped((scope) => {
       const problem = problemOf(scope, {}, shape, queries, 0).set({ batch: shape.batch, ...(nodes === undefined ? {} : { state_nodes: whole('nodes', nodes) }) });

@@ -94,8 +94,8 @@ export interface Cache extends Owned {
   readonly tokens: number;
   readonly maxTokens: number;
   readonly bytes: number;
-  /** Keys and values of tokens, [token][kvHeads][width]. */
-  append(key: Numbers, value: Numbers): this;
+  /** Keys and values of tokens, [token][kvHeads][width]; keys alone where the values are in them. */
+  append(key: Numbers, value?: Numbers | null): this;
   /** Keeps the first tokens. */
   truncate(tokens: number): this;
 }
@@ -106,8 +106,8 @@ export interface CacheOptions {
   valueDim?: number;
   /** Of a ring 0: positions go on to 2^29. */
   maxTokens: number;
-  /** Of keys and values, or [of keys, of values]. */
-  format?: Format | [Format, Format];
+  /** Of keys and values, or [of keys, of values]. 'inKeys': values are the first valueDim numbers of their keys, and in memory once. */
+  format?: Format | [Format, Format | 'inKeys'];
   /** A ring that keeps the last so many tokens. */
   windowKeys?: number;
   /** Of a ring: the first tokens, which it keeps too. */
@@ -145,7 +145,48 @@ export interface WeightOptions {
   format?: Format;
 }
 
+/** "rope_scaling" or "rope_parameters" of a model's configuration; what stands elsewhere in it, such as Phi's original_max_position_embeddings, is added. */
+export interface RotaryScaling {
+  rope_type?: 'default' | 'linear' | 'llama3' | 'yarn' | 'longrope' | 'proportional';
+  /** As older configurations call it. */
+  type?: string;
+  rope_theta?: number;
+  factor?: number;
+  original_max_position_embeddings?: number;
+  low_freq_factor?: number;
+  high_freq_factor?: number;
+  beta_fast?: number;
+  beta_slow?: number;
+  truncate?: boolean;
+  mscale?: number;
+  mscale_all_dim?: number;
+  attention_factor?: number;
+  short_factor?: ArrayLike<number>;
+  long_factor?: ArrayLike<number>;
+  partial_rotary_factor?: number;
+}
+
+export interface RotaryOptions {
+  /** The first numbers of a head, which turn: an even number. */
+  dim: number;
+  pairs?: 'neighbours' | 'halves';
+  /** 10000, or rope_theta of the scaling. */
+  base?: number;
+  /** All pairs turn so many times more slowly. */
+  factor?: number;
+  /** In place of the factor. */
+  scaling?: RotaryScaling;
+  /** Of 'longrope': how many positions there will be, which decides between its two lists. */
+  positions?: number;
+  /** In place of base and scaling: the radians of each pair. */
+  frequencies?: ArrayLike<number>;
+}
+
 export interface Rotary extends Owned {
+  /** How far each pair turns from one position to the next. */
+  readonly radians: number[];
+  /** What a scaling multiplies rotated numbers by; otherwise 1. */
+  readonly factor: number;
   /** Turns x[token][head][headDim] in place, from a position on. */
   rotate<Kind extends Numbers>(x: Kind, options: { heads?: number; headDim: number; position?: number }): Kind;
 }
@@ -192,7 +233,7 @@ export interface Attend {
   readonly Cache: new (options: CacheOptions) => Cache;
   readonly State: new (query: Float32Array, options: Options & { firstKey?: number; nodes?: number }) => State;
   readonly Weights: new (data: Float32Array | Uint16Array | Int8Array | Uint8Array, options: WeightOptions) => Weights;
-  readonly Rotary: new (options: { dim: number; pairs?: 'neighbours' | 'halves'; base?: number; factor?: number }) => Rotary;
+  readonly Rotary: new (options: RotaryOptions) => Rotary;
   readonly Layer: new (options: LayerOptions) => Layer;
 
   attention(query: Numbers, key: Numbers | Cache, value: Numbers | null | undefined, options: Options & { out: Floats }): Floats;

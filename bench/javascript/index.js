@@ -2,9 +2,10 @@
 import * as C from './c.js';
 import { Cache, State } from './cache.js';
 import { digest } from './digest.js';
-import { Layer, Rotary, Weights, activate, add, hadamard, normalise, project } from './layers.js';
+import { Layer, Weights, activate, add, hadamard, normalise, project } from './layers.js';
 import { AttendError, Floats, Memory, only, refuse, whole } from './memory.js';
-import { counted, problemNames, problemOf, run, setResults, shapeOf } from './problem.js';
+import { counted, problemNames, problemOf, requireBatch, run, setResults, shapeOf } from './problem.js';
+import { Rotary } from './rotary.js';
 
 export { AttendError, digest };
 
@@ -31,12 +32,18 @@ export async function load(source = new URL('./attend.wasm', import.meta.url)) {
 function attention(memory, query, key, value, options) {
   const { out, ...rest } = options, cache = key instanceof Cache ? key : undefined;
   if (cache && value !== undefined && value !== null) refuse('value', 'a cache takes the place of keys and values: leave it out');
+  if (!cache && !(value?.length >= 0)) {
+    const found = value === undefined || value === null ? 'it is missing' : `found ${value.constructor?.name ?? value}`;
+    refuse('value', `${found}; expected attention(query, key, value, options), or a Cache in the place of key and null in that of value`);
+  }
+  cache ? cache.requireVisible(rest) : requireBatch(rest);
   const shape = shapeOf(cache ? { kvHeads: cache.kvHeads, headDim: cache.headDim, valueDim: cache.valueDim, ...rest } : rest);
   const queries = counted('query', query, shape.batch * shape.heads * shape.headDim);
   const keys = cache ? cache.tokens : counted('key', key, shape.batch * shape.kvHeads * shape.headDim);
-  if (!cache && value?.length !== shape.batch * shape.kvHeads * shape.valueDim * keys) {
-    refuse('value', `expected ${shape.batch * shape.kvHeads * shape.valueDim * keys} numbers for ${keys} tokens, as key has, found ${value?.length}`);
+  if (!cache && value.length !== shape.batch * shape.kvHeads * shape.valueDim * keys) {
+    refuse('value', `expected ${shape.batch * shape.kvHeads * shape.valueDim * keys} numbers for ${keys} tokens, as key has, found ${value.length}`);
   }
+  for (const length of rest.keyLengths ?? []) whole('keyLengths', length, 0, keys);
   return memory.scoped((scope) => {
     const problem = problemOf(scope, rest, shape, queries, keys, ['lse', 'scores', 'out']);
     problem.set({ 'query.data': scope.input('query', query) });

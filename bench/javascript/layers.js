@@ -1,4 +1,4 @@
-// The rest of a transformer block: weights, projections, normalisation, activations, rotary positions, whole layers.
+// The rest of a transformer block: weights, projections, normalisation, activations, whole layers.
 import * as C from './c.js';
 import { Owned, Struct, named, only, real, refuse, whole } from './memory.js';
 import { counted, formats, problemOf, shapeOf } from './problem.js';
@@ -8,7 +8,6 @@ const activations = {
   exp: C.ATTEND_EXP, erf: C.ATTEND_ERF,
 };
 const arrays = { float32: Float32Array, float16: Uint16Array, bfloat16: Uint16Array, int8: Int8Array, int4: Uint8Array };
-const rotaryPairs = { neighbours: C.ATTEND_NEIGHBOURS, halves: C.ATTEND_HALVES };
 
 function bytesOf(format, outputs, inputs) {
   return format === 'int4' ? (outputs * inputs * C.ATTEND_INT4_BYTES) / C.ATTEND_INT4_INPUTS : outputs * inputs * arrays[format].BYTES_PER_ELEMENT;
@@ -94,7 +93,7 @@ export function normalise(memory, kind, x, { weight, bias, epsilon, width, out, 
   only(others, ['weight', 'bias', 'epsilon', 'width', 'out']);
   const row = whole('width', width ?? weight?.length ?? x.length, 1), rows = counted('x', x, row);
   return memory.scoped((scope) => {
-    const norm = scope.struct(C.attend_norm).set({ width: row, epsilon: real('epsilon', epsilon ?? 1e-5) });
+    const norm = scope.struct(C.attend_norm).set({ width: row, epsilon: real('epsilon', epsilon ?? 1e-5, 1e-30, 1e30) });
     if (weight !== undefined) norm.set({ weight: scope.input('weight', sized('weight', weight, row)) });
     if (bias !== undefined) norm.set({ bias: scope.input('bias', sized('bias', bias, row)) });
     const from = scope.input('x', x), y = scope.output('out', x.length, out);
@@ -131,40 +130,13 @@ export function hadamard(memory, x, { width = x.length, out, ...others } = {}) {
   });
 }
 
-// Rotary positions: of each pair of a head's first `dim` numbers.
-export class Rotary extends Owned {
-  constructor(memory, options) {
-    only(options, ['dim', 'pairs', 'base', 'factor']);
-    const dim = whole('dim', options.dim, 2), pairs = named('pairs', rotaryPairs, options.pairs ?? 'neighbours');
-    super(memory, C.ATTEND_ALIGNMENT + 4 * dim);
-    try {
-      memory.require(memory.c.attend_rotary_init(this.address, this.address + C.ATTEND_ALIGNMENT, dim, pairs,
-        real('base', options.base ?? 10000), real('factor', options.factor ?? 1)));
-    } catch (error) {
-      this.free();
-      throw error;
-    }
-  }
-
-  // Turns x[tokens][heads][headDim] in place, from a position on.
-  rotate(x, { heads = 1, headDim, position = 0, ...others }) {
-    only(others, ['heads', 'headDim', 'position']);
-    const tokens = counted('x', x, whole('heads', heads, 1) * whole('headDim', headDim, 1));
-    return this.memory.scoped((scope) => {
-      const to = scope.output('x', x.length, x), dense = { batch_stride: C.ATTEND_DENSE, token_stride: C.ATTEND_DENSE, head_stride: C.ATTEND_DENSE };
-      const tensor = scope.struct(C.attend_output).set({ data: to.address, ...dense });
-      this.memory.require(this.memory.c.attend_rotate(this.live(this.memory), tensor.address, tokens, heads, headDim, whole('position', position, -(2 ** 31))));
-      return to.result();
-    });
-  }
-}
-
 // A multi-head layer: projections of queries, keys, values and outputs around attention.
 export class Layer {
   constructor(memory, options) {
     const weights = ['query', 'key', 'value', 'output', 'gate'];
     only(options, [...weights, 'queryNorm', 'keyNorm', 'epsilon', 'rotary', 'cache']);
     for (const name of weights.slice(0, 4)) if (!(options[name] instanceof Weights)) refuse(name, 'expected Weights');
+    if (options.cache?.inKeys) refuse('cache', "give it another format of values than 'inKeys': a layer makes values that are no part of their keys");
     Object.assign(this, { memory, options });
   }
 
@@ -173,7 +145,7 @@ export class Layer {
     for (const name of ['query', 'key', 'value', 'output', 'gate']) options[name]?.copyTo(layer.address + C.attend_layer.members[`${name}.data`][0]);
     if (options.queryNorm !== undefined) layer.set({ query_norm: scope.input('queryNorm', options.queryNorm) });
     if (options.keyNorm !== undefined) layer.set({ key_norm: scope.input('keyNorm', options.keyNorm) });
-    if (options.epsilon !== undefined) layer.set({ epsilon: real('epsilon', options.epsilon) });
+    if (options.epsilon !== undefined) layer.set({ epsilon: real('epsilon', options.epsilon, 1e-30, 1e30) });
     if (options.rotary !== undefined) layer.set({ rotary: options.rotary.live(memory) });
     if (options.cache !== undefined) layer.set({ cache: options.cache.live(memory) });
     return work(layer);
@@ -191,6 +163,7 @@ export class Layer {
 
   run(name, x, { out, ...options }) {
     const { query, output, cache } = this.options, queries = counted('x', x, query.inputs), { memory } = this;
+    cache?.requireVisible(options);
     return memory.scoped((scope) => {
       const self = name === 'attend_self_attention', held = cache?.tokens ?? 0, keys = self ? held + queries : held;
       const problem = problemOf(scope, options, shapeOf(options), queries, keys).set({ keys: cache ? C.ATTEND_ALL_KEYS : keys });

@@ -201,8 +201,8 @@ export function whole(name, number, least = 0, most = 2 ** 31 - 1) {
   return number;
 }
 
-export function real(name, number) {
-  if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) refuse(name, `expected a number that a float holds, found ${number}`);
+export function real(name, number, least = -3.4e38, most = 3.4e38) {
+  if (typeof number !== 'number' || !(number >= least && number <= most)) refuse(name, `expected a number within ${least} to ${most}, found ${number}`);
   return number;
 }
 
@@ -217,8 +217,18 @@ export function named(name, table, word) {
   return table[word];
 }
 
+// What other libraries call an option.
+const elsewhere = {
+  isCausal: 'causal', is_causal: 'causal', numHeads: 'heads', num_heads: 'heads', attnMask: 'mask', attn_mask: 'mask', attentionMask: 'mask', attnBias: 'bias',
+  windowSize: 'window', softcap: 'softCap', softmaxScale: 'scale', theta: 'base', ropeTheta: 'base', ropeScaling: 'scaling', kv_heads: 'kvHeads',
+};
+
 // What would be ignored is refused.
 export function only(options, names) {
-  for (const name in options) if (!names.includes(name)) refuse(name, `there is no such option; there are ${names.join(', ')}`);
+  for (const name in options) {
+    if (names.includes(name)) continue;
+    const meant = names.includes(elsewhere[name]) ? `write ${elsewhere[name]}, one of` : 'there are';
+    refuse(name, `there is no such option; ${meant} ${names.join(', ')}`);
+  }
   return options;
 }

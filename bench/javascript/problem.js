@@ -11,6 +11,7 @@ const bases = { natural: C.ATTEND_LSE_NATURAL, two: C.ATTEND_LSE_BASE_2 };
 const shapeNames = ['batch', 'heads', 'kvHeads', 'headDim', 'valueDim', 'layout'];
 const optionNames = ['causal', 'queriesLast', 'offset', 'window', 'sinkTokens', 'scale', 'softCap', 'mask', 'bias', 'biasStage', 'alibiSlopes',
   'relativeBias', 'sinkLogits', 'keyLengths', 'ranges', 'documents'];
+const widest = C.ATTEND_MAX_WIDTH;
 export const problemNames = [...shapeNames, ...optionNames];
 
 // How many of something an array has, given how many numbers each takes.
@@ -20,11 +21,17 @@ export function counted(name, array, each) {
   return count;
 }
 
+// How many batch rows lengths are of must be said: `batch` left out would be one, however many the arrays have.
+export function requireBatch(options) {
+  if (options.keyLengths === undefined || options.batch !== undefined) return;
+  refuse('batch', `give it, 1 too: keyLengths has ${options.keyLengths.length} number${options.keyLengths.length === 1 ? '' : 's'}, one for each batch row`);
+}
+
 export function shapeOf(options) {
-  const heads = whole('heads', options.heads ?? 1, 1), headDim = whole('headDim', options.headDim, 1);
+  const heads = whole('heads', options.heads ?? 1, 1, widest), headDim = whole('headDim', options.headDim, 1, widest);
   return {
-    batch: whole('batch', options.batch ?? 1), heads, kvHeads: whole('kvHeads', options.kvHeads ?? heads, 1), headDim,
-    valueDim: whole('valueDim', options.valueDim ?? headDim, 1),
+    batch: whole('batch', options.batch ?? 1, 0, C.ATTEND_MAX_TOKENS), heads, kvHeads: whole('kvHeads', options.kvHeads ?? heads, 1, widest), headDim,
+    valueDim: whole('valueDim', options.valueDim ?? headDim, 1, widest),
   };
 }
 
@@ -74,8 +81,8 @@ function perHead(scope, name, array, shape) {
 }
 
 function setScores(scope, problem, options, shape, queries, keys) {
-  if (options.scale !== undefined) problem.set({ scale: real('scale', options.scale) });
-  if (options.softCap !== undefined) problem.set({ soft_cap: real('softCap', options.softCap) });
+  if (options.scale !== undefined) problem.set({ scale: real('scale', options.scale, -(2 ** 127), 2 ** 127) });
+  if (options.softCap !== undefined) problem.set({ soft_cap: options.softCap === 0 ? 0 : real('softCap', options.softCap, 1e-30, 1e30) });
   if (options.mask !== undefined) {
     const data = scope.input('mask', options.mask, Uint8Array);
     problem.set(prefixed('mask', { ...columns('mask', options.mask, shape, queries, keys), data, kind: C.ATTEND_MASK_BYTES }));

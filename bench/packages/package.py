@@ -1,4 +1,4 @@
-"""Makes what people vendor and install Attend with: bench/packages/package.py [--shared-object LIBATTEND.SO] [--wasm FOLDER] [--url URL]
+"""Makes what people vendor and install Attend with: bench/packages/package.py [--shared-object LIBATTEND.SO, with LIBATTEND.A beside it] [--wasm FOLDER] [--url URL]
 [--only NAME] FOLDER
 
 Below FOLDER, each as a folder and as an archive with reproducible bytes: the amalgamation, an Arduino library, a PlatformIO library,
@@ -84,6 +84,7 @@ class Packages:
         files.update({f'attend/exporter/{path.name}': path.read_bytes() for path in sorted((BENCH / 'exporter').glob('*.py'))})
         files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_c.h and include/attend/c')).encode()
         files['attend/libattend.so'] = self.shared_object.read_bytes()
+        files['attend/libattend.a'] = self.shared_object.with_suffix('.a').read_bytes()  # what attend.load links models with
         files.update({f'attend/source/{name}': content for name, content in self.single.items()})  # what attend.export writes beside a model
         for name in ('board.sh', 'start.cpp', 'start_riscv.cpp', 'semihosting.cpp', 'memory.cpp', 'platform.h', 'instructions.h', 'link.ld'):
             files[f'attend/board/tests/firmware/{name}'] = (BENCH / 'boards' / name).read_bytes()  # what it counts instructions by

@@ -206,7 +206,9 @@ typedef struct attend_cache_shape {
                      is larger than the rest before it is rounded. ATTEND_FLOAT16 | ATTEND_SATURATED, or of ATTEND_INT4: finite
                      numbers that are too large for the format become its largest, where attend_cache_append refuses them
                      otherwise */
-  int value_format;      /* the same for values */
+  int value_format;      /* the same for values. ATTEND_IN_KEYS: the first value_dim numbers of a key, at most head_dim, are its
+                            value and in memory once, as in the latents of DeepSeek's attention; keys are of any format but
+                            ATTEND_INT4. Not of rings, nor in layers, which make values of their own */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */
   ptrdiff_t sink_tokens; /* of a ring: the first tokens, which it keeps too. Which tokens queries see, an attend_problem sets:
@@ -230,7 +232,7 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
  * head_stride. ATTEND_DENSE is the stride of a dense array; 0 is refused where there is more than one token or head. A
  * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them: ATTEND_OUT_OF_RANGE of the cache is
  * a finite number that is too large for its format, from 65520 on in ATTEND_FLOAT16, from 524160 on in ATTEND_INT4; infinity
- * and NaN are taken. Without tokens key and value are not read and may be null. */
+ * and NaN are taken. Without tokens key and value are not read and may be null; with ATTEND_IN_KEYS value is null. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 

@@ -14,7 +14,7 @@ constexpr size_t head_bytes = aligned_bytes(sizeof(attend_cache));
 uint32_t check_of(const attend_cache& cache) {
   const int32_t fields[] = {cache.kv_heads,   cache.head_dim,     cache.value_dim,   cache.max_tokens,
                             cache.key_format, cache.value_format, cache.ring_panels, cache.sink_panels,
-                            cache.tokens,     cache.peak_tokens,  cache.saturates};
+                            cache.tokens,     cache.peak_tokens,  cache.layout};
   return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
@@ -45,9 +45,11 @@ size_t cache_bytes(const attend_cache& cache) {
                                          core::cache_value_floats(heads, cache.value_dim, tokens));
   }
   const size_t scales = sizeof(float) * core::format_cache_rows(heads, tokens);
-  return head_bytes + core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens) +
-         core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
-         (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
+  size_t bytes = head_bytes + core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens);
+  if (cache.key_format == ATTEND_INT8) bytes += scales;
+  if (has_values_in_keys(cache)) return bytes;
+  if (cache.value_format == ATTEND_INT8) bytes += scales;
+  return bytes + core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens);
 }
 
 // How caches of integers lie on this target.
@@ -62,28 +64,34 @@ bool is_possible(const attend_cache& cache) {
          ((is_stored_format(cache.key_format) && is_stored_format(cache.value_format) &&
            is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
-         within(cache.saturates, 0, 3) && within(cache.ring_panels, 0, panel_limit) &&
-         within(cache.sink_panels, 0, panel_limit) && within(cache.tokens, 0, cache.max_tokens) &&
-         within(cache.peak_tokens, cache.tokens, cache.max_tokens);
+         (!has_values_in_keys(cache) || (cache.value_dim <= cache.head_dim && cache.ring_panels == 0)) &&
+         within(cache.layout, 0, 7) && within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
+         within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
+}
+
+// A format of keys or values, and rows of them.
+ATTEND_NOINLINE void check_format(Check& check, int given, ptrdiff_t width, attend_argument argument,
+                                  attend_argument of_width) {
+  const int alone = format_alone(given);
+  check.require(is_stored_format(alone), ATTEND_UNKNOWN, argument);
+  check.require(!saturates(given) || core::has_end(format(alone)), ATTEND_NO_EFFECT, argument);
+  check.require(is_whole(width, alone), ATTEND_OUT_OF_RANGE, of_width);
 }
 
 // The head of a cache of that shape without tokens, and its size.
 void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& cache, size_t& bytes) {
   check.whole_struct(shape, ATTEND_ARG_SHAPE);
   if (check.failed()) return;
-  check.within(shape->kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
-  check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
-  check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
+  const ptrdiff_t widths[] = {shape->kv_heads, shape->head_dim, shape->value_dim};  // whose arguments follow each other
+  for (int i = 0; i < 3; ++i) check.within(widths[i], 1, ATTEND_MAX_WIDTH, attend_argument(ATTEND_ARG_KV_HEADS + i));
   check.within(shape->max_tokens, shape->window_keys > 0 ? 0 : 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
-  const int key_format = format_alone(shape->key_format), value_format = format_alone(shape->value_format);
-  const auto check_format = [&](int given, int alone, attend_argument argument) {
-    check.require(is_stored_format(alone), ATTEND_UNKNOWN, argument);
-    check.require(!saturates(given) || core::has_end(format(alone)), ATTEND_NO_EFFECT, argument);
-  };
-  check_format(shape->key_format, key_format, ATTEND_ARG_KEY_FORMAT);
-  check_format(shape->value_format, value_format, ATTEND_ARG_VALUE_FORMAT);
-  check.require(is_whole(shape->head_dim, key_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
-  check.require(is_whole(shape->value_dim, value_format), ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM);
+  const bool in_keys = shape->value_format == ATTEND_IN_KEYS;
+  const int key_format = shape->key_format, value_format = in_keys ? key_format : shape->value_format;
+  check_format(check, key_format, shape->head_dim, ATTEND_ARG_KEY_FORMAT, ATTEND_ARG_HEAD_DIM);
+  check_format(check, value_format, shape->value_dim, ATTEND_ARG_VALUE_FORMAT, ATTEND_ARG_VALUE_DIM);
+  const bool can_be_in_keys =
+      format_alone(key_format) != ATTEND_INT4 && shape->value_dim <= shape->head_dim && shape->window_keys == 0;
+  check.require(!in_keys || can_be_in_keys, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
   check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
   check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
@@ -91,7 +99,7 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   if (check.failed()) return;
   const bool integers = shape->integers != 0;
   check.require(!integers || key_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
-  check.require(!integers || value_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
+  check.require(!integers || shape->value_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
   check.require(!integers || shape->head_dim <= ATTEND_INTEGER_MAX_HEAD_DIM, ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return;
   cache = {};
@@ -100,10 +108,11 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   cache.head_dim = int32_t(shape->head_dim);
   cache.value_dim = int32_t(shape->value_dim);
   cache.max_tokens = shape->max_tokens > 0 ? int32_t(shape->max_tokens) : ATTEND_MAX_TOKENS;
-  cache.key_format = integers ? integer_format : key_format;
-  cache.value_format = integers ? integer_format : value_format;
-  cache.saturates = (saturates(shape->key_format) ? 1 : 0) + (saturates(shape->value_format) ? 2 : 0);
-  const auto panels = [&](ptrdiff_t tokens) { return (int32_t(tokens) + panel_keys_of(cache) - 1) / panel_keys_of(cache); };
+  cache.key_format = integers ? integer_format : format_alone(key_format);
+  cache.value_format = integers ? integer_format : format_alone(value_format);
+  cache.layout = (saturates(key_format) ? 1 : 0) + (saturates(value_format) ? 2 : 0) + (in_keys ? in_keys_bit : 0);
+  const int panel = panel_keys_of(cache);
+  const auto panels = [panel](ptrdiff_t tokens) { return (int32_t(tokens) + panel - 1) / panel; };
   // The last panel may hold one token only.
   if (shape->window_keys > 0) cache.ring_panels = panels(shape->window_keys - 1) + 1;
   cache.sink_panels = panels(shape->sink_tokens);
@@ -128,10 +137,9 @@ core::Tensor<const Number> check_appended(Check& check, const attend_input* inpu
 }
 
 // attend_cache_append, of floats or integers; which append those are, and whether it takes floats that are no ring alone.
-template <class Number>
+template <class Number, bool plain = false>
 attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value,
-                             bool (*append)(attend_cache&, int, core::Tensor<const Number>, core::Tensor<const Number>),
-                             bool plain = false) {
+                             bool (*append)(attend_cache&, int, core::Tensor<const Number>, core::Tensor<const Number>)) {
   Check check;
   check_cache(check, cache);
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
@@ -141,8 +149,12 @@ attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend
   check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
   if (check.failed() || tokens == 0) return check.status();
   const auto keys = check_appended<Number>(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
-  const auto values =
-      check_appended<Number>(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
+  core::Tensor<const Number> values = keys;
+  if (!plain && has_values_in_keys(*cache)) {
+    check.require(value == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_VALUE);
+  } else {
+    values = check_appended<Number>(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
+  }
   if (!check.failed()) check.require(append(*cache, int(tokens), keys, values), ATTEND_OUT_OF_RANGE, ATTEND_ARG_CACHE);
   return check.status();
 }
@@ -185,7 +197,7 @@ bool append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, cor
 }
 
 bool is_plain(const attend_cache& cache) {
-  return (has_integers(cache) || (cache.key_format | cache.value_format) == ATTEND_FLOAT32) && cache.ring_panels == 0;
+  return (has_integers(cache) || (cache.key_format | cache.value_format | cache.layout) == 0) && cache.ring_panels == 0;
 }
 
 void check_cache(Check& check, const attend_cache* cache) {
@@ -217,23 +229,26 @@ core::Cache cache_memory(const attend_cache& cache) {
           cache.max_tokens};
 }
 
+// Keys that begin with their values are stored as values, beside keys of 0 numbers.
 core::FormatCache format_memory(const attend_cache& cache) {
+  const bool in_keys = has_values_in_keys(cache);
   const core::Format key = format(cache.key_format), value = format(cache.value_format);
   const int tokens = capacity(cache), heads = cache.kv_heads;
+  const int key_dim = in_keys ? 0 : cache.head_dim, value_dim = in_keys ? cache.head_dim : cache.value_dim;
   char* keys = static_cast<char*>(memory_of(cache));
-  char* values = keys + core::format_cache_key_bytes(key, heads, cache.head_dim, tokens);
+  char* values = keys + core::format_cache_key_bytes(key, heads, key_dim, tokens);
   float* scales =
-      static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
-  float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_rows(heads, tokens) : 0);
+      static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, value_dim, tokens)));
+  float* value_scales = scales + (key == core::Format::int8 && !in_keys ? core::format_cache_rows(heads, tokens) : 0);
   core::FormatCache made;
   made.keys = keys, made.values = values;
   made.key_scales = key == core::Format::int8 ? scales : nullptr;
   made.value_scales = value == core::Format::int8 ? value_scales : nullptr;
   made.key_format = key, made.value_format = value;
-  made.kv_heads = heads, made.head_dim = cache.head_dim, made.value_dim = cache.value_dim;
+  made.kv_heads = heads, made.head_dim = key_dim, made.value_dim = value_dim;
   made.capacity = tokens;
   made.paging = paging_of(cache);
-  made.saturates_keys = (cache.saturates & 1) != 0, made.saturates_values = (cache.saturates & 2) != 0;
+  made.saturates_keys = (cache.layout & 1) != 0, made.saturates_values = (cache.layout & 2) != 0;
   return made;
 }
 
@@ -289,7 +304,7 @@ attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const a
 
 attend_status attend_plain_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                         const attend_input* value) {
-  return append_checked<float>(cache, tokens, key, value, append_plain, true);
+  return append_checked<float, true>(cache, tokens, key, value, append_plain);
 }
 
 attend_status attend_integer_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,

@@ -177,6 +177,7 @@ void take_cache(const attend_cache& cache, core::Problem& first) {
     const ptrdiff_t slots = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
     first.key = {memory.keys, 0, slots * memory.head_dim};
     first.value = {memory.values, memory.value_dim, slots * memory.value_dim};
+    if (has_values_in_keys(cache)) first.key = first.value, first.key_panels = false;
   }
 }
 

@@ -22,7 +22,7 @@ struct attend_cache {
   int32_t sink_panels;
   int32_t tokens;       // held
   int32_t peak_tokens;  // that were held since it was empty
-  int32_t saturates;    // 1: keys, 2: values, 3: both
+  int32_t layout;       // bits: 1: keys saturate, 2: values do, in_keys_bit: values are in their keys
   uint32_t check;       // of the fields above
 };
 
@@ -108,6 +108,9 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
 // The key_format of a cache of integers, which depends on how they lie.
 enum IntegerLayout : int32_t { integer_rows = 16, integer_quads = 17 };
 constexpr bool has_integers(const attend_cache& cache) { return cache.key_format >= integer_rows; }
+// Whether keys lie in rows, which begin with their values; otherwise they are panels.
+constexpr int32_t in_keys_bit = 4;
+constexpr bool has_values_in_keys(const attend_cache& cache) { return (cache.layout & in_keys_bit) != 0; }
 // Keys of its panels.
 constexpr int panel_keys_of(const attend_cache& cache) { return has_integers(cache) ? integer_chunk : panel_keys; }
 // The numbers of a key, where a cache of integers keeps them.

@@ -29,6 +29,7 @@ void check_team(Memory& check, const attend_layer& layer) {
 // Checks the part of a layer that makes keys and values, then the whole layer, and that nothing of it is written.
 void check_kept(Memory& check, const attend_layer& layer, const core::Problem& extents) {
   check.read_last(check.whole_struct(&layer, ATTEND_ARG_LAYER));
+  check.require(layer.cache == nullptr || !has_values_in_keys(*layer.cache), ATTEND_CONFLICT, ATTEND_ARG_CACHE);
   check_float_weights(check, layer.key);
   check_float_weights(check, layer.value);
   check.require(fits_heads(layer.key.outputs, extents.kv_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_KEY);

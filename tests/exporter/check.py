@@ -394,6 +394,10 @@ def check_refusals(arguments):
     refuse('an output that is constant', 'depends on no input', lambda b: (b.output(b('Add', numpy.ones(3, 'float32'), numpy.ones(3, 'float32'))), b.input('x', 1)))
     for name, text in (('encoder', 'it is no causal attention'), ('activations', 'no attention'), ('sensor', 'expected 16 tokens')):
         checks.refused(f'a decoder of the model {name}', text, lambda name=name: export(arguments.folder / f'{name}_float32.onnx', folder, decoder=True))
+    in_memory = type('Classifier', (), {'state_dict': dict})()
+    checks.refused('a module', 'is a Classifier, not a file: call torch.onnx.export(model.eval(), inputs, "model.onnx"', lambda: export(in_memory, folder))
+    checks.refused('a model of ONNX in memory', 'call onnx.save(model, "model.onnx") first', lambda: export(onnx.ModelProto(), folder))
+    checks.refused('no model', 'is a NoneType, not a file: expected the path', lambda: export(None, folder))
     checks.refused('a file that is not there', 'there is no such file', lambda: export(arguments.folder / 'none.onnx', folder))
     (arguments.folder / 'other').mkdir(exist_ok=True)
     (arguments.folder / 'other/notes.txt').write_text('mine')

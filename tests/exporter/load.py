@@ -1,10 +1,12 @@
 """attend.load: what was exported, compiled and called from Python: tests/exporter/load.py CXX FOLDER ARCHIVE
 
-The library is not compiled once more for each model: a stand-in for the compiler takes ARCHIVE, libattend.a of the same sources, where it is
-to compile attend/attend.cpp, and notes what it was asked for.
+A stand-in for the compiler notes what it was asked for, and takes ARCHIVE, libattend.a of the same sources, where it is to compile
+attend/attend.cpp: a folder of other sources than the package's, or with CXX= that has flags.
 """
+import array
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -32,7 +34,7 @@ case "$*" in
 esac
 ''')
 stand_in.chmod(0o755)
-os.environ['CXX'] = f'{stand_in} -DATTEND_NOTED'
+os.environ['CXX'] = str(stand_in)
 
 
 def compiled():
@@ -40,6 +42,12 @@ def compiled():
     lines = notes.read_text().splitlines() if notes.exists() else []
     notes.unlink(missing_ok=True)
     return len(lines)
+
+
+def compiling_seconds():
+    """Of the processor, in the compiler so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def exported(name, model, **options):
@@ -62,7 +70,10 @@ two.output(two('Relu', two.input('x', 1, 4, 8)), two('Tanh', 'x'))
 for name, graph, options in (('decoder', MODELS['decoder'](), {'decoder': True}), ('cross', MODELS['cross'](), {}), ('padded', MODELS['padded'](), {}), ('two', two.model(), {}),
                              ('cross_int8', MODELS['cross'](), {'weights': 'int8'})):
     report = exported(name, graph, **options)
+    seconds = compiling_seconds()
     model = attend.load(str(folder / name))
+    seconds = compiling_seconds() - seconds
+    ok(f'{name}: loaded in at most 3 s', 0 < seconds <= 3, f'{seconds:.1f} s')
     inputs = drawn(model)
     outputs = model.run(*inputs)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
@@ -70,7 +81,7 @@ for name, graph, options in (('decoder', MODELS['decoder'](), {'decoder': True})
     ok(f'{name}: run() has the bits of the program', len(outputs) == len(wanted) and all(
         same(found, right.reshape(each.shape)) for found, right, each in zip(outputs, wanted, model.outputs)), f'{outputs} {wanted}')
     ok(f'{name}: its self-test', model.self_test() is None)
-    ok(f'{name}: it is compiled once', compiled() == 2 and attend.load(folder / name) is not None and compiled() == 0)
+    ok(f'{name}: it is compiled once, without the library', compiled() == 1 and attend.load(folder / name) is not None and compiled() == 0)
 crossed, model = model, attend.load(folder / 'two')
 one = drawn(model)
 ok('axes of one element do not count', all(map(same, model.run(one[0][None, :, None]), model.run(one[0]))))
@@ -89,6 +100,25 @@ ok('tokens whose outputs nobody reads', all(model.append(tokens[i:i + 1], output
 model.self_test()
 ok('clear() and self_test() begin anew', same(model.append(tokens[:1]), rows[0]))
 ok('memory', model.memory_bytes > 0 and model.token_memory_bytes > 17 * 2 * 32 * 4 and attend.load(folder / 'two').token_memory_bytes == 0)
+
+def taken(token):
+    model.clear()
+    return same(numpy.asarray(model.append(token)), rows[0])
+
+
+first = int(tokens[0])
+for what, token in (('a number', first), ('a number of numpy', tokens[0]), ('a list', [first]), ('int64', tokens[:1].astype('int64')),
+                    ('rows of int64', tokens[:1, None].astype('int64')), ('a memoryview', memoryview(array.array('q', [first])))):
+    ok(f'a token as {what}', taken(token))
+ok('tokens of run() as a list, and as int64', same(model.run(tokens.tolist()), rows) and same(model.run(tokens.astype('int64')), rows))
+for what, token in (('the first number behind', 50), ('a negative one', -1), ('one of int64', numpy.array([57]))):
+    refused(f'a token outside of the vocabulary: {what}', 'expected 0 to 49: its table (of tokens, the vocabulary) has 50 rows', lambda: model.append(token))
+refused('one among others', 'run: tokens has 99', lambda: model.run([*tokens[:-1].tolist(), 99]))
+refused('a token that is no whole number', 'expected a whole number', lambda: model.append([1.5]))
+refused('a token of 64 bits', 'expected -2147483648 to 2147483647', lambda: model.append(2**40))
+refused('two tokens', 'has the shape [2]; expected [1]', lambda: model.append([1, 2]))
+refused('rows of several lengths', 'rows of different lengths', lambda: model.run([[1], [1, 2]]))
+refused('tokens of floats', 'astype(numpy.int32)', lambda: model.append(numpy.ones(1, 'float32')))
 refused('append() of no decoder', 'decoder=True', lambda: attend.load(folder / 'two').append(one[0]))
 refused('clear() of no decoder', 'has no clear()', lambda: attend.load(folder / 'two').clear())
 
@@ -100,7 +130,6 @@ refused('another type', 'astype(numpy.float32)', lambda: model.run(x.astype(floa
 refused('gaps', 'ascontiguousarray', lambda: model.run(x.repeat(2, 0)[::2]))
 refused('no array', 'expected 1: x_x [4, 8]', lambda: model.run())
 refused('a list', 'numpy.asarray', lambda: model.run([1.0]))
-refused('int64 for int32', 'astype(numpy.int32)', lambda: other.run(tokens.astype('int64')))
 
 # ---- Sources that change, and folders that are none
 source = folder / 'cross/model.cpp'
@@ -118,6 +147,18 @@ refused('its first lines', 'model.cpp:1', lambda: attend.load(folder / 'cross'))
 ok('nothing half is left', not list((folder / 'cross/build').glob('*.so.*')))
 source.write_text(text)
 attend.load(folder / 'cross').self_test()
+
+# ---- The library, where the folder's is not the package's
+compiled()
+os.environ['CXX'] = f'{stand_in} -DATTEND_NOTED'
+source.touch()
+attend.load(folder / 'cross').self_test()
+ok('with flags the library is compiled, too', compiled() == 2 and (folder / 'cross/build/shared_attend.o').exists())
+os.environ['CXX'] = str(stand_in)
+library_source = folder / 'two/attend/attend.cpp'
+library_source.write_text(library_source.read_text() + '// of another version\n')
+attend.load(folder / 'two').self_test()
+ok('so is one of other sources, once', compiled() == 2 and attend.load(folder / 'two') is not None and compiled() == 0)
 os.environ['CXX'] = 'no-such-compiler'
 refused('a CXX that is not there', "CXX is 'no-such-compiler'", lambda: (source.touch(), attend.load(folder / 'cross')))
 del os.environ['CXX']

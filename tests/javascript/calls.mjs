@@ -108,9 +108,87 @@ attend.rmsNorm(inPlace, { width: 32, out: inPlace });
 check(equal(inPlace.array, attend.rmsNorm(x, { width: 32 })), 'Floats in place have the same bits');
 check(digest(new Float32Array(0)) === 'cbf29ce484222325', 'the digest of nothing');
 
+// ---- Values in their keys
+for (const format of ['float32', 'float16', 'bfloat16', 'int8']) {
+  const shape = { kvHeads: 2, headDim: 16, maxTokens: 1500 }, latents = new attend.Cache({ ...shape, valueDim: 8, format: [format, 'inKeys'] });
+  const wholes = new attend.Cache({ ...shape, format }).append(k, k), all = attend.attention(q, wholes, null, { heads: 4, causal: true });
+  const found = attend.attention(q, latents.append(k.subarray(0, 32)).append(k.subarray(32), null), null, { heads: 4, causal: true });
+  const beginnings = all.filter((_, i) => i % 16 < 8);
+  check(equal(found, beginnings) && latents.bytes < 0.55 * wholes.bytes, `values in keys of ${format}: the bits of whole keys for values, in memory once`);
+}
+const latents = new attend.Cache({ kvHeads: 2, headDim: 16, maxTokens: 9, format: ['float16', 'inKeys'] });
+refused('values beside keys that have them', () => latents.append(fill(32), fill(32)), "value: leave it out: with the format 'inKeys'");
+refused('a value that is missing', () => new attend.Cache({ headDim: 4, maxTokens: 9 }).append(fill(4)), 'value: give it: it is missing');
+refused('values wider than their keys', () => new attend.Cache({ headDim: 16, valueDim: 17, maxTokens: 9, format: ['float16', 'inKeys'] }), 'valueDim: expected a whole number within 1 to 16');
+refused('a ring of values in keys', () => new attend.Cache({ headDim: 16, maxTokens: 9, format: ['float16', 'inKeys'], windowKeys: 3 }), 'windowKeys: leave it out');
+refused('4 bits with values in them', () => new attend.Cache({ headDim: 32, maxTokens: 9, format: ['int4', 'inKeys'] }), 'format: expected one of float32, float16');
+refused('keys in keys', () => new attend.Cache({ headDim: 16, maxTokens: 9, format: 'inKeys' }), 'format: expected one of float32');
+refused('a layer over values in keys', () => new attend.Layer({ query: square(), key: square(), value: square(), output: square(), cache: latents }), 'a layer makes values');
+
+// ---- Rotary positions of published configurations: the definition in float64, at position 1000
+const angles = (of, turn) => check(of.radians.every((radians, i) => Math.abs(radians - turn(i)) < 1e-9 * (1 + turn(i))), `frequencies of ${of.dim}`, of.radians);
+const turn = (dim, base) => (i) => base ** ((-2 * i) / dim);
+angles(new attend.Rotary({ dim: 64, base: 5e5 }), turn(64, 5e5));
+angles(new attend.Rotary({ dim: 64, factor: 4 }), (i) => turn(64, 1e4)(i) / 4);
+angles(new attend.Rotary({ dim: 64, scaling: { rope_type: 'linear', factor: 4 } }), (i) => turn(64, 1e4)(i) / 4);
+angles(new attend.Rotary({ dim: 128, pairs: 'halves', scaling: { rope_type: 'llama3', rope_theta: 5e5, factor: 8, low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 8192 } }), (i) => {
+  const plain = turn(128, 5e5)(i), turns = (8192 * plain) / (2 * Math.PI), smooth = Math.min(1, Math.max(0, (turns - 1) / 3));
+  return plain * (smooth + (1 - smooth) / 8);
+});
+const yarn = { type: 'yarn', factor: 40, original_max_position_embeddings: 4096, beta_fast: 32, beta_slow: 1, mscale: 1, mscale_all_dim: 1 };
+const byYarn = new attend.Rotary({ dim: 64, scaling: yarn }), pairOf = (turns) => (64 * Math.log(4096 / (turns * 2 * Math.PI))) / (2 * Math.log(1e4));
+const [first, last] = [Math.floor(pairOf(32)), Math.ceil(pairOf(1))];
+angles(byYarn, (i) => turn(64, 1e4)(i) * (1 - Math.min(1, Math.max(0, (i - first) / (last - first))) * (1 - 1 / 40)));
+check(byYarn.factor === 1 && Math.abs(new attend.Rotary({ dim: 64, scaling: { ...yarn, mscale: undefined } }).factor - (1 + 0.1 * Math.log(40))) < 1e-6, 'attention factors of YaRN');
+const lists = { short_factor: Array(32).fill(1.5), long_factor: Array.from({ length: 32 }, (_, i) => 2 + i), factor: 32, original_max_position_embeddings: 4096 };
+angles(new attend.Rotary({ dim: 64, positions: 4096, scaling: { rope_type: 'longrope', ...lists } }), (i) => turn(64, 1e4)(i) / 1.5);
+const byLong = new attend.Rotary({ dim: 64, positions: 131072, scaling: { rope_type: 'longrope', ...lists } });
+angles(byLong, (i) => turn(64, 1e4)(i) / (2 + i));
+check(Math.abs(byLong.factor - Math.sqrt(1 + Math.log(32) / Math.log(4096))) < 1e-6, 'the attention factor of LongRoPE', byLong.factor);
+angles(new attend.Rotary({ dim: 64, scaling: { rope_type: 'proportional', partial_rotary_factor: 0.25 } }), (i) => (i < 8 ? turn(64, 1e4)(i) : 0));
+angles(new attend.Rotary({ dim: 8, frequencies: [1, 0.5, 0.25, 0] }), (i) => [1, 0.5, 0.25, 0][i]);
+const turned = byLong.rotate(fill(64), { headDim: 64, position: 1000 }), plain64 = fill(64);
+check(turned.every((number, i) => {
+  const [a, b, angle] = [plain64[i & ~1], plain64[i | 1], 1000 * byLong.radians[i >> 1]];
+  return Math.abs(number - byLong.factor * (i & 1 ? b * Math.cos(angle) + a * Math.sin(angle) : a * Math.cos(angle) - b * Math.sin(angle))) < 1e-5;
+}), 'scaled positions turn by these, and are multiplied by the factor');
+for (const [what, more, words] of [
+  ['no factor', { scaling: { rope_type: 'linear' } }, "'factor' is missing, which 'linear' needs"],
+  ['a scaling of another name', { scaling: { rope_type: 'dynamic', factor: 2 } }, 'rope_type: expected one of default, linear, llama3, yarn, longrope, proportional'],
+  ['what a scaling does not use', { scaling: { rope_type: 'linear', factor: 2, beta_fast: 32 } }, "'linear' does not use 'beta_fast'"],
+  ['a factor below 1', { scaling: { rope_type: 'linear', factor: 0.5 } }, 'factor: expected a number within 1 to 65536, found 0.5'],
+  ['positions of another scaling', { positions: 9, scaling: { rope_type: 'linear', factor: 2 } }, 'positions: leave it out'],
+  ['longrope without positions', { scaling: { rope_type: 'longrope', ...lists } }, 'positions: give it'],
+  ['a list of another length', { positions: 9, scaling: { rope_type: 'longrope', ...lists, short_factor: [1] } }, 'short_factor: expected 32 numbers'],
+  ['slow above fast', { scaling: { ...yarn, beta_slow: 40 } }, 'beta_slow: expected less than beta_fast, 32'],
+  ['a scaling beside a factor', { factor: 2, scaling: { rope_type: 'linear', factor: 2 } }, 'exclude each other'],
+  ['a base beside frequencies', { base: 1e4, frequencies: Array(32).fill(1) }, 'base and positions have no effect'],
+  ['a word for a scaling', { scaling: 'llama3' }, 'expected the object of a configuration'],
+  ['a base out of range', { base: 1 }, 'base: expected a number within 2 to 1000000000000'],
+  ['half a pair', { dim: 7 }, 'dim: expected an even number'],
+]) refused(what, () => new attend.Rotary({ dim: 64, ...more }), words);
+
 // ---- Refusals
 refused('an unknown option', () => attend.attention(q, k, v, { ...options, casual: true }), 'no such option');
-refused('a negative cap', () => attend.attention(q, k, v, { ...options, softCap: -1 }), 'soft_cap');
+refused('an option of another library', () => attend.attention(q, k, v, { ...options, isCausal: true }), 'there is no such option; write causal, one of batch, heads');
+refused('a cap out of range', () => attend.attention(q, k, v, { ...options, softCap: -1 }), 'softCap: expected a number within 1e-30 to 1e+30, found -1');
+refused('a scale out of range', () => attend.attention(q, k, v, { ...options, scale: 1e39 }), 'scale: expected a number within');
+refused('no value', () => attend.attention(q, k), 'value: it is missing; expected attention(query, key, value, options)');
+refused('options in the place of values', () => attend.attention(q, k, options), 'value: found Object');
+refused('lengths without a batch', () => attend.attention(q, k, v, { ...options, keyLengths: [3, 4] }), 'batch: give it, 1 too: keyLengths has 2 numbers');
+refused('one length without a batch', () => attend.attention(q, k, v, { ...options, keyLengths: [3] }), 'batch: give it, 1 too: keyLengths has 1 number,');
+refused('lengths of a state without a batch', () => new attend.State(q, { ...options, keyLengths: [3] }), 'batch: give it');
+refused('a length beyond the keys', () => attend.attention(q, k, v, { ...options, batch: 1, keyLengths: [1501] }), 'keyLengths: expected a whole number within 0 to 1500, found 1501');
+refused('a width out of range', () => attend.attention(q, k, v, { headDim: 65537 }), 'headDim: expected a whole number within 1 to 65536');
+refused('an epsilon out of range', () => attend.rmsNorm(x, { epsilon: 0 }), 'epsilon: expected a number within 1e-30 to 1e+30');
+const ring = new attend.Cache({ headDim: 4, maxTokens: 0, windowKeys: 6, sinkTokens: 2 }).append(fill(16), fill(16));
+refused('a ring without a window', () => attend.attention(fill(4), ring, null, { causal: true }), 'window: give it: window: [5, 0] is as many tokens as this ring keeps, 6');
+refused('a ring without its sink tokens', () => attend.attention(fill(4), ring, null, { window: [5, 0] }), 'sinkTokens: give them: 2 are the first tokens');
+check(attend.attention(fill(4), ring, null, { window: [5, 0], sinkTokens: 0 }).length === 4, 'a ring with both');
+check(attend.attention(fill(4), ring, null, { window: [null, null] }).length === 4, 'a ring without an end of the window');
+const ringed = new attend.Layer({ query: square(), key: square(), value: square(), output: square(), cache: new attend.Cache({ kvHeads: 4, headDim: 8, maxTokens: 9, windowKeys: 3 }) });
+refused('a layer over a ring without a window', () => ringed.selfAttention(x, { heads: 4, headDim: 8, causal: true }), 'window: give it');
+refused('more tokens than a cache has', () => ring.truncate(5), 'tokens: expected a whole number within 0 to 4, found 5');
 refused('heads that do not divide', () => attend.attention(fill(48), fill(32), fill(32), { heads: 3, kvHeads: 2, headDim: 16 }), 'kv_heads');
 refused('a half token', () => attend.attention(fill(65), k, v, options), 'multiple of 64');
 refused('values of another length', () => attend.attention(q, k, fill(32), options), 'value');

@@ -57,7 +57,7 @@ def without_numpy():
     check(attend.attention(plain, plain, plain).tobytes() == attend.attention(*[memoryview(bytes(plain)).cast('f', (3, 4))] * 3).tobytes(),
           'arrays of ctypes')
     refused('a list', 'pass numpy.asarray(value)', query, key, [1.0], error=TypeError)
-    refused('no value', 'value is a NoneType', query, key, error=TypeError)
+    refused('no value', 'value is missing', query, key, error=TypeError)
     state = attend.State(query)
     tokens = lambda array, first, end: memoryview(b''.join(
         array.tobytes()[4 * (h * 5 + first) * array.shape[2]:4 * (h * 5 + end) * array.shape[2]] for h in range(2))).cast(
@@ -75,6 +75,12 @@ def without_numpy():
     module, rows = attend.nn.MultiheadAttention(*parts, heads=2, rotary=attend.Rotary(2, 'halves')), buffer(3, 4)
     by_layer = attend.Layer(*(part.weights for part in parts), heads=2, rotary=attend.Rotary(2, 'halves'))
     check(module(rows, causal=True).tobytes() == by_layer.self_attention(rows, causal=True).tobytes(), 'attend.nn over memoryviews')
+    sys.modules['numpy'] = None  # is not there
+    try:
+        attend.export('model.onnx', 'model')
+        check(False, 'an export without numpy')
+    except ImportError as error:
+        check('attend export: it takes numpy (Debian: apt-get install python3-numpy)' == str(error), f'an export without numpy: {error}')
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 
 
@@ -131,6 +137,28 @@ def keys_elsewhere(numpy, draw):
     half.append(key, value)
     same('a cache of halves', attend.attention(query, half, causal=True),
          attend.attention(query, key.astype(numpy.float16), value.astype(numpy.float16), causal=True, offset=37))
+
+    for format in ('float32', 'float16', 'bfloat16', 'int8'):  # values that are in their keys: the bits of whole keys for values
+        latents, whole = attend.Cache(2, 16, 64, value_dim=7, key_format=format, value_format='in_keys'), attend.Cache(2, 16, 64, key_format=format, value_format=format)
+        for tokens in (key[:, :1], key[:, 1:30], key[:, 30:]):
+            latents.append(tokens)
+            whole.append(tokens, tokens)
+        same(f'values in keys of {format}', attend.attention(query, latents, causal=True), attend.attention(query, whole, causal=True)[..., :7].copy())
+        check(latents.nbytes < 0.55 * whole.nbytes, f'values in keys of {format}: in memory once')
+    weights = [attend.Weights(numpy.eye(16, 8, dtype=numpy.float32))] * 3 + [attend.Weights(numpy.eye(8, 16, dtype=numpy.float32))]
+    layer, latents = attend.Layer(*weights, heads=2), attend.Cache(2, 8, 9, value_format='in_keys')
+    for what, text, call in (('values beside', 'leave it out', lambda: latents.append(key[..., :8], key[..., :8])),
+                             ('a missing value', 'it is missing', lambda: attend.Cache(2, 16, 64).append(key)),
+                             ('a ring', 'no rings', lambda: attend.Cache(2, 8, 9, value_format='in_keys', window_keys=5)),
+                             ('4 bits', 'of float32, float16', lambda: attend.Cache(2, 64, 9, key_format='int4', value_format='in_keys')),
+                             ('integers', 'nor of integers', lambda: attend.Cache(2, 8, 9, value_format='in_keys', integers=True)),
+                             ('wider values', 'value_dim is 9; expected 1 to 8', lambda: attend.Cache(2, 8, 9, value_dim=9, value_format='in_keys')),
+                             ('a layer', 'a layer makes values', lambda: layer.self_attention(draw(1, 8), latents))):
+        try:
+            call()
+            check(False, f'{what} with values in keys: taken')
+        except (attend.AttendError, ValueError) as refusal:
+            check(text in str(refusal), f'{what} with values in keys: {refusal}')
 
     wide, long = draw(4, 3, 64), draw(2, 40, 64)
     four_bits, floats = attend.Cache(2, 64, 64, key_format='int4', value_format='int4'), attend.Cache(2, 64, 64)

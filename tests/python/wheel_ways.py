@@ -36,7 +36,7 @@ def states():
     near.accumulate(here)
     for stop in (600, 700):
         far.accumulate(there, origin=512, up_to=stop)
-    refused('a cache that begins anywhere', 'multiple of 512', lambda: far.accumulate(there, origin=10))
+    refused('a cache that begins anywhere', 'origin is 10; expected a multiple of 512', lambda: far.accumulate(there, origin=10))
     far.merge(near)
     same('states of two caches', far.finish(), attend.attention(query[0], all_tokens, **of_one))
     of_one.pop('offset')
@@ -170,7 +170,7 @@ def threads():
     check(0 < np.count_nonzero(out) < out.size, 'a part writes its share')
     call = lambda **options: attend.attention(query, key, value, **options)
     refused('a part without out', 'out', lambda: call(part=(0, 2)))
-    refused('a part that there is not', 'index < count', lambda: call(part=(2, 2), out=out))
+    refused('a part that there is not', 'expected 0 to 1', lambda: call(part=(2, 2), out=out))
     refused('a part that is a number', '(index, count)', lambda: call(part=2, out=out), TypeError)
     start, threading.Thread.start = threading.Thread.start, lambda self: refuse_third(self)
     started = []
@@ -403,12 +403,40 @@ def traps():
     refused('a bias in float64', 'bias.astype(numpy.float32)', call(bias=np.zeros((3, 3))), TypeError)
     refused('a mask of numbers', 'mask.astype(numpy.bool_)', call(mask=np.ones((3, 3))), TypeError)
     # What a call writes into is no argument to convert on the way: the result would be lost.
-    for name, out, text, error in (('float64', a.astype(float), 'first set out = out.astype(numpy.float32)', TypeError),
-                                   ('a list', a.tolist(), 'first set out = numpy.asarray(out)', TypeError),
-                                   ('gaps', draw(1, 3, 8)[..., ::2], 'first set out = numpy.ascontiguousarray(out)', ValueError)):
+    for name, out, text, error in (('float64', a.astype(float), 'expected float32 or float16 or bfloat16: make it with', TypeError),
+                                   ('a list', a.tolist(), 'expected an array: make it with', TypeError),
+                                   ('gaps', draw(1, 3, 8)[..., ::2], 'not contiguous: make it with', ValueError)):
         refused(f'out: {name}', text, call(out=out), error)
+        refused(f'out: {name}: no copy', 'leave it away and copy the result', call(out=out), error)
     refused('x to rotate: float64', 'first set x = x.astype(numpy.float32)',
             lambda: attend.rotate(a.astype(float), attend.Rotary(4, 'halves'), position=0), TypeError)
+    # What another library has is named as it is called here, and what is out of range has its range.
+    refused('is_causal', 'attend.attention has no option is_causal: write causal=, one of query, key, value, causal, offset', call(is_causal=True), TypeError)
+    refused('an option of nobody', 'attend.attention has no option colour: expected some of query, key', call(colour=3), TypeError)
+    refused('what is wrong within a call is told as it is', 'mask.astype(numpy.bool_)', call(mask=np.ones((3, 3))), TypeError)
+    refused('an option of a cache', 'attend.Cache has no option dtype: expected some of kv_heads, head_dim', lambda: attend.Cache(1, 4, 9, dtype='float16'), TypeError)
+    refused('an option of rotary positions', 'attend.Rotary has no option theta: write base=', lambda: attend.Rotary(8, 'halves', theta=1e6), TypeError)
+    refused('an option of a state', 'a state has no option attn_mask: write mask=', lambda: attend.State(a, attn_mask=None), TypeError)
+    refused('no value', 'value is missing: expected attention(query, key, value)', call(a, a), TypeError)
+    held = attend.Cache(1, 4, 9)
+    held.append(draw(1, 6, 4), draw(1, 6, 4))
+    for what, text, wrong in (
+            ('a part', 'index of part is 7; expected 0 to 6', call(part=(7, 7), out=a.copy())),
+            ('tokens that stay', 'tokens is 7; expected 0 to 6', lambda: held.truncate(7)),
+            ('lengths of keys', 'key_lengths has 4; expected 0 to 3', call(key_lengths=[4])),
+            ('lengths of a cache', 'key_lengths has 7; expected 0 to 6', call(a, held, key_lengths=[7])),
+            ('a cap', 'soft_cap is 1e-31; expected 1e-30 to 1e+30, or 0 for none', call(soft_cap=1e-31)),
+            ('a scale', 'scale is 1e+39; expected -1.70141e+38 to 1.70141e+38', call(scale=1e39)),
+            ('heads', 'kv_heads is 0; expected 1 to 65536', lambda: attend.Cache(0, 4, 9)),
+            ('a width', 'head_dim is 65537; expected 1 to 65536', lambda: attend.Cache(1, 65537, 9)),
+            ('a capacity', 'max_tokens is 0; expected 1 to 536870912', lambda: attend.Cache(1, 4, 0)),
+            ('a zero point', 'key_zero_point is 128; expected -128 to 127', lambda: attend.Quantisation(1, 1, 1, 1, key_zero_point=128)),
+            ('a scale of integers', 'value_scale is 0; expected 1.17549e-38', lambda: attend.Quantisation(1, 1, 0, 1)),
+            ('an epsilon', 'epsilon is 0; expected 1e-30 to 1e+30', lambda: attend.rms_norm(a, epsilon=0)),
+            ('a base', 'base is 1; expected 2 to 1e+12', lambda: attend.Rotary(8, 'halves', 1)),
+            ('a state that begins anywhere', 'first_key is 7; expected a multiple of 512', lambda: attend.State(a, first_key=7)),
+            ('half a pair', 'rotary_dim is 7; expected an even number', lambda: attend.Rotary(7, 'halves'))):
+        refused(f'{what} out of range', text, wrong)
     refused('output: an array', 'an array that takes the output is out=', call(output=a), TypeError)
     refused('scores: an array', 'return_scores is a ndarray; expected one of raw', call(return_scores=a), TypeError)
     refused('scores: a word', "return_scores is 'all'; expected one of raw", call(return_scores='all'))

@@ -39,7 +39,7 @@ def archive_of(folder, name, top):
     held = contents(archive) if archive.exists() else {}
     check(held == {top + path: content for path, content in files.items()} and files, f'{name} is the folder {folder}', 'it differs')
     check(any(path.endswith('LICENSE') for path in files), f'{folder}: a licence', 'none')
-    left = [path for path, content in files.items() if re.search(rb'@[A-Z_]+@', content) and not path.endswith(('.md', '.so'))]
+    left = [path for path, content in files.items() if re.search(rb'@[A-Z_]+@', content) and not path.endswith(('.md', '.so', '.a'))]
     check(not left, f'{folder}: no name of a template is left', left)
     return {path: content.decode(errors='replace') for path, content in files.items()}
 

@@ -29,11 +29,11 @@ from ._cache import Cache
 from ._integers import Quantisation
 from ._layers import Layer, Weights, project
 from ._memo import name_of_call, remember, run_again
-from ._options import Options
+from ._options import Options, require_lengths
 from ._problem import Problem, run
 from ._rotary import Rotary, rotate
 from ._rows import activate, add, alibi_slopes, hadamard, layer_norm, logarithmic_factors, rms_norm
-from ._shared import AttendError, require, shared, truth, whole
+from ._shared import AttendError, knows_its_options, require, shared, truth, whole
 from ._states import State
 
 __version__ = '@VERSION@'
@@ -42,6 +42,7 @@ __all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'p
            'bits_version', 'AttendError']
 
 
+@knows_its_options
 def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,
               queries_last: bool = False, window: Optional[Tuple[Optional[int], Optional[int]]] = None, sink_tokens: Optional[int] = None,
               scale: Optional[float] = None, soft_cap: float = 0.0, mask: Any = None, bias: Any = None, alibi_slopes: Any = None,
@@ -130,6 +131,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
             columns = problem.set_cache(key, origin, value, pages, key_scales, value_scales)
         else:
             columns = problem.set_keys(key, value, pages, origin, key_scales, value_scales)
+        require_lengths(key_lengths, columns)
         results = [problem.set_output(query, out, output)]
         if part is not None:
             _require_part(part, threads, out, return_lse, return_scores)
@@ -148,8 +150,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
 def _require_part(part: Any, threads: int, out: Any, return_lse: bool, return_scores: Any) -> None:
     if not isinstance(part, tuple) or len(part) != 2:
         raise TypeError(f'part is {part!r}; expected (index, count)')
-    whole('index of part', part[0])
-    whole('count of part', part[1], 1)
+    whole('index of part', part[0], 0, whole('count of part', part[1], 1, _c.ATTEND_MAX_PARTS) - 1)
     if out is None or threads != 1 or return_lse or return_scores is not None:
         raise ValueError('a part writes its share of `out`: give out, and leave out threads, return_lse and return_scores')
 
@@ -165,9 +166,17 @@ def __getattr__(name: str) -> Any:
     if name == 'nn':
         return importlib.import_module('.nn', __name__)
     if name in ('export', 'ExportError'):
-        from . import exporter
-        return getattr(exporter, name)
+        return getattr(_exporter(), name)
     raise AttributeError(f"module 'attend' has no attribute {name!r}")
+
+
+def _exporter() -> Any:
+    try:
+        return importlib.import_module('.exporter', __name__)
+    except ModuleNotFoundError as error:
+        if error.name != 'numpy':
+            raise
+        raise ImportError('attend export: it takes numpy (Debian: apt-get install python3-numpy)') from None
 
 
 def backends() -> List[str]:

@@ -51,12 +51,11 @@ def run_replay(arguments: argparse.Namespace) -> int:
 
 def run_export(arguments: argparse.Namespace) -> int:
     try:
-        import numpy  # noqa: F401
-    except ImportError:
-        print('attend export: it takes numpy (Debian: apt-get install python3-numpy)', file=sys.stderr)
+        from . import ExportError
+        from . import export as write
+    except ImportError as error:
+        print(error, file=sys.stderr)
         return 1
-    from .exporter import ExportError
-    from .exporter import export as write
     try:
         shapes = {name: [int(size) for size in sizes.split(',')] for name, _, sizes in (each.partition('=') for each in arguments.shape)}
     except ValueError:

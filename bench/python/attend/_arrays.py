@@ -12,6 +12,7 @@ from ._dlpack import BFLOAT16, TensorBuffer
 FORMATS = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16, BFLOAT16: _c.ATTEND_BFLOAT16, 'b': _c.ATTEND_INT8, 'h': _c.ATTEND_INT16}
 NAMES = {'f': 'float32', 'e': 'float16', BFLOAT16: 'bfloat16', 'b': 'int8', 'h': 'int16', '?': 'bool', 'B': 'uint8', 'H': 'uint16',
          'i': 'int32', 'd': 'float64', 'l': 'int64', 'q': 'int64', 'g': 'longdouble'}
+_OTHER_OUT = 'make it with numpy.empty(shape, numpy.float32), or leave it away and copy the result: out[...] = attend.attention(...)'
 STRIDES_AND_FORMAT = 0x1c
 _NATIVE = '@=<' if sys.byteorder == 'little' else '@=>'
 _work = threading.local()  # memory that a thread's next call takes again
@@ -37,8 +38,8 @@ class Array:
     """An array's address, shape and strides, the latter in elements, with axes of extent 1 in front up to `axes` of them."""
 
     def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[Any], writable: bool = False):
-        # A call that got another array would write into that one.
-        instead = f'the call writes into it, so first set {name} =' if writable else 'pass'
+        # A call that got another array would write into that one. And a copy of `out` is not where the caller wants the result.
+        instead = _OTHER_OUT if name == 'out' else f'the call writes into it, so first set {name} =' if writable else 'pass'
         buffer = _buffer_of(name, source, instead)
         held.append(buffer)  # to be released
         self.name, self.of_dlpack = name, isinstance(buffer, TensorBuffer)
@@ -62,7 +63,7 @@ class Array:
         self.shape, self.strides = (*(1,) * (axes - given), *shape), (*(0,) * (axes - given), *strides)
 
     def _contiguous(self) -> str:
-        return f'{self._instead} ' + (f'{self.name}.contiguous()' if self.of_dlpack else f'numpy.ascontiguousarray({self.name})')
+        return self._instead if self.name == 'out' else f'{self._instead} ' + (f'{self.name}.contiguous()' if self.of_dlpack else f'numpy.ascontiguousarray({self.name})')
 
     @property
     def format(self) -> int:
@@ -123,13 +124,15 @@ def _buffer_of(name: str, source: Any, instead: str) -> Any:
             return TensorBuffer(name, source)
         if not isinstance(error, TypeError):
             raise
-    remedy = '' if source is None else f': {instead} numpy.asarray({name})'
+    remedy = '' if source is None else f': {instead}' if name == 'out' else f': {instead} numpy.asarray({name})'
     raise TypeError(f'{name} is a {type(source).__name__}, which has neither a buffer nor DLPack; expected an array{remedy}')
 
 
 def _wrong_numbers(name: str, code: str, codes: str, of_dlpack: bool, instead: str) -> str:
     other = code[1:] if code[:1] in '<>' else ''
     found = NAMES.get(code) or (f'{NAMES[other]} in the other byte order' if other in NAMES else f'format {code!r}')
+    if name == 'out':
+        return f'{name} has numbers of {found}; expected {" or ".join(NAMES[known] for known in codes)}: {instead}'
     converted = lambda kind: f'{name}.to(torch.{kind})' if of_dlpack else f'{name}.astype(numpy.{"bool_" if kind == "bool" else kind})'
     if code == 'b' and name in ('query', 'key', 'value'):
         remedy = 'pass quantisation=attend.Quantisation(…), which says what the integers mean' if name == 'query' else \

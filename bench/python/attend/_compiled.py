@@ -1,5 +1,6 @@
 """A folder of `attend export` as a shared object: what model.h declares, and the compiler of this machine."""
 import ctypes
+import filecmp
 import os
 import pathlib
 import re
@@ -13,6 +14,7 @@ from ._shared import AttendError
 
 FLAGS = '-std=c++17 -O2 -fPIC -ffp-contract=off -fvisibility=hidden -fno-exceptions -fno-rtti'.split()
 C_FLAGS = '-std=c99 -O2 -fPIC -ffp-contract=off -fvisibility=hidden'.split()
+LIBRARY_FILES = ('attend.cpp', 'attend.h', 'attend_c.h')
 FILES = ('model.h', 'model.cpp', 'self_test.cpp', 'attend/attend.h', 'attend/attend_c.h', 'attend/layers.h', 'attend/attend.cpp')
 CODES = {'float': 'f', 'int8_t': 'b', 'int16_t': 'h', 'int32_t': 'i', 'uint8_t': 'B'}
 _in_use: Dict[pathlib.Path, int] = {}  # shared objects of this process
@@ -93,7 +95,10 @@ def glue(interface: Interface) -> str:
 
 int {name}_self_test();
 VISIBLE int exported_self_test() {{ return {name}_self_test(); }}
-VISIBLE const char* exported_status_text(int status) {{ return attend::status_text(attend::Status(status)); }}
+VISIBLE const char* exported_status_text(int status) {{
+  if (status == int(attend::Status::bad_count)) return "a number is no row of the table that it is looked up in";
+  return attend::status_text(attend::Status(status));
+}}
 VISIBLE size_t exported_memory_bytes() {{ return {name}::memory_bytes; }}
 ''' + call('run', interface.run)
     if interface.append:
@@ -105,9 +110,16 @@ VISIBLE size_t exported_memory_bytes() {{ return {name}::memory_bytes; }}
 
 
 def library_object(folder: pathlib.Path) -> pathlib.Path:
-    """The library in folder/build; compiled where it is missing or older than its source."""
+    """The library: this package's own, where the folder has the sources that it was made of and CXX= has no flags, which could change how structs
+    lie; otherwise in folder/build, compiled where it is missing or older than its source."""
+    package = pathlib.Path(__file__).parent
+    archive = package / 'libattend.a'
+    sources = [(folder / 'attend' / each, package / 'source' / each) for each in LIBRARY_FILES]
+    flags = [word for word in shlex.split(os.environ.get('CXX', '')) if word.startswith('-')]
+    if archive.is_file() and not flags and all(filecmp.cmp(*pair, shallow=False) for pair in sources):
+        return archive
     library = folder / 'build/shared_attend.o'
-    if is_older(library, [folder / 'attend' / each for each in ('attend.cpp', 'attend.h', 'attend_c.h')]):
+    if is_older(library, [source for source, _ in sources]):
         compile_to(library, [*FLAGS, '-c', str(folder / 'attend/attend.cpp')])
     return library
 
@@ -115,13 +127,13 @@ def library_object(folder: pathlib.Path) -> pathlib.Path:
 def shared_object(folder: pathlib.Path, interface: Interface) -> pathlib.Path:
     """Its path; compiled where it is missing or older than a source."""
     build = folder / 'build'
-    result = build / f'lib{interface.name}.so'
+    result, source, text = build / f'lib{interface.name}.so', build / 'shared_model.cpp', glue(interface)
     try:
         build.mkdir(exist_ok=True)
         library = library_object(folder)
-        if is_older(result, [library, *(folder / each for each in FILES[:3])]):
-            source = build / 'shared_model.cpp'
-            source.write_text(glue(interface))
+        if not source.is_file() or source.read_text() != text:
+            source.write_text(text)
+        if is_older(result, [library, source, *(folder / each for each in FILES[:3])]):
             compile_to(result, [*FLAGS, '-shared', *map(str, (source, folder / 'model.cpp', folder / 'self_test.cpp', library))])
     except OSError as error:
         raise AttendError(f'{build}: the model cannot be compiled into this folder: {error.strerror}') from error

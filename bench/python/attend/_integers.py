@@ -4,7 +4,7 @@ import math
 from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from . import _c
-from ._shared import new, real, require, shared, whole
+from ._shared import knows_its_options, new, real, require, shared, whole
 
 
 class Quantisation:
@@ -18,17 +18,19 @@ class Quantisation:
     query_zero_point then.
     """
 
+    @knows_its_options
     def __init__(self, query_scale: float, key_scale: float, value_scale: float, output_scale: float, *, query_zero_point: int = 0,
                  key_zero_point: int = 0, value_zero_point: int = 0, output_zero_point: int = 0, scale: Optional[float] = None):
         scales = self._scales = new(_c.attend_integer_scales, shared.attend_integer_scales_init)
         for name, number in (('query_scale', query_scale), ('key_scale', key_scale), ('value_scale', value_scale),
                              ('output_scale', output_scale)):
-            setattr(scales, name, real(name, number))
+            setattr(scales, name, real(name, number, 2.0**-126, 2.0**126))
         for name, zero in (('query_zero_point', query_zero_point), ('key_zero_point', key_zero_point),
                            ('value_zero_point', value_zero_point), ('output_zero_point', output_zero_point)):
-            setattr(scales, name, whole(name, zero, -2**15, 2**15))
+            most = 2**15 if name == 'output_zero_point' else 2**7
+            setattr(scales, name, whole(name, zero, -most, most - 1))
         if scale is not None:
-            scales.scale = real('scale', scale)
+            scales.scale = real('scale', scale, 0.0, 2.0**126)
         self._constants: Dict[int, Any] = {}
         self.constants(_c.ATTEND_INTEGER_MAX_HEAD_DIM)  # refuses what is wrong for every width
 

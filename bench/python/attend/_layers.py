@@ -11,7 +11,7 @@ from ._options import Options, options_of, require_mask_columns, set_options
 from ._problem import MOST_THREADS, on_threads
 from ._rotary import Rotary
 from ._rows import Held, vectors_of
-from ._shared import made, new, real, require, shared, whole, word
+from ._shared import knows_its_options, made, new, real, require, shared, whole, word
 
 
 class Weights:
@@ -19,6 +19,7 @@ class Weights:
     output's weights are multiplied by, or [outputs, inputs / 32 * 18] of uint8, which are 4-bit weights as GGUF files have them
     (Q4_0); bias [outputs]. The arrays are not copied: what is written into them changes the weights."""
 
+    @knows_its_options
     def __init__(self, weights: Any, bias: Any = None, scales: Any = None):
         self._held = Held()
         array = Array('weights', weights, 'feEbB', 2, 2, self._held.buffers)
@@ -108,6 +109,7 @@ class Layer:
     (Qwen3-Next).
     """
 
+    @knows_its_options
     def __init__(self, query: Weights, key: Weights, value: Weights, output: Weights, *, heads: int, kv_heads: Optional[int] = None,
                  rotary: Optional[Rotary] = None, query_norm: Any = None, key_norm: Any = None, epsilon: float = 1e-5,
                  query_factors: Any = None, gate: Optional[Weights] = None):
@@ -123,7 +125,7 @@ class Layer:
         self.c.query, self.c.key, self.c.value, self.c.output = query.c, key.c, value.c, made('output', output, Weights).c
         self.c.query_norm = self._held.address('query_norm', query_norm, self.head_dim)
         self.c.key_norm = self._held.address('key_norm', key_norm, self.head_dim)
-        self.c.epsilon = real('epsilon', epsilon)
+        self.c.epsilon = real('epsilon', epsilon, 1e-30, 1e30)
         if query_factors is not None:
             self._set_factors(query_factors)
         if gate is not None:
@@ -140,7 +142,9 @@ class Layer:
 
     def _with(self, cache: Optional[Cache], team: Any = None) -> Any:
         layer = _c.attend_layer.from_buffer_copy(self.c)
-        layer.cache = made('cache', cache, Cache).address if cache is not None else None
+        if cache is not None:
+            made('cache', cache, Cache).require_own_values()
+            layer.cache = cache.address
         layer.team = ctypes.addressof(team) if team else None
         return layer
 

@@ -1,14 +1,23 @@
 """Exported models as functions of Python: attend.load."""
 import ctypes
+import math
 import pathlib
+import re
 import threading
-from typing import Any, List
+from typing import Any, List, Optional, Sequence, Tuple
 
 from ._arrays import Array, empty, release
 from ._compiled import Parameter, interface_of, opened, shared_object
-from ._shared import AttendError, truth
+from ._shared import AttendError, truth, whole
 
 MOST_AXES = 16
+# Of model.cpp: an input whose numbers choose rows of a table, and how many there are.
+TABLE = re.compile(r'const int32_t row = at<int32_t\[\d+\]>\((\w+),\s+0\)\[i\];\s+if \(row < 0 \|\| row >= (\d+)\)')
+
+
+class _Like:
+    """What results are like whose call was given numbers: arrays of numpy, where that is there."""
+    __array_interface__ = None
 
 
 class Exported:
@@ -38,7 +47,8 @@ class Exported:
         return size()
 
     def run(self, *inputs: Any) -> Any:
-        """The output, or a tuple of several. Inputs have the shapes and types of run() in model.h; axes of one element do not count."""
+        """The output, or a tuple of several. Inputs have the shapes and types of run() in model.h; axes of one element do not count. Whole
+        numbers, such as tokens, may be int64, a list or, where there is one, a number."""
         return self._call('run', self._library.exported_run, self._run, inputs)
 
     def append(self, *inputs: Any, outputs: bool = True) -> Any:
@@ -75,32 +85,77 @@ class Exported:
             raise AttendError(f'{what} was given {len(given)} arrays; expected {len(inputs)}: {", ".join(_described(each) for each in inputs)}')
         held: List[Any] = []
         try:
-            addresses = [_input(each, array, held) for each, array in zip(inputs, given)]
-            results = [empty(given[0], each.code, each.shape) for each in parameters if not each.is_input]
-            addresses += [Array('output', each, 'fbhiB', 1, MOST_AXES, held, True).address for each in results]
+            arrays = [_input(each, array, held) for each, array in zip(inputs, given)]
+            like = given[0] if hasattr(given[0], '__len__') and not isinstance(given[0], (list, tuple)) else _Like
+            results = [empty(like, each.code, each.shape) for each in parameters if not each.is_input]
+            addresses = arrays + [Array('output', each, 'fbhiB', 1, MOST_AXES, held, True).address for each in results]
             pointers = (ctypes.c_void_p * len(addresses))(*addresses)
             with self._lock:
                 status = function(pointers)
             if status:
-                raise AttendError(f'{self.name}: {what}: {self._library.exported_status_text(status).decode()}')
+                text = self._outside(inputs, arrays) or self._library.exported_status_text(status).decode()
+                raise AttendError(f'{self.name}: {what}: {text}')
             return None if not results else results[0] if len(results) == 1 else tuple(results)
         finally:
             release(held)
+
+    def _outside(self, inputs: List[Parameter], arrays: List[int]) -> Optional[str]:
+        """What was looked up in a table, and is not there."""
+        rows = {name: int(count) for name, count in TABLE.findall((self.folder / 'model.cpp').read_text())}
+        for each, address in zip(inputs, arrays):
+            count = rows.get(each.name)
+            for number in (ctypes.c_int32 * math.prod(each.shape)).from_address(address) if count else ():
+                if not 0 <= number < count:
+                    return f'{each.name} has {number}; expected 0 to {count - 1}: its table (of tokens, the vocabulary) has {count} rows'
+        return None
 
 
 def _described(parameter: Parameter) -> str:
     return f'{parameter.name} {list(parameter.shape)}'
 
 
+class _Numbers:
+    """Whole numbers as int32, for as long as a call takes."""
+
+    def __init__(self, name: str, numbers: Sequence[Any]):
+        self._held = (ctypes.c_int32 * len(numbers))(*(whole(name, number, -2**31, 2**31 - 1) for number in numbers))
+        self.address = ctypes.addressof(self._held)
+
+    def release(self) -> None:
+        """Its memory goes with it."""
+
+
+def _listed(name: str, source: Any) -> Tuple[List[int], List[Any]]:
+    """The shape and the numbers of a list, of lists of lists, or of one number."""
+    if not isinstance(source, (list, tuple)):
+        return [], [source]
+    parts = [_listed(name, each) for each in source]
+    if any(shape != parts[0][0] for shape, _ in parts):
+        raise ValueError(f'{name} has rows of different lengths')
+    return [len(parts), *(parts[0][0] if parts else [])], [number for _, numbers in parts for number in numbers]
+
+
 def _input(parameter: Parameter, source: Any, held: List[Any]) -> int:
+    """The address of its numbers."""
+    name, is_whole = parameter.name, parameter.code == 'i'
     try:
-        array = Array(parameter.name, source, '?B' if parameter.code == 'B' else parameter.code, 1, MOST_AXES, held)
-        array.require_dense()
+        if is_whole and (isinstance(source, (list, tuple)) or hasattr(source, '__index__') and not getattr(source, 'shape', ())):
+            shape, numbers = _listed(name, source)
+            held.append(_Numbers(name, numbers))
+            address = held[-1].address
+        else:
+            codes = 'iql' if is_whole else '?B' if parameter.code == 'B' else parameter.code
+            array = Array(name, source, codes, 1, MOST_AXES, held)
+            array.require_dense()
+            shape, address = list(array.shape[MOST_AXES - array.given_axes:]), array.address
+            if is_whole and array.code != 'i':
+                held.append(_Numbers(name, (ctypes.c_int64 * math.prod(shape)).from_address(address)))
+                address = held[-1].address
     except (TypeError, ValueError) as error:
         raise AttendError(str(error)) from error
-    if [size for size in array.shape if size != 1] != [size for size in parameter.shape if size != 1]:
-        raise AttendError(f'{parameter.name} has the shape {list(array.shape[MOST_AXES - array.given_axes:])}; expected {list(parameter.shape)}')
-    return array.address
+    if [size for size in shape if size != 1] != [size for size in parameter.shape if size != 1]:
+        raise AttendError(f'{name} has the shape {shape}; expected {list(parameter.shape)}')
+    return address
 
 
 def load(folder: Any) -> Exported:
@@ -110,9 +165,10 @@ def load(folder: Any) -> Exported:
         y = model.run(x)
         model.self_test()
 
-    It is compiled into folder/build by the C++ compiler of this machine (CXX= of the environment, else c++, g++ or clang++), the first time
-    with the library, which takes about a minute, and again where its sources are newer. Each call of load gives a model with memory of
-    its own. AttendError where there is no compiler, where it reports errors, or where the folder is another one."""
+    It is compiled into folder/build by the C++ compiler of this machine (CXX= of the environment, else c++, g++ or clang++), which takes a second,
+    the first time and again where its sources are newer, and linked with the library of this package. Where the folder has sources of another
+    version, or CXX= has flags, the library is compiled too, which takes about a minute. Each call of load gives a model with memory of its own.
+    AttendError where there is no compiler, where it reports errors, or where the folder is another one."""
     path = pathlib.Path(folder)
     if not path.is_dir():
         raise AttendError(f'{path} is no folder; expected one that `python3 -m attend export` has written')

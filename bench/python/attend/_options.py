@@ -5,7 +5,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 from . import _c
 from ._arrays import Array
 from ._integers import Quantisation
-from ._shared import real, truth, whole, word
+from ._shared import real, truth, unknown_option, whole, word
 
 STAGES = {'raw': _c.ATTEND_SCORES_RAW, 'capped': _c.ATTEND_SCORES_CAPPED, 'biased': _c.ATTEND_SCORES_BIASED,
           'weights': _c.ATTEND_SCORES_WEIGHTS}
@@ -40,7 +40,7 @@ def options_of(name: str, given: Any, without: Sequence[str] = ()) -> Options:
     known = [field for field in Options._fields if field not in without]
     for unknown in given:
         if unknown not in known:
-            raise TypeError(f'{name} has no option {unknown}; expected some of {", ".join(known)}')
+            raise unknown_option(name, unknown, known)
     return Options(**given)
 
 
@@ -55,8 +55,8 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
     if options.sink_tokens is not None:
         problem.sink_tokens = whole('sink_tokens', options.sink_tokens)
     if options.scale is not None:
-        problem.scale = real('scale', options.scale)
-    problem.soft_cap = real('soft_cap', options.soft_cap)
+        problem.scale = real('scale', options.scale, -2.0**127, 2.0**127)
+    problem.soft_cap = real('soft_cap', options.soft_cap, 1e-30, 1e30, ', or 0 for none')
     set_lse_base(problem, options.lse_base)
     if options.bias_stage is not None:
         problem.bias_stage = word('bias_stage', options.bias_stage, BIAS_STAGES)
@@ -77,6 +77,13 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
         keep.append((ctypes.c_ssize_t * rows[0])(*(whole('key_lengths', length) for length in options.key_lengths)))
         problem.key_lengths = ctypes.addressof(keep[-1])
     return keep
+
+
+def require_lengths(lengths: Optional[Sequence[int]], keys: int) -> None:
+    """key_lengths of a call that has so many keys; whether they are whole numbers was looked at."""
+    for length in lengths if lengths is not None else ():
+        if length > keys:
+            raise ValueError(f'key_lengths has {length}; expected 0 to {keys}, which is how many keys there are')
 
 
 def require_mask_columns(problem: Any, columns: int) -> None:

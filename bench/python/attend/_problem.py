@@ -8,7 +8,7 @@ from ._arrays import NAMES, Array, empty, workspaces
 from ._cache import Cache
 from ._integers import set_quantisation
 from ._options import STAGES, Options, require_mask_columns, set_options
-from ._shared import new, require, shared, whole, word
+from ._shared import new, of_segment, require, shared, whole, word
 
 SMALL_FLOATS = 'eE'  # float16 and bfloat16, by their codes
 MOST_THREADS = 1024
@@ -38,6 +38,7 @@ class Problem:
         if any(other is not None for other in others):
             raise ValueError('a cache takes the place of value, pages and scales: leave these out')
         cache.require_visible(self.options)
+        of_segment('origin', origin)
         self.c.cache = cache.address
         self.c.kv_heads, self.c.value_dim = cache.kv_heads, cache.value_dim
         if origin:
@@ -50,6 +51,8 @@ class Problem:
 
     def set_keys(self, key: Any, value: Any, pages: Any, origin: int, key_scales: Any, value_scales: Any) -> int:
         """Columns of masks."""
+        if value is None:
+            raise TypeError('value is missing: expected attention(query, key, value), or attention(query, cache) of an attend.Cache')
         c, q = self.c, self.query
         least = q.given_axes if pages is None else 4
         codes = 'b' if self.integers else 'feEb'

@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence
 from . import _c
 from ._arrays import Array
 from ._rows import Held
-from ._shared import made, real, require, shared, truth, whole, word
+from ._shared import knows_its_options, made, real, require, shared, truth, whole, word
 
 _PAIRS = {'neighbours': _c.ATTEND_NEIGHBOURS, 'halves': _c.ATTEND_HALVES}
 # What a scaling takes, by the names of configurations, and what it may leave out; and its number in the C header.
@@ -23,10 +23,7 @@ _MOST = 65536.0
 
 
 def _within(name: str, number: Any, least: float = 1.0, most: float = _MOST) -> float:
-    value = real(name, number)
-    if not least <= value <= most:
-        raise ValueError(f'{name} is {number}; expected {least:g} to {most:g}')
-    return value
+    return real(name, number, least, most)
 
 
 def _listed(name: str, numbers: Any, count: int) -> list:
@@ -97,9 +94,11 @@ class Rotary:
     will be) or proportional; what stands elsewhere in the configuration, such as Phi's original_max_position_embeddings, is added.
     frequencies: in place of base and scaling, the radians of each pair, rotary_dim / 2 of them."""
 
+    @knows_its_options
     def __init__(self, rotary_dim: int, pairs: str, base: Optional[float] = None, scaling_factor: Optional[float] = None, *,
                  scaling: Optional[dict] = None, positions: Optional[int] = None, frequencies: Any = None):
-        rotary_dim = whole('rotary_dim', rotary_dim, 2, _c.ATTEND_MAX_WIDTH)
+        if whole('rotary_dim', rotary_dim, 2, _c.ATTEND_MAX_WIDTH) % 2:
+            raise ValueError(f'rotary_dim is {rotary_dim}; expected an even number, because numbers turn in pairs')
         self.c = _c.attend_rotary()
         self._turns = (ctypes.c_uint64 * (rotary_dim // 2))()
         places = ctypes.byref(self.c), ctypes.addressof(self._turns), rotary_dim, word('pairs', pairs, _PAIRS)
@@ -117,9 +116,9 @@ class Rotary:
         if scaling is not None and not isinstance(scaling, dict):
             raise TypeError("scaling must be a dict, as a model's configuration has it: {'rope_type': 'llama3', 'factor': 8.0, ...}")
         scaled = _scaling_of(scaling or {'rope_type': 'default'}, rotary_dim, positions)
-        base = real('base', (scaling or {}).get('rope_theta', 10000.0) if base is None else base)
+        base = real('base', (scaling or {}).get('rope_theta', 10000.0) if base is None else base, 2.0, 1e12)
         if scaled is None:
-            factor = 1.0 if scaling_factor is None else real('scaling_factor', scaling_factor)
+            factor = 1.0 if scaling_factor is None else _within('scaling_factor', scaling_factor)
             require(shared.attend_rotary_init(*places, base, factor))
         else:
             require(shared.attend_rotary_init_scaled(*places, base, ctypes.byref(scaled[0])))
@@ -135,6 +134,7 @@ class Rotary:
         return float(self.c.factor)
 
 
+@knows_its_options
 def rotate(x: Any, rotary: Rotary, position: Any = 0, *, axes: Optional[Sequence[int]] = None, interleaved: bool = False) -> None:
     """Turns x, [heads, tokens, head_dim] float32, in place: at positions position, position + 1 and so on, where it is a number; or
     each token at its own, a sequence of numbers. Negative positions turn back. A slice of x turns a slice of heads.

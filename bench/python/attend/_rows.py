@@ -38,7 +38,7 @@ def _norm(function: Any, x: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     held = Held()
     vectors = vectors_of('x', x, held.buffers, 4)
     width = vectors.shape[3]
-    norm = _c.attend_norm(held.address('weight', weight, width), held.address('bias', bias, width), width, real('epsilon', epsilon))
+    norm = _c.attend_norm(held.address('weight', weight, width), held.address('bias', bias, width), width, real('epsilon', epsilon, 1e-30, 1e30))
     result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
     y = vectors_of('y', result, held.buffers, 4, True)
     require(function(ctypes.byref(norm), vectors.address, math.prod(vectors.shape[:3]), y.address))

@@ -1,8 +1,10 @@
 """The shared object, its refusals as exceptions, and numbers that it can take."""
 import ctypes
+import functools
+import inspect
 import operator
 import os
-from typing import Any
+from typing import Any, Callable, Sequence, TypeVar, cast
 
 from . import _c
 from ._sentences import name_of, sentence
@@ -22,24 +24,64 @@ def require(status: int) -> None:
         raise AttendError(f'{name_of(shared.attend_argument_name(status).decode(), error)}: {text}')
 
 
+# What other libraries call an option.
+_ELSEWHERE = {'is_causal': 'causal', 'attn_mask': 'mask', 'attention_mask': 'mask', 'key_padding_mask': 'key_lengths', 'attn_bias': 'bias',
+              'softmax_scale': 'scale', 'sm_scale': 'scale', 'window_size': 'window', 'sliding_window': 'window', 'softcap': 'soft_cap',
+              'sinks': 'sink_logits', 'dim': 'rotary_dim', 'theta': 'base', 'rope_theta': 'base', 'rope_scaling': 'scaling'}
+
+
+def unknown_option(call: str, name: str, known: Sequence[str]) -> TypeError:
+    meant = _ELSEWHERE.get(name, '')
+    remedy = f'write {meant}=, one of {", ".join(known)}' if meant in known else f'expected some of {", ".join(known)}'
+    return TypeError(f'{call} has no option {name}: {remedy}')
+
+
+_Call = TypeVar('_Call', bound=Callable[..., Any])
+
+
+def knows_its_options(call: _Call) -> _Call:
+    """A function or an __init__ that lists its options where it is given another one."""
+    names = [name for name in inspect.signature(call).parameters if name != 'self']
+    title = 'attend.' + call.__qualname__.replace('.__init__', '')
+
+    @functools.wraps(call)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        try:
+            return call(*arguments, **options)
+        except TypeError:
+            for name in options:
+                if name not in names:
+                    raise unknown_option(title, name, names) from None
+            raise
+    return cast(_Call, checked)
+
+
 def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKENS) -> int:
     """A number that C would cut, or that means something else there, is refused here."""
     try:
         value = operator.index(number)
     except TypeError:
-        raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a whole number, such as {name}={least}') from None
+        raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a whole number, such as {name}={max(least, 0)}') from None
     if not least <= value <= most:
         raise ValueError(f'{name} is {value}; expected {least} to {most}')
     return value
 
 
-def real(name: str, number: Any, most: float = 3.4e38) -> float:
-    """Likewise. (C's default is the float that is farthest below 0.)"""
+def of_segment(name: str, position: int) -> int:
+    """Where a cache or a state can begin."""
+    if position % _c.ATTEND_SEGMENT_KEYS:
+        raise ValueError(f'{name} is {position}; expected a multiple of {_c.ATTEND_SEGMENT_KEYS}')
+    return position
+
+
+def real(name: str, number: Any, least: float = -3.4e38, most: float = 3.4e38, note: str = '') -> float:
+    """Likewise. (C's default is the float that is farthest below 0.) note: what else there is, such as 0 for none."""
     if not hasattr(number, '__float__'):
         raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a number, such as {name}=1.0')
-    if not abs(float(number)) <= most:
-        raise ValueError(f'{name} is {number}; expected a number that float32 holds')
-    return float(number)
+    value = float(number)
+    if not least <= value <= most and not (note and value == 0):
+        raise ValueError(f'{name} is {number}; expected {least:g} to {most:g}{note}')
+    return value
 
 
 def truth(name: str, flag: Any) -> bool:

@@ -8,7 +8,7 @@ from ._arrays import Memory, release
 from ._cache import Cache
 from ._options import options_of, set_lse_base
 from ._problem import Problem, run
-from ._shared import made, require, shared, whole
+from ._shared import made, of_segment, require, shared, whole
 
 _WIDTH_AND_NEXT = struct.Struct('<ii')  # of saved states, behind so many bytes
 _PLACE = 8 * 4
@@ -39,7 +39,7 @@ class State:
     def __init__(self, query: Any, *, first_key: int = 0, nodes: int = _c.ATTEND_DEFAULT_STATE_NODES, value_dim: Optional[int] = None,
                  **options: Any):
         self._query, self.options = query, options_of('a state', options, ['queries_last', 'lse_base', 'ranges', 'documents'])
-        self.next = self._first = whole('first_key', first_key)
+        self.next = self._first = of_segment('first_key', whole('first_key', first_key))
         self.nodes = whole('nodes', nodes, 0, _c.ATTEND_MAX_STATE_NODES)
         self._offset: Optional[int] = None  # that a cache has given
         self._memory: Optional[Memory] = None

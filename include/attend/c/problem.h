@@ -47,6 +47,7 @@ enum attend_format {
   ATTEND_INT8 = 3,       /* two's complement: keys and values with a scale for each token and head, and weights */
   ATTEND_INT16 = 4,      /* outputs of integer attention (c/integer.h) */
   ATTEND_INT4 = 5,       /* 32 numbers share a scale: keys and values of caches (attend_c.h), and weights (c/layers.h) */
+  ATTEND_IN_KEYS = 6,    /* value_format of an attend_cache_shape alone: values are the first numbers of their keys */
   ATTEND_SATURATED = 256 /* a bit beside ATTEND_FLOAT16 or ATTEND_INT4 in an attend_cache_shape (attend_c.h) */
 };
 
