@@ -54,7 +54,13 @@ class Pattern {
   // Gelu as x * (1 + erf(x / sqrt(2))) * 0.5 behind a value, which becomes the Gelu.
   bool gelu_of(const Value*& x, std::vector<int>& nodes) const;
   const Value* without_scale(const Value* value, float& scale, std::vector<int>& nodes) const;
-  const Value* without_transposition(const Value* value, const std::vector<int64_t>& order, std::vector<int>& nodes) const;
+  // What is known of a chain of attention so far.
+  struct Chain;
+  std::vector<int64_t> order_of(int node) const;
+  const Value* without_transposition(const Value* value, std::vector<int64_t>& axes, std::vector<int>& nodes) const;
+  bool product_of_keys(const Value* scores, Chain& chain) const;
+  bool scores_of(const Value* scores, Chain& chain) const;
+  const Value* weights_of(int softmax, std::vector<int>& nodes) const;
   bool dynamic_product(int product, const Value* const (&quantised)[3], std::vector<int>& nodes, Step& step) const;
 
   const Graph& graph_;

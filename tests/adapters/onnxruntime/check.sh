@@ -44,6 +44,7 @@ every=7
 runs "forms of nodes beside float64" nodes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "masks of one column" one_column "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "published cases of ONNX" published "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
+runs "attention that is spelled out" chains "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --machines "$machines"
 runs "products of one input, each row by its own range" dynamic "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "custom operators" custom "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every $every
 runs "unknown and changed attributes" attributes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --count "${ALL:+1}200"

@@ -1,0 +1,170 @@
+"""Attention that is spelled out, which the plugin makes one node of: chains.py LIBRARY --plugin PLUGIN [--machines here,scalar,AArch64]
+
+Every spelling that it takes has to be taken whole, and is compared with float64; it has the same bits with any number of threads, with padding that
+masks hide, and a share of them on other machines (machines.py). What is nearly such a chain has to stay as it is, and is compared with the runtime's own kernels.
+"""
+import argparse
+import os
+import sys
+
+import numpy
+
+import host
+import machines
+from chain_model import HIDDEN, LOWEST, Chain
+from form import Numbers
+
+BATCH, HEADS, TOKENS, KEYS, WIDTH = 2, 4, 5, 70, 8
+# Extents of masks and conditions, which are broadcast.
+SHAPES = ((BATCH, HEADS, TOKENS, KEYS), (1, 1, TOKENS, KEYS), (BATCH, 1, 1, KEYS), (1, HEADS, 1, KEYS), (TOKENS, KEYS), (KEYS,), (BATCH, 1, TOKENS, 1), (1,), ())
+
+
+class Tally:
+    def __init__(self):
+        self.failed = 0
+
+    def say(self, right, what, why=""):
+        print("%s %s%s" % ("ok  " if right else "FAIL", what, "" if right else ": " + str(why)), flush=True)
+        self.failed += not right
+
+
+def arrays(random, batch=BATCH, heads=HEADS, tokens=TOKENS, keys=KEYS):
+    """q, k and v; without heads, where there are none."""
+    return [random.normal(*((batch, heads) if heads else (batch,)), *extents) for extents in ((tokens, WIDTH), (keys, WIDTH), (keys, WIDTH + 2))]
+
+
+def hiding(random, shape):
+    """What hides some keys, and of the first row of several all."""
+    hidden = random.random.random(shape) < 0.4
+    if hidden.ndim > 1 and hidden.shape[-2] > 1:
+        hidden[..., 0, :] = True
+    return hidden
+
+
+def spellings():
+    """(name, a Chain) of all that is taken."""
+    for heads in ("ready", "turned", "at once"):
+        random = Numbers("chains " + heads)
+        for i, shape in enumerate(SHAPES):
+            hidden = hiding(random, shape)
+            bias = random.normal(*shape)
+            lowest = numpy.where(hidden, numpy.float32(HIDDEN), bias)
+            for j, (name, steps) in enumerate((
+                    ("Add", [("add", bias)]), ("Add of -inf", [("add", lowest)]), ("Where of -inf", [("hide", hidden, HIDDEN)]), ("Where of -inf, other side", [("show", ~hidden, HIDDEN)]),
+                    ("Where of -1e9", [("hide", hidden, -1e9)]), ("Where of the lowest number", [("show", ~hidden, LOWEST)]), ("Where of -1e4", [("hide", hidden, -1e4)]),
+                    ("Add, Where", [("add", bias), ("hide", hidden, HIDDEN)]), ("Where, Add", [("show", ~hidden, HIDDEN), ("add", bias)]),
+                    ("Where of -1e4, Add", [("hide", hidden, -1e4), ("add", bias)]))):
+                more = dict(scaling=("Div", "Mul", None)[(i + j) % 3], safe=(None, 0, -0.0)[(i + 2 * j) % 3], constant=(i + j) % 5 == 4)
+                more.update({"first": 1} if j % 2 else {}, opset=(17, 12, 20)[(2 * i + j) % 3], axis=(-1, 3)[j % 2])
+                yield "%s, heads %s, %s of %s" % (name, heads, {n: v for n, v in more.items() if v is not None}, list(shape)), Chain(arrays(random), heads, steps, **more)
+        for safe in (None, 0):
+            yield "no mask, heads %s, safe %s" % (heads, safe), Chain(arrays(random), heads, safe=safe)
+    random = Numbers("chains without heads")
+    for shape in ((BATCH, TOKENS, KEYS), (BATCH, 1, KEYS), (TOKENS, KEYS), (1, 1, 1)):
+        hidden = hiding(random, shape)
+        for name, steps in (("Add", [("add", numpy.where(hidden, numpy.float32(HIDDEN), random.normal(*shape)))]), ("Where of -1e9", [("hide", hidden, -1e9)])):
+            yield "%s of %s, three axes" % (name, list(shape)), Chain(arrays(random, heads=0), "ready", steps, safe=0, axis=2)
+    for extents in (dict(tokens=1), dict(keys=1), dict(batch=1, tokens=130, keys=130), dict(heads=1, keys=600)):
+        some = {"tokens": TOKENS, "keys": KEYS, **extents}
+        hidden = random.random.random((1, 1, some["tokens"], some["keys"])) < 0.4
+        yield "extents %s" % extents, Chain(arrays(random, **extents), "ready", [("hide", hidden, -1e9)])
+    for which in range(3):
+        some = arrays(random)
+        some[which] = some[which][:, :1]
+        yield "one head of %s for all" % "qkv"[which], Chain(some, "ready", [("show", random.chosen(BATCH, 1, 1, KEYS), HIDDEN)])
+
+
+def near_misses():
+    """(name, an operator that has to be left to the runtime, a Chain)"""
+    random = Numbers("near misses")
+    hidden, bias = random.random.random((TOKENS, KEYS)) < 0.4, random.normal(TOKENS, KEYS)
+    hide = [("hide", hidden, HIDDEN)]
+
+    def chain(steps=(), **more):
+        return Chain(arrays(random), "ready", steps, **more)
+
+    for filling in (-9999, 0, 1e9, numpy.inf, numpy.nan):
+        yield "a filling of %s" % filling, "Where", chain([("hide", hidden, filling)])
+    yield "fillings of one for each key", "Where", chain([("hide", hidden, numpy.full(KEYS, -1e9))])
+    yield "a filling of four axes", "Where", chain([("hide", hidden, numpy.full((1, 1, 1, 1), HIDDEN))])
+    yield "a filling that is an input", "Where", chain(hide, filling_fed=1)
+    yield "a condition of five axes", "Where", chain([("hide", hidden[None, None, None], HIDDEN)])
+    yield "a mask of five axes", "Add", chain([("add", bias[None, None, None])])
+    yield "two conditions", "Where", chain(hide + [("show", random.chosen(TOKENS, KEYS), HIDDEN)])
+    yield "two masks", "Add", chain([("add", bias), ("add", bias)])
+    yield "scaled behind the filling", "Where", chain([("hide", hidden, -1e5), ("divide", 3)])
+    yield "scaled behind the mask", "Add", chain([("add", bias), ("divide", 3)])
+    for safe in (1, numpy.nan, 1e-30):
+        yield "%s in the place of NaN" % safe, "IsNaN", chain(hide, safe=safe)
+    yield "0 where there is no NaN", "IsNaN", chain(hide, safe=0, swapped=1)
+    yield "infinity in the place of NaN", "IsInf", chain(hide, safe=0, nan="IsInf")
+    yield "NaN of the scores", "IsNaN", chain(hide, safe=0, nan_of_scores=1)
+    yield "scores that are put out", "Where", chain(hide, shown="scores")
+    yield "weights that are put out", "Where", chain(hide, shown="weights")
+    for opset, axis in ((17, 2), (17, 1), (12, 2)):
+        yield "softmax %d of axis %d" % (opset, axis), "Where", chain(hide, opset=opset, axis=axis)
+    yield "axes that nobody says", "Where", chain(hide, no_ranks=1)
+
+
+def check_padding(runtime, tally):
+    """A sequence has the same bits alone and with padding on either side, which a condition of [batch, 1, 1, keys] hides."""
+    random, keys = Numbers("padding"), 41
+    q, k, v = arrays(random, 1, HEADS, keys, keys)
+    for filling in (HIDDEN, -1e9):
+        alone = Chain([q, k, v], "ready", [("show", numpy.ones((1, 1, 1, keys), numpy.bool_), filling)])
+        expected = runtime.session(alone.onnx(), provider=True).run(alone.fed)[0]
+        for before, after in ((0, 3), (3, 0), (70, 1), (1, 70)):
+            padded = [numpy.pad(a, ((0, 1), (0, 0), (before, after), (0, 0)), constant_values=0.5) for a in (q, k, v)]
+            seen = numpy.zeros((2, 1, 1, before + keys + after), numpy.bool_)
+            seen[..., before:before + keys] = True
+            chain = Chain(padded, "ready", [("show", seen, filling)])
+            found = runtime.session(chain.onnx(), provider=True, threads=2).run(chain.fed)[0][:1, :, before:before + keys]
+            same = machines.difference([expected], [found])
+            tally.say(same == "same", "padding of %d and %d, filled with %g" % (before, after, filling), same)
+
+
+def check_machines(names, tally):
+    found, jobs, reference = machines.machines(), [], None
+    os.makedirs(machines.WORK, exist_ok=True)
+    for i, (_, chain) in enumerate(list(spellings())[::13]):
+        path = os.path.join(machines.WORK, "chain.%d.onnx" % i)
+        with open(path, "wb") as out:
+            out.write(chain.onnx())
+        jobs.append(machines.Job(path, chain.fed, threads=1 + i % 2))
+    for machine in (found[m] for m in names.split(",") if m in found):
+        answers = machine.run(jobs)
+        reference = reference or answers
+        problems = [b.error or machines.difference(a.outputs, b.outputs) for a, b in zip(reference, answers) if not a.error] or ["it does not run here"]
+        tally.say(all(p == "same" for p in problems), "%d spellings on %s" % (len(jobs), machine.name), [p for p in problems if p != "same"][:1])
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--machines", default="")
+    asked, runtime = host.opened(arguments)
+    tally = Tally()
+    for name, chain in spellings():
+        data = chain.onnx()
+        session = runtime.session(data, provider=True)
+        found = session.run(chain.fed)[0]
+        error = "left: %s" % session.left() if session.left() else chain.exact().error(found, False)
+        for threads in (2, 3):
+            same = machines.difference([found], runtime.session(data, provider=True, threads=threads).run(chain.fed))
+            error = error or (None if same == "same" else "%d threads: %s" % (threads, same))
+        tally.say(not error, name, error)
+    for name, kind, chain in near_misses():
+        data = chain.onnx()
+        session = runtime.session(data, provider=True)
+        outputs, expected = session.run(chain.fed), runtime.session(data).run(chain.fed)
+        error = None if kind in session.left() else "%s is not left: %s" % (kind, session.left())
+        for a, b in zip(expected, outputs):
+            if not error and not numpy.allclose(a, b, rtol=1e-5, atol=1e-5, equal_nan=True):
+                error = "off by %g" % abs(a - b).max()
+        tally.say(not error, name, error)
+    check_padding(runtime, tally)
+    check_machines(asked.machines, tally)
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
