@@ -100,7 +100,7 @@ const Value* Pattern::weights_of(int softmax, std::vector<int>& nodes) const {
     const int is_nan = weights->users[first], where = weights->users[1 - first];
     float filling = 1;
     if (!graph_.is(is_nan, ":IsNaN") || where < 0 || next(graph_.output(is_nan), ":Where") != where) continue;
-    if (graph_.input(where, 2) != weights || !is_scalar(graph_.input(where, 1), filling) || filling != 0) continue;
+    if (!is_scalar(graph_.input(where, 1), filling) || filling != 0) continue;
     for (const int node : {is_nan, where}) nodes.push_back(node);
     return graph_.output(where);
   }

@@ -40,7 +40,7 @@ class Chain:
             scores = self.put("Div", scores, self.number(1 / self.scale))
         for place, (kind, what, *filling) in enumerate(steps):
             scores = self._step(scores, kind, what, filling, "mask%d" % place, constant)
-        weights = self.put("Softmax", scores, axis=axis)
+        weights = self.put("Softmax", scores, **({} if axis is None else {"axis": axis}))
         if safe is not None:
             parts = [self.put(changes.get("nan", "IsNaN"), scores if "nan_of_scores" in changes else weights), self.number(safe), weights]
             weights = self.put("Where", *(parts if "swapped" not in changes else (parts[0], weights, parts[1])))
