@@ -4,14 +4,14 @@
 namespace attend_adapter::onnx {
 
 // Factors by which a value is multiplied or divided on its way.
-const Value* Pattern::without_scale(const Value* value, float& scale, std::vector<int>& nodes) const {
+const Value* Pattern::without_scale(const Value* value, float& scale, std::vector<int>& nodes, const Value* shared) const {
   for (;;) {
     float factor;
-    int node = before(value, ":Mul");
+    int node = before(value, ":Mul", shared);
     const Value *constant, *other;
     if (node >= 0 && with_constant(node, constant, other) && is_scalar(constant, factor)) {
       scale *= factor;
-    } else if (node = before(value, ":Div");
+    } else if (node = before(value, ":Div", shared);
                node >= 0 && is_scalar(graph_.input(node, 1), factor) && graph_.input(node, 0) != nullptr) {
       scale /= factor;
       other = graph_.input(node, 0);
@@ -23,8 +23,10 @@ const Value* Pattern::without_scale(const Value* value, float& scale, std::vecto
   }
 }
 struct Pattern::Chain {
-  ChainLayout layout{{}, {}, {}, {}, 1, false, 0, false};
-  const Value *query = nullptr, *key = nullptr, *mask = nullptr, *condition = nullptr;
+  ChainLayout layout{{}, {}, {}, {}, 1, {false, false}, 0, false};
+  const Value *query = nullptr, *key = nullptr, *mask = nullptr, *conditions[2] = {};
+  const Value* shared = nullptr;  // scores that are used twice, both times within the chain
+  float factor = 1;               // of masked scores
   std::vector<int> nodes;
 };
 
@@ -48,7 +50,7 @@ const Value* Pattern::without_transposition(const Value* value, std::vector<int6
 // MatMul of queries and transposed keys, and factors.
 bool Pattern::product_of_keys(const Value* scores, Chain& chain) const {
   ChainLayout& layout = chain.layout;
-  const int product = before(without_scale(scores, layout.scale, chain.nodes), ":MatMul");
+  const int product = before(without_scale(scores, layout.scale, chain.nodes, chain.shared), ":MatMul", chain.shared);
   if (product < 0) return false;
   const Value* const keys = without_scale(graph_.input(product, 1), layout.scale, chain.nodes);
   const int transposition = before(keys, ":Transpose");
@@ -68,27 +70,58 @@ bool Pattern::product_of_keys(const Value* scores, Chain& chain) const {
   return chain.query != nullptr;
 }
 
-// The same behind an Add of a mask and a Where that puts a filling into scores: each at most once, in any order.
+// The same behind an Add of a mask, at most once, and a Where that puts a filling into scores, at most twice, in any order, and
+// behind factors of what was filled in.
 bool Pattern::scores_of(const Value* scores, Chain& chain) const {
-  const int add = chain.mask == nullptr ? before(scores, ":Add") : -1;
-  const int where = chain.condition == nullptr ? before(scores, ":Where") : -1;
-  if (add < 0 && where < 0) return product_of_keys(scores, chain);
+  const bool unmasked = chain.mask == nullptr && chain.conditions[0] == nullptr;
+  const int add = chain.mask == nullptr ? before(scores, ":Add", chain.shared) : -1;
+  const int where = chain.conditions[1] == nullptr ? before(scores, ":Where", chain.shared) : -1;
+  if (add < 0 && where < 0) {
+    Chain longer = chain;
+    if (product_of_keys(scores, longer)) return chain = std::move(longer), true;
+    const Value* const unscaled = without_scale(scores, chain.factor, chain.nodes);
+    chain.layout.scale = chain.factor;
+    return unmasked && unscaled != scores && chain.factor > 0 && scores_of(unscaled, chain);
+  }
   for (const std::size_t side : {0u, 1u}) {
     Chain longer = chain;
+    const Value* from = add < 0 ? graph_.input(where, 1 + side) : graph_.input(add, side);
     longer.nodes.push_back(add < 0 ? where : add);
     if (add >= 0) {
       longer.mask = graph_.input(add, 1 - side);
-    } else {
-      longer.condition = graph_.input(where, 0);
-      longer.layout.shows = side == 0;
-      longer.layout.mask_last = chain.mask != nullptr;
-      if (!is_scalar(graph_.input(where, 2 - side), longer.layout.filling) || !(longer.layout.filling <= -1e4f)) continue;
+      if (chain.factor != 1) continue;
+    } else if (!condition_of(where, side, from, longer)) {
+      continue;
     }
-    if (!scores_of(add < 0 ? graph_.input(where, 1 + side) : graph_.input(add, side), longer)) continue;
-    chain = std::move(longer);
-    return true;
+    if (scores_of(from, longer)) return chain = std::move(longer), true;
   }
   return false;
+}
+
+// What a Where fills into scores by a condition. With two conditions it has to be the same, so that their order does not
+// matter.
+bool Pattern::condition_of(int where, std::size_t side, const Value* scores, Chain& chain) const {
+  ChainLayout& layout = chain.layout;
+  const int index = chain.conditions[0] == nullptr ? 0 : 1;
+  float filling = 0;
+  if (!is_scalar(graph_.input(where, 2 - side), filling)) return false;
+  filling *= chain.factor;
+  if (!(filling <= -1e4f) || (index == 1 && filling != layout.filling)) return false;
+  layout.filling = filling;
+  layout.shows[index] = side == 0;
+  layout.mask_last = chain.mask != nullptr;
+  const Value* condition = graph_.input(where, 0);
+  // A condition that was expanded to the shape of these scores.
+  if (const int expansion = before(condition, ":Expand"); expansion >= 0 && scores->users.size() == 2 && !scores->output) {
+    const int shape = before(graph_.input(expansion, 1), ":Shape");
+    if (shape >= 0 && graph_.input(shape, 0) == scores && graph_.nodes()[std::size_t(shape)].integer("start", 0) == 0) {
+      for (const int node : {expansion, shape}) chain.nodes.push_back(node);
+      condition = graph_.input(expansion, 0);
+      chain.shared = scores;
+    }
+  }
+  chain.conditions[index] = condition;
+  return true;
 }
 
 // The weights that a softmax makes, or behind it a Where that puts 0 in the place of those that are not numbers.
@@ -121,21 +154,27 @@ bool Pattern::attention(int node, Fused& fused) const {
   const Node& softmax = graph_.nodes()[std::size_t(node)];
   const int64_t axis = softmax.integer("axis", softmax.version() < 13 ? 1 : -1);
   if ((axis != -1 && axis != rank - 1) || !std::isfinite(layout.scale)) return false;
-  for (const Value* const each : {chain.mask, chain.condition}) {
-    if (each != nullptr && (each->rank > rank || (rank == 3 && each->rank == 0))) return false;
-  }
+  // Two conditions and a mask are of any order where the filling is.
+  if (chain.conditions[1] != nullptr && chain.mask != nullptr && std::isfinite(layout.filling)) return false;
   const Value* const value = without_transposition(graph_.input(mix, 1), layout.value, chain.nodes);
   if (value == nullptr) return false;
   const Value* output = graph_.output(mix);
   const int transposition = next(output, ":Transpose");
-  if (const std::vector<int64_t> order = order_of(transposition);
-      order.size() == layout.output.size() && order.back() + 1 == rank) {
+  const std::vector<int64_t> order = order_of(transposition);
+  // Masks have at most as many axes, or the output would have more.
+  const bool known = rank == 4 || output->rank == rank || order.size() == layout.output.size();
+  for (const Value* const each : {chain.mask, chain.conditions[0], chain.conditions[1]}) {
+    if (each != nullptr && (each->rank > rank || (each->rank == 0 && !known))) return false;
+  }
+  if (order.size() == layout.output.size() && order.back() + 1 == rank) {
     chain.nodes.push_back(transposition);
     output = graph_.output(transposition);
     for (int to = 0; to < rank; ++to) layout.output[std::size_t(order[std::size_t(to)])] = to;
   }
   fused.nodes = std::move(chain.nodes);
-  fused.steps.push_back({make_chain_attention(layout), {chain.query, chain.key, value, chain.mask, chain.condition}, {output}});
+  fused.steps.push_back({make_chain_attention(layout),
+                         {chain.query, chain.key, value, chain.mask, chain.conditions[0], chain.conditions[1]},
+                         {output}});
   return true;
 }
 

@@ -15,7 +15,8 @@ class ChainAttention : public Operator {
 
   void compute(Call& call) const override {
     const Tensor mask = with_heads(call.optional(3, "mask"), "mask");
-    const Tensor condition = with_heads(call.optional(4, "condition", boolean), "condition");
+    const Tensor conditions[] = {with_heads(call.optional(4, "condition", boolean), "condition"),
+                                 with_heads(call.optional(5, "condition", boolean), "condition")};
     AttentionCall attention;
     Heads &q = attention.query, &k = attention.key, &v = attention.value;
     q = heads(call.required(0, "query"), layout_.query, "query");
@@ -25,10 +26,13 @@ class ChainAttention : public Operator {
            "the inner extents of queries and keys differ: " + std::to_string(q.width) + " and " + std::to_string(k.width));
     // MatMul, Add and Where broadcast what has one element on an axis; so does a stride of 0.
     const auto extent = [](const Tensor& of, int axis) { return of && of.shape.rank() >= axis ? of.shape[-axis] : 1; };
-    const int64_t batch = common({q.batch, k.batch, extent(mask, 4), extent(condition, 4), v.batch}, "batch rows"),
-                  heads = common({q.heads, k.heads, extent(mask, 3), extent(condition, 3), v.heads}, "heads"),
-                  queries = common({q.tokens, extent(mask, 2), extent(condition, 2)}, "queries"),
-                  keys = common({k.tokens, extent(mask, 1), extent(condition, 1)}, "keys");
+    const auto masked = [&](int axis, const char* what) {
+      return common({extent(mask, axis), extent(conditions[0], axis), extent(conditions[1], axis)}, what);
+    };
+    const int64_t batch = common({q.batch, k.batch, masked(4, "batch rows"), v.batch}, "batch rows"),
+                  heads = common({q.heads, k.heads, masked(3, "heads"), v.heads}, "heads"),
+                  queries = common({q.tokens, masked(2, "queries")}, "queries"),
+                  keys = common({k.tokens, masked(1, "keys")}, "keys");
     expect(v.tokens == keys,
            "the inner extents of weights and values differ: " + std::to_string(keys) + " and " + std::to_string(v.tokens));
     for (Heads* const each : {&q, &k, &v}) {
@@ -43,12 +47,12 @@ class ChainAttention : public Operator {
     k.tokens = keys;
     WorkMemory of_mask, of_condition;
     attention.bias = mask_of(whole_mask(mask, keys, of_mask), batch, heads, queries, keys, "mask");
-    attention.mask = mask_of(shown(condition, keys, of_condition, call), batch, heads, queries, keys, "condition");
+    attention.mask = mask_of(shown(conditions, keys, of_condition, call), batch, heads, queries, keys, "condition");
     attention.scale = layout_.scale;
     attention.output = output(call, batch, heads, queries, v.width);
     if (attention.output.data == nullptr) return;
     attend_to(attention, call);
-    if (condition && std::isfinite(layout_.filling)) fill_unseen(attention, call);
+    if (conditions[0] && std::isfinite(layout_.filling)) fill_unseen(attention, call);
   }
 
  private:
@@ -92,35 +96,47 @@ class ChainAttention : public Operator {
     if (rank == 3 && mask.shape.rank() == 3) mask.shape = {mask.shape[0], 1, mask.shape[1], mask.shape[2]};
     return mask;
   }
-  static Tensor with_columns(const Tensor& mask, int64_t keys, const void* data) {
-    std::vector<int64_t> extents = mask.shape.extents();
-    if (extents.empty()) extents.push_back(1);
-    extents.back() = keys;
-    return {data, mask.type, Shape(std::move(extents))};
-  }
   // A mask with a column for each key.
   static Tensor whole_mask(const Tensor& mask, int64_t keys, WorkMemory& memory) {
     if (!mask || (mask.shape.rank() >= 1 && mask.shape[-1] == keys)) return mask;
     const int64_t rows = mask.shape.count();
     float* const to = memory.numbers<float>(times(rows, keys));
     for (int64_t i = 0; i < rows * keys; ++i) to[i] = mask.floats()[i / keys];
-    return with_columns(mask, keys, to);
+    std::vector<int64_t> extents = mask.shape.extents();
+    if (extents.empty()) extents.push_back(1);
+    extents.back() = keys;
+    return {to, mask.type, Shape(std::move(extents))};
   }
-  // Whether each key is seen, by a condition that says it or the opposite.
-  Tensor shown(const Tensor& condition, int64_t keys, WorkMemory& memory, const Call& call) const {
-    const bool whole = condition && condition.shape.rank() >= 1 && condition.shape[-1] == keys;
-    if (!condition || (whole && layout_.shows)) return condition;
-    const int64_t count = whole ? condition.shape.count() : times(condition.shape.count(), keys);
-    const uint8_t* const from = condition.as<uint8_t>();
-    uint8_t* const to = memory.numbers<uint8_t>(count);
-    const uint8_t flip = layout_.shows ? 0 : 1;
-    for_pieces(call, count, 0.1, [&](int64_t first, int64_t end) {
-      for (int64_t i = first; i < end; ++i) to[i] = uint8_t((from[whole ? i : i / keys] != 0 ? 1 : 0) ^ flip);
-    });
-    return with_columns(condition, keys, to);
+  // Whether each key is seen: by all conditions, each of which says it or the opposite.
+  Tensor shown(const Tensor (&conditions)[2], int64_t keys, WorkMemory& memory, const Call& call) const {
+    const Shape& own = conditions[0].shape;
+    if (!conditions[0] || (!conditions[1] && layout_.shows[0] && own.rank() >= 1 && own[-1] == keys)) return conditions[0];
+    std::vector<int64_t> extents(std::size_t(std::max({1, own.rank(), conditions[1].shape.rank()})), 1);
+    for (const Tensor& condition : conditions) {
+      for (int axis = 1; axis <= condition.shape.rank(); ++axis) {
+        if (condition.shape[-axis] != 1) extents[extents.size() - std::size_t(axis)] = condition.shape[-axis];
+      }
+    }
+    extents.back() = keys;
+    const Shape shape(std::move(extents));
+    uint8_t* const to = memory.numbers<uint8_t>(shape.count());
+    for (int which = 0; which < 2 && conditions[which]; ++which) {
+      const Broadcast place(conditions[which].shape, shape, "condition");
+      const int64_t stride = place.stride(-1);
+      const uint8_t shows = layout_.shows[which] ? 1 : 0;
+      for_pieces(call, keys == 0 ? 0 : shape.count() / keys, 0.1 * double(keys), [&](int64_t first, int64_t end) {
+        for (int64_t row = first; row < end; ++row) {
+          const uint8_t* const from = conditions[which].as<uint8_t>() + place.at(row * keys);
+          uint8_t* const seen = to + row * keys;
+          for (int64_t key = 0; key < keys; ++key)
+            seen[key] = uint8_t((which == 0 || seen[key] != 0) && (from[key * stride] != 0) == (shows != 0));
+        }
+      });
+    }
+    return {to, boolean, shape};
   }
 
-  // A query that the condition shows no key sees all of them by what they were filled with, where that is a number.
+  // A query that the conditions show no key sees all of them by what they were filled with, where that is a number.
   void fill_unseen(const AttentionCall& attention, const Call& call) const {
     const Heads &q = attention.query, &k = attention.key, &v = attention.value, &output = attention.output;
     const Mask &mask = attention.mask, &bias = attention.bias;

@@ -28,14 +28,14 @@ std::unique_ptr<Operator> make_projection(bool gelu);
 // The normalised sum of two tensors, and the sum: inputs a, b, weight, bias (or none).
 std::unique_ptr<Operator> make_sum_norm(float epsilon);
 // Scores of queries and keys, masks, a softmax, and values: inputs query, key, value, mask (or none), which is added to scores,
-// and condition (or none), which puts a filling in the place of scores.
+// and two conditions (or none), which put a filling in the place of scores.
 struct ChainLayout {
   // Which axes of the tensor are batch, heads, tokens and width, or batch, tokens and width. The width is the last one.
   std::vector<int64_t> query, key, value, output;
   float scale;
-  bool shows;      // a condition that is true keeps a score, rather than filling it
+  bool shows[2];   // a condition that is true keeps a score, rather than filling it
   float filling;   // at most -10,000
-  bool mask_last;  // the mask is added to what the condition has filled, rather than before
+  bool mask_last;  // the mask is added to what a condition has filled, rather than before
 };
 std::unique_ptr<Operator> make_chain_attention(const ChainLayout& layout);
 // x times weights of 8 bits, each row of x quantised by itself, and Gelu where `gelu` of the product is set: inputs x, and for

@@ -61,7 +61,8 @@ class Graph {
     const int version = node.version();
     bool is_known = ((type == "Add" || type == "Mul" || type == "Div") && version >= 7 && version <= 14) ||
                     ((type == "Transpose" || type == "Cast") && version <= 25) ||
-                    (type == "Where" && version >= 9 && version <= 16) || (type == "IsNaN" && version >= 9 && version <= 20);
+                    (type == "Where" && version >= 9 && version <= 16) || (type == "IsNaN" && version >= 9 && version <= 20) ||
+                    (type == "Expand" && version <= 13) || (type == "Shape" && version <= 25);
     is_known = is_known && domain.empty();
     for_each_operator([&](const Definition& of) { is_known = is_known || of.versions_of(type, domain, version) != nullptr; });
     return is_known ? domain + ":" + type : "";

@@ -15,7 +15,8 @@ LOWEST = float(numpy.finfo(numpy.float32).min)
 class Chain:
     """A model and inputs for it: q, k and v of numbers [batch, heads, tokens, width], or [batch, tokens, width].
 
-    heads: "ready"; "turned", which come as [batch, tokens, heads, width] and are transposed, keys twice; "at once", whose keys are transposed once.
+    heads: "ready"; "turned", which come with tokens before heads, or before the batch where there are none, and are transposed, keys twice; "at once", whose
+    keys are transposed once.
     steps: what becomes of scores, in turn: ("add", mask), ("hide", condition, filling) for Where(condition, filling, scores), ("show", condition, filling)
     for Where(condition, scores, filling), ("divide", number). scaling: the node that scales scores, "Div" or "Mul" of queries and keys apiece, or None.
     safe: what a Where behind the softmax puts in the place of NaN, or None. constant: masks and conditions are constants of the model.
@@ -28,11 +29,12 @@ class Chain:
         self.scale = 1 / math.sqrt(arrays[0].shape[-1]) if scaling else 1.0
         rank = arrays[0].ndim
         inner = (*range(rank - 2), rank - 1, rank - 2)
-        q, k, v = (self._input(n, array if heads == "ready" else array.transpose(0, 2, 1, 3)) for n, array in zip("qkv", arrays))
+        self.order = order = (0, 2, 1, 3) if rank == 4 else (1, 0, 2)
+        q, k, v = (self._input(n, array if heads == "ready" else array.transpose(order)) for n, array in zip("qkv", arrays))
         if heads != "ready":
-            q, v = (self.put("Transpose", x, perm=(0, 2, 1, 3)) for x in (q, v))
-            k = self.put("Transpose", k, perm=(0, 2, 1, 3)) if heads == "turned" else k
-        k = self.put("Transpose", k, perm=inner if heads != "at once" else (0, 2, 3, 1))
+            q, v = (self.put("Transpose", x, perm=order) for x in (q, v))
+            k = self.put("Transpose", k, perm=order) if heads == "turned" else k
+        k = self.put("Transpose", k, perm=inner if heads != "at once" else order[:rank - 2] + (rank - 1, order[rank - 2]))
         if scaling == "Mul":
             q, k = (self.put("Mul", x, self.number(math.sqrt(self.scale))) for x in (q, k))
         scores = self.put("MatMul", q, k)
@@ -45,8 +47,9 @@ class Chain:
             parts = [self.put(changes.get("nan", "IsNaN"), scores if "nan_of_scores" in changes else weights), self.number(safe), weights]
             weights = self.put("Where", *(parts if "swapped" not in changes else (parts[0], weights, parts[1])))
         y = self.put("MatMul", weights, v)
-        if heads != "ready":
-            y = self.put("Transpose", y, perm=(0, 2, 1, 3))
+        self.turned = heads != "ready" and "output_ready" not in changes
+        if self.turned:
+            y = self.put("Transpose", y, perm=order)
         self.nodes[-1].output[0] = "y"
         self.outputs += {"scores": [scores], "weights": [weights]}.get(changes.get("shown"), [])
 
@@ -66,6 +69,8 @@ class Chain:
         value = self.constant(numpy.asarray(filling[0], numpy.float32))
         if "filling_fed" in self.changes:
             self._input(value, self.constants.pop(value))
+        if "expanded" in self.changes:
+            name = self.put("Expand", name, self.put("Shape", self.changes["expanded"] or scores, **self.changes.get("shape", {})))
         return self.put("Where", name, *((value, scores) if kind == "hide" else (scores, value)))
 
     def onnx(self):
@@ -88,9 +93,10 @@ class Chain:
     def exact(self):
         """A Result of y, for fillings that hide. A query that sees no key has zeros, where numbers are filled in it has what the model says."""
         q, k, v = (wide(a if a.ndim == 4 else a[:, None]) for a in self.arrays)
-        four = [step for step in self.steps]
+        four = [step for step in self.steps if step[0] != "divide"]
         if self.arrays[0].ndim == 3:
             four = [(kind, what[:, None] if what.ndim == 3 else what, *more) for kind, what, *more in four]
+        scale = self.scale / math.prod(what for kind, what, *_ in self.steps if kind == "divide")
         seen, bias, of_hidden, filled = numpy.bool_(True), numpy.zeros((1, 1, 1, 1)), numpy.zeros((1, 1, 1, 1)), None
         for kind, what, *filling in four:
             if kind == "add":
@@ -101,7 +107,7 @@ class Chain:
         q = numpy.broadcast_to(q, shape[:3] + q.shape[3:])
         k, v = (numpy.broadcast_to(a, shape[:2] + (shape[3], a.shape[3])) for a in (k, v))
         seen, bias, of_hidden = (numpy.broadcast_to(a, shape) for a in (seen, bias, of_hidden))
-        result = attention(q, k, v, self.scale, numpy.where(seen, bias, HIDDEN))
+        result = attention(q, k, v, scale, numpy.where(seen, bias, HIDDEN))
         blind = ~seen.any(-1)
         if filled is not None and numpy.isfinite(filled) and blind.any():
             weights = of_hidden[blind] - of_hidden[blind].max(-1, keepdims=True)
@@ -110,9 +116,5 @@ class Chain:
             result.values[blind] = numpy.einsum("nk,nkw->nw", weights, values)
             # Sums of the filling and the mask are rounded, as in the model.
             result.bound[blind] = 2e-6 * abs(v).max() + abs(filled) * 2.0**-22 * bool(numpy.any(of_hidden != filled))
-        y = Result(result.values, result.bound)
-        if self.heads != "ready":
-            y = Result(y.values.transpose(0, 2, 1, 3), y.bound.transpose(0, 2, 1, 3))
-        elif self.arrays[0].ndim == 3:
-            y = Result(y.values[:, 0], y.bound[:, 0])
-        return y
+        values, bound = (a if self.arrays[0].ndim == 4 else a[:, 0] for a in (result.values, result.bound))
+        return Result(values.transpose(self.order), bound.transpose(self.order)) if self.turned else Result(values, bound)

@@ -64,6 +64,18 @@ def spellings():
         hidden = hiding(random, shape)
         for name, steps in (("Add", [("add", numpy.where(hidden, numpy.float32(HIDDEN), random.normal(*shape)))]), ("Where of -1e9", [("hide", hidden, -1e9)])):
             yield "%s of %s, three axes" % (name, list(shape)), Chain(arrays(random, heads=0), "ready", steps, safe=0, axis=2)
+            for heads in ("turned", "at once"):
+                yield "%s of %s, three axes, tokens first, %s, masks of any axes" % (name, list(shape), heads), Chain(arrays(random, heads=0), heads, steps, no_ranks=1)
+    hidden, other, bias = hiding(random, (TOKENS, KEYS)), random.random.random((BATCH, 1, 1, KEYS)) < 0.4, random.normal(1, HEADS, 1, KEYS)
+    for filling in (HIDDEN, -1e9):
+        two = [("hide", hidden, filling), ("show", ~other, filling)]
+        yield "two conditions, filled with %g" % filling, Chain(arrays(random), "turned", two)
+        yield "two conditions of few axes, filled with %g" % filling, Chain(arrays(random), "ready", [("show", ~hidden[:, :1], filling), ("hide", other[0, 0], filling)])
+        yield "scaled behind a filling of %g" % filling, Chain(arrays(random), "ready", [("hide", hidden, filling), ("divide", 3)])
+        for scaling in ("Div", "Mul", None):
+            yield "conditions that are expanded, filled with %g, scaled by %s" % (filling, scaling), Chain(arrays(random), "ready", [("hide", other, filling)], scaling, expanded="")
+    for place in range(3):
+        yield "two conditions, and a mask at %d" % place, Chain(arrays(random), "ready", mixed(hidden, other, bias, place))
     for extents in (dict(tokens=1), dict(keys=1), dict(batch=1, tokens=130, keys=130), dict(heads=1, keys=600)):
         some = {"tokens": TOKENS, "keys": KEYS, **extents}
         hidden = random.random.random((1, 1, some["tokens"], some["keys"])) < 0.4
@@ -72,6 +84,12 @@ def spellings():
         some = arrays(random)
         some[which] = some[which][:, :1]
         yield "one head of %s for all" % "qkv"[which], Chain(some, "ready", [("show", random.chosen(BATCH, 1, 1, KEYS), HIDDEN)])
+
+
+def mixed(hidden, other, bias, place, filling=HIDDEN):
+    """Two conditions, and a mask before, between or behind."""
+    steps = [("hide", hidden, filling), ("show", ~other, filling)]
+    return steps[:place] + [("add", bias)] + steps[place:]
 
 
 def near_misses():
@@ -90,9 +108,18 @@ def near_misses():
     yield "a filling that is an input", "Where", chain(hide, filling_fed=1)
     yield "a condition of five axes", "Where", chain([("hide", hidden[None, None, None], HIDDEN)])
     yield "a mask of five axes", "Add", chain([("add", bias[None, None, None])])
-    yield "two conditions", "Where", chain(hide + [("show", random.chosen(TOKENS, KEYS), HIDDEN)])
+    other = ("show", random.chosen(TOKENS, KEYS), HIDDEN)
+    yield "three conditions", "Where", chain(hide * 2 + [other])
+    yield "two conditions with fillings of their own", "Where", chain([("hide", hidden, -1e9), other])
+    for place in range(3):
+        yield "two conditions that fill in numbers, and a mask at %d" % place, "Where", chain(mixed(hidden, ~other[1], bias, place, -1e9))
+    yield "a condition of another shape", "Expand", chain(hide, expanded="mask0")
+    yield "a condition of the last part of the scores' shape", "Expand", chain(hide, expanded="", shape=dict(start=2))
+    yield "a condition of the first part of the scores' shape", "Expand", chain([("hide", hidden[:1, :1], HIDDEN)], expanded="", shape=dict(end=-4))
     yield "two masks", "Add", chain([("add", bias), ("add", bias)])
-    yield "scaled behind the filling", "Where", chain([("hide", hidden, -1e5), ("divide", 3)])
+    yield "scaled behind a small filling", "Where", chain([("hide", hidden, -2e4), ("divide", 3)])
+    yield "scaled by less than 0", "Where", chain([("hide", hidden, 1e9), ("divide", -3)])
+    yield "scaled behind the filling and the mask", "Where", chain([("add", bias), ("hide", hidden, -1e9), ("divide", 3)])
     yield "scaled behind the mask", "Add", chain([("add", bias), ("divide", 3)])
     for safe in (1, numpy.nan, 1e-30):
         yield "%s in the place of NaN" % safe, "IsNaN", chain(hide, safe=safe)
@@ -104,6 +131,7 @@ def near_misses():
     for opset, axis in ((17, 2), (17, 1), (12, 2), (12, None)):
         yield "softmax %d of axis %s" % (opset, axis), "Where", chain(hide, opset=opset, axis=axis)
     yield "axes that nobody says", "Where", chain(hide, no_ranks=1)
+    yield "axes of the mask that nobody says", "Where", Chain(arrays(random, heads=0), "turned", [("hide", hidden[None], HIDDEN)], no_ranks=1, output_ready=1)
 
 
 def whole(runtime, name, chain):
