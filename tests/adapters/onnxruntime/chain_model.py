@@ -34,14 +34,19 @@ class Chain:
         if heads != "ready":
             q, v = (self.put("Transpose", x, perm=order) for x in (q, v))
             k = self.put("Transpose", k, perm=order) if heads == "turned" else k
+        if "rotary" in changes:
+            q, k = (self._turned_by_position(x, array) for x, array in ((q, arrays[0]), (k, arrays[1])))
         k = self.put("Transpose", k, perm=inner if heads != "at once" else order[:rank - 2] + (rank - 1, order[rank - 2]))
         if scaling == "Mul":
             q, k = (self.put("Mul", x, self.number(math.sqrt(self.scale))) for x in (q, k))
         scores = self.put("MatMul", q, k)
         if scaling == "Div":
             scores = self.put("Div", scores, self.number(1 / self.scale))
+        self.unmasked = scores
         for place, (kind, what, *filling) in enumerate(steps):
             scores = self._step(scores, kind, what, filling, "mask%d" % place, constant)
+        if "used" in changes:
+            self.outputs.append(self.put("Relu", self.unmasked))
         weights = self.put("Softmax", scores, **({} if axis is None else {"axis": axis}))
         if safe is not None:
             parts = [self.put(changes.get("nan", "IsNaN"), scores if "nan_of_scores" in changes else weights), self.number(safe), weights]
@@ -56,6 +61,16 @@ class Chain:
     def _input(self, name, array):
         self.fed[name] = array
         return name
+
+    def _turned_by_position(self, x, array):
+        """Rotary positions of halves as decoders write them: x * cosines + concat(-second half, first half) * sines."""
+        half = array.shape[-1] // 2
+        angles = numpy.arange(array.shape[-2])[:, None] / 100.0**(numpy.arange(2 * half) % half / half)
+        ends = [self.constant(numpy.array([n])) for n in (0, half, 2 * half, -1)]
+        first, second = (self.put("Slice", x, *ends[i:i + 2], ends[3]) for i in (0, 1))
+        other = self.put("Concat", self.put("Neg", second), first, axis=-1)
+        parts = [self.put("Mul", part, self.constant(f(angles).astype(numpy.float32))) for part, f in ((x, numpy.cos), (other, numpy.sin))]
+        return self.put("Add", *parts)
 
     def _step(self, scores, kind, what, filling, name, constant):
         if kind == "divide":

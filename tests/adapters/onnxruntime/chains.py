@@ -113,6 +113,8 @@ def near_misses():
     yield "two conditions with fillings of their own", "Where", chain([("hide", hidden, -1e9), other])
     for place in range(3):
         yield "two conditions that fill in numbers, and a mask at %d" % place, "Where", chain(mixed(hidden, ~other[1], bias, place, -1e9))
+    yield "scores that others use", "Where", chain(hide, expanded="", used=1)
+    yield "scores that others use, a condition of another shape", "Where", chain(hide, expanded="mask0", used=1)
     yield "a condition of another shape", "Expand", chain(hide, expanded="mask0")
     yield "a condition of the last part of the scores' shape", "Expand", chain(hide, expanded="", shape=dict(start=2))
     yield "a condition of the first part of the scores' shape", "Expand", chain([("hide", hidden[:1, :1], HIDDEN)], expanded="", shape=dict(end=-4))
@@ -165,6 +167,16 @@ def left(runtime, name, kind, chain):
     return not off, name, "off by %s" % off
 
 
+def check_rotary(runtime, tally):
+    """Rotary positions between heads and scores stay with the runtime, and what is behind them is one node."""
+    random = Numbers("rotary")
+    for heads in ("ready", "turned"):
+        chain = Chain(arrays(random), heads, [("hide", hiding(random, (TOKENS, KEYS)), HIDDEN)], safe=0, rotary=1)
+        tally.say(*left(runtime, "rotary positions, heads %s" % heads, "Concat", chain))
+        others = set(runtime.session(chain.onnx(), provider=True).left()) - {"Add", "Concat", "Mul", "Neg", "Slice"}
+        tally.say(others == ({"Transpose"} if heads == "turned" else set()), "attention behind them is one node, heads %s" % heads, others)
+
+
 def check_padding(runtime, tally):
     """A sequence has the same bits alone and with padding on either side, which a condition of [batch, 1, 1, keys] hides."""
     random, keys = Numbers("padding"), 41
@@ -206,6 +218,7 @@ def main():
         tally.say(*whole(runtime, name, chain))
     for name, kind, chain in near_misses():
         tally.say(*left(runtime, name, kind, chain))
+    check_rotary(runtime, tally)
     check_padding(runtime, tally)
     check_machines(asked.machines, tally)
     return 1 if tally.failed else 0
