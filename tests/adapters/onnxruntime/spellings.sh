@@ -1,5 +1,5 @@
 #!/bin/sh
-# Times of attention as exporters spell it out, as shipped and with the plugin: tests/adapters/onnxruntime/spellings.sh CXX BUILD_DIR [OPTION…]
+# Times of attention as exporters spell it out, and of an encoder, as shipped and with the plugin: tests/adapters/onnxruntime/spellings.sh CXX BUILD_DIR [OPTION…]
 #
 # Tables in Markdown, which become part of the adapter's page too; on a processor with AVX-512 one with it, and one without it, where the processor allows that.
 # OPTION: those of spellings.py; then the page stays as it is.
@@ -15,12 +15,13 @@ shift 2
 mkdir -p "$build" || exit 1
 set_up >&2 || exit 1
 
-# measured WHAT COMMAND…: a table, by a command that runs the program.
+# measured WHAT COMMAND…: two tables, by a command that runs the programs.
 measured() {
   what=$1
   shift
   # shellcheck disable=SC2154,SC2086
   "$@" "$python" $programs/spellings.py "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --what "$what" $options || failed=1
+  [ -n "$options" ] || { echo && "$@" "$python" $programs/timing.py --what "$what" || failed=1; }
 }
 options=$*
 {
