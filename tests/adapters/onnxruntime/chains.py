@@ -167,6 +167,44 @@ def left(runtime, name, kind, chain):
     return not off, name, "off by %s" % off
 
 
+def random_chain(seed):
+    """A chain of any masks of any extents, and which queries see a key by all of them, or none by conditions alone."""
+    numbers = Numbers("random chain %d" % seed)
+    dice, steps, seen = numbers.random, [], numpy.ones((2, 3, 4, 9), numpy.bool_)
+    some = [numbers.normal(2, 3, n, WIDTH) for n in (4, 9, 9)]
+    for kind in dice.choice(["add", "hide", "show", "divide"], dice.integers(0, 4), p=[0.35, 0.3, 0.25, 0.1]):
+        shape = [n if dice.random() < 0.6 else 1 for n in seen.shape][dice.integers(0, 4):]
+        hidden, filling = dice.random(shape) < dice.choice([0.2, 0.5, 0.9]), dice.choice([HIDDEN, HIDDEN, -1e9, -1e4, LOWEST, -9999])
+        if kind == "divide":
+            steps.append((kind, dice.choice([0.5, 2])))
+        elif kind == "add":
+            steps.append((kind, numpy.where(hidden, numpy.float32(filling), numbers.normal(*shape))))
+        else:
+            steps.append((kind, hidden if kind == "hide" else ~hidden, filling))
+        if kind != "divide":
+            seen &= ~hidden
+    chain = Chain(some, dice.choice(["ready", "turned", "at once"]), steps, [None, "Div", "Mul"][dice.integers(3)], [None, 0][dice.integers(2)])
+    alone = bool(steps) and all(kind in ("hide", "show") and filling[0] > HIDDEN for kind, _, *filling in steps)
+    sees = seen.any(-1, keepdims=True) | alone
+    return chain, sees.transpose(chain.order) if chain.turned else sees
+
+
+def check_random(runtime, tally, count):
+    """Whether it is taken or not, the numbers are those of the runtime's own kernels. A query that sees no key may have zeros."""
+    taken = 0
+    for seed in range(count):
+        chain, sees = random_chain(seed)
+        data = chain.onnx()
+        session = runtime.session(data, provider=True)
+        expected, found = (s.run(chain.fed)[0] for s in (runtime.session(data), session))
+        taken += not session.left()
+        wrong = ~numpy.isclose(found, expected, rtol=1e-4, atol=1e-4, equal_nan=True) & (sees | ~numpy.isfinite(found))
+        wrong &= ~(numpy.isnan(expected) & (found == 0))
+        if wrong.any():
+            tally.say(False, "random chain %d, %s, %s" % (seed, "apart" if session.left() else "taken", [(k, *map(numpy.shape, w)) for k, *w in chain.steps]), found[wrong][0])
+    tally.say(taken > count // 3, "%d random chains, %d of them taken" % (count, taken), "too few")
+
+
 def check_rotary(runtime, tally):
     """Rotary positions between heads and scores stay with the runtime, and what is behind them is one node."""
     random = Numbers("rotary")
@@ -218,6 +256,7 @@ def main():
         tally.say(*whole(runtime, name, chain))
     for name, kind, chain in near_misses():
         tally.say(*left(runtime, name, kind, chain))
+    check_random(runtime, tally, 300)
     check_rotary(runtime, tally)
     check_padding(runtime, tally)
     check_machines(asked.machines, tally)
