@@ -125,11 +125,11 @@ class Chain:
         result = attention(q, k, v, scale, numpy.where(seen, bias, HIDDEN))
         blind = ~seen.any(-1)
         if filled is not None and numpy.isfinite(filled) and blind.any():
-            weights = of_hidden[blind] - of_hidden[blind].max(-1, keepdims=True)
+            weights = of_hidden[blind] - of_hidden[blind].max(-1, keepdims=True, initial=HIDDEN)
             weights = numpy.exp(weights) / numpy.exp(weights).sum(-1, keepdims=True)
             values = numpy.broadcast_to(v[:, :, None], blind.shape + v.shape[2:])[blind]
             result.values[blind] = numpy.einsum("nk,nkw->nw", weights, values)
             # Sums of the filling and the mask are rounded, as in the model.
-            result.bound[blind] = 2e-6 * abs(v).max() + abs(filled) * 2.0**-22 * bool(numpy.any(of_hidden != filled))
+            result.bound[blind] = 2e-6 * abs(v).max(initial=0) + abs(filled) * 2.0**-22 * bool(numpy.any(of_hidden != filled))
         values, bound = (a if self.arrays[0].ndim == 4 else a[:, 0] for a in (result.values, result.bound))
         return Result(values.transpose(self.order), bound.transpose(self.order)) if self.turned else Result(values, bound)

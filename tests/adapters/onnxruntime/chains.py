@@ -76,7 +76,7 @@ def spellings():
             yield "conditions that are expanded, filled with %g, scaled by %s" % (filling, scaling), Chain(arrays(random), "ready", [("hide", other, filling)], scaling, expanded="")
     for place in range(3):
         yield "two conditions, and a mask at %d" % place, Chain(arrays(random), "ready", mixed(hidden, other, bias, place))
-    for extents in (dict(tokens=1), dict(keys=1), dict(batch=1, tokens=130, keys=130), dict(heads=1, keys=600)):
+    for extents in (dict(tokens=1), dict(keys=1), dict(batch=1, tokens=130, keys=130), dict(heads=1, keys=600), dict(tokens=0), dict(keys=0), dict(batch=0)):
         some = {"tokens": TOKENS, "keys": KEYS, **extents}
         hidden = random.random.random((1, 1, some["tokens"], some["keys"])) < 0.4
         yield "extents %s" % extents, Chain(arrays(random, **extents), "ready", [("hide", hidden, -1e9)])
@@ -165,6 +165,22 @@ def left(runtime, name, kind, chain):
         return False, name, refused
     off = [abs(a - b).max() for a, b in pairs if not numpy.allclose(a, b, rtol=1e-5, atol=1e-5, equal_nan=True)]
     return not off, name, "off by %s" % off
+
+
+def check_refusals(runtime, tally):
+    """Extents that do not fit are refused with a sentence."""
+    random = Numbers("refusals")
+    for what, some, shape in (("queries of another width", dict(q=(BATCH, HEADS, TOKENS, WIDTH - 1)), (KEYS,)), ("heads of keys", dict(k=(BATCH, HEADS - 1, KEYS, WIDTH)), (KEYS,)),
+                              ("values of fewer tokens", dict(v=(BATCH, HEADS, KEYS - 1, WIDTH)), (KEYS,)), ("batch rows of values", dict(v=(BATCH + 1, HEADS, KEYS, WIDTH)), (KEYS,)),
+                              ("keys of a condition", {}, (KEYS - 1,)), ("queries of a condition", {}, (TOKENS + 1, KEYS)), ("heads of a condition", {}, (1, HEADS + 1, 1, KEYS)),
+                              ("batch rows of a condition", {}, (BATCH + 1, 1, 1, KEYS))):
+        fine = Chain(arrays(random), "ready", [("hide", numpy.zeros((1, 1, 1, KEYS), numpy.bool_), -1e9)])
+        fed = {**fine.fed, **{n: random.normal(*extents) for n, extents in some.items()}, "mask0": numpy.zeros((1,) * (4 - len(shape)) + shape, numpy.bool_)}
+        try:
+            runtime.session(fine.onnx(), provider=True).run(fed)
+            tally.say(False, what, "it was answered with numbers")
+        except host.Error as error:
+            tally.say("Attend: several nodes as one: " in str(error), what + " is refused", error)
 
 
 def random_chain(seed):
@@ -256,6 +272,7 @@ def main():
         tally.say(*whole(runtime, name, chain))
     for name, kind, chain in near_misses():
         tally.say(*left(runtime, name, kind, chain))
+    check_refusals(runtime, tally)
     check_random(runtime, tally, 300)
     check_rotary(runtime, tally)
     check_padding(runtime, tally)

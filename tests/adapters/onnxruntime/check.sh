@@ -86,6 +86,7 @@ if make "$build/sanitized/libattend.a" CXX="$cxx" CXXFLAGS="$sanitized" BUILD="$
   LD_PRELOAD="$($cxx -print-file-name=libasan.so) $($cxx -print-file-name=libubsan.so)"
   export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
   runs "forms of nodes under AddressSanitizer" nodes "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"
+  runs "attention that is spelled out under AddressSanitizer" chains "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"
   runs "wrong models under AddressSanitizer" hostile "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"
   unset LD_PRELOAD
 else
