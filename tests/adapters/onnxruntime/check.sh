@@ -41,7 +41,7 @@ if set_up_arm64; then machines=$machines,AArch64; else missing "AArch64" "apt-ge
 
 # The page's program in C says that a chain is one node.
 # shellcheck disable=SC2086
-if succeeds "the page's program in C compiles" $cxx $strict_c -pedantic -I$programs/include bench/adapters/onnxruntime/example.c -x none "$ORT_LIBRARY" -o "$build/example"; then
+if succeeds "the page's program in C compiles" $cxx $strict_c -pedantic -I$programs bench/adapters/onnxruntime/example.c -x none "$ORT_LIBRARY" -o "$build/example"; then
   PYTHONPATH=$programs "$python" -c 'import spellings, sys; open(sys.argv[1], "wb").write(spellings.chain("ready", "Where", 64).onnx())' "$build/example.onnx"
   said=$(LD_LIBRARY_PATH=$(dirname "$ORT_LIBRARY") "$build/example" "$build/example.onnx" "$ORT_PLUGIN" 2>&1)
   nothing_in "$([ "$said" = "AttendExecutionProvider: Transpose MatMul Div Where Softmax MatMul" ] || echo "$said")" "the page's program in C says what is computed as one"
