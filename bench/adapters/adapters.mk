@@ -8,3 +8,8 @@ adapters: lib
 .PHONY: invariance
 invariance: lib
 	@sh bench/speed/invariance.sh "$(CXX)" $(BUILD)
+
+#: spellings   times of attention as exporters spell it out, inside of ONNX Runtime as shipped and with the library, as tables; writes bench/adapters/onnxruntime/README.md (ARGS= for spellings.py, then it stays as it is)
+.PHONY: spellings
+spellings: lib
+	@sh tests/adapters/onnxruntime/spellings.sh "$(CXX)" $(BUILD) $(ARGS)

@@ -34,4 +34,13 @@ for adapter in $adapters; do
   if [ -z "$counts" ]; then fail "$adapter" "its tests died: $(tail -n 1 "$log")"; continue; fi
   passed=$((passed + ${counts%% *})) counts=${counts#*, } failed=$((failed + ${counts%% *}))
 done
+# What programs load. Without ALL=1 it is optimised as tests need it.
+level=''
+[ "${ALL:-}" = 1 ] || level=" (for tests: with ALL=1, or by its page's command, it is optimised)"
+for adapter in $adapters; do
+  case $adapter in tflite) part=tflite/host ;; pytorch) part=pytorch/attend_torch ;; *) part=$adapter ;; esac
+  for file in "$library/adapters/$part"/libattend_*.so; do
+    case $file in *\* | *arm64*) ;; *) echo "== $adapter: its library is $file$level" ;; esac
+  done
+done
 finish

@@ -4,11 +4,6 @@
 namespace attend_adapter::onnx {
 namespace {
 
-bool found(OrtStatus* status) {
-  if (status != nullptr) ReleaseStatus(status);
-  return status == nullptr;
-}
-
 // Of operators of attention, rotary positions and products, in the domains of ONNX and of ONNX Runtime.
 // clang-format off
 constexpr const char* specified[] = {

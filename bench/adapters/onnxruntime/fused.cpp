@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 
-#include "attention.h"
 #include "fusion.h"
 #include "normalisation.h"
 #include "product.h"
@@ -94,86 +93,9 @@ class SumNorm : public Operator {
   float epsilon_;
 };
 
-class ChainAttention : public Operator {
- public:
-  explicit ChainAttention(const ChainLayout& layout) : layout_(layout) {}
-
-  void compute(Call& call) const override {
-    const Tensor mask = call.optional(3, "mask");
-    AttentionCall attention;
-    attention.query = heads(call.required(0, "query"), layout_.query_tokens_first, "query");
-    attention.key = heads(call.required(1, "key"), layout_.key_tokens_first, "key");
-    attention.value = heads(call.required(2, "value"), layout_.value_tokens_first, "value");
-    Heads &q = attention.query, &k = attention.key, &v = attention.value;
-    expect(q.width == k.width,
-           "the inner extents of queries and keys differ: " + std::to_string(q.width) + " and " + std::to_string(k.width));
-    // MatMul and Add broadcast what has one element on an axis; so does a stride of 0.
-    const auto of_mask = [&](int axis) { return mask && mask.shape.rank() >= axis ? mask.shape[-axis] : 1; };
-    expect(!mask || mask.shape.rank() <= 4, "the mask is " + mask.shape.text() + ", expected at most 4 axes");
-    const int64_t batch = common({q.batch, k.batch, of_mask(4), v.batch}, "batch rows"),
-                  heads = common({q.heads, k.heads, of_mask(3), v.heads}, "heads");
-    const int64_t queries = common({q.tokens, of_mask(2)}, "queries"), keys = common({k.tokens, of_mask(1)}, "keys");
-    expect(v.tokens == keys,
-           "the inner extents of weights and values differ: " + std::to_string(keys) + " and " + std::to_string(v.tokens));
-    for (Heads* const each : {&q, &k, &v}) {
-      if (each->batch == 1) each->batch_stride = 0;
-      if (each->heads == 1) each->head_stride = 0;
-      each->batch = batch;
-      each->heads = heads;
-    }
-    if (q.tokens == 1) q.token_stride = 0;
-    if (k.tokens == 1) k.token_stride = 0;
-    q.tokens = queries;
-    k.tokens = keys;
-    WorkMemory expanded;
-    attention.bias = mask_of(whole_mask(mask, keys, expanded), batch, heads, queries, keys, "mask");
-    attention.scale = layout_.scale;
-    const bool flat = layout_.output_tokens_first;
-    float* const to = call.output(0, flat ? Shape{batch, queries, heads, v.width} : Shape{batch, heads, queries, v.width});
-    if (to == nullptr) return;
-    attention.output =
-        flat ? tokens_first(to, batch, queries, heads, v.width) : heads_first(to, batch, heads, queries, v.width);
-    attend_to(attention, call);
-  }
-
- private:
-  static Heads heads(const Tensor& tensor, bool tokens_come_first, const char* name) {
-    const Shape& shape = tensor.shape;
-    expect(shape.rank() == 4, std::string(name) + " is " + shape.text() + ", expected 4 axes");
-    return tokens_come_first ? tokens_first(tensor.floats(), shape[0], shape[1], shape[2], shape[3])
-                             : heads_first(tensor.floats(), shape[0], shape[1], shape[2], shape[3]);
-  }
-  static int64_t common(std::initializer_list<int64_t> extents, const char* what) {
-    int64_t all = 1;
-    for (const int64_t extent : extents) {
-      expect(extent == 1 || all == 1 || extent == all,
-             std::string("the numbers of ") + what + " differ: " + std::to_string(extent) + " and " + std::to_string(all));
-      if (extent != 1) all = extent;
-    }
-    return all;
-  }
-  // A mask with a column for each key.
-  static Tensor whole_mask(const Tensor& mask, int64_t keys, WorkMemory& memory) {
-    if (!mask || (mask.shape.rank() >= 1 && mask.shape[-1] == keys)) return mask;
-    const int64_t rows = mask.shape.count();
-    float* const to = memory.numbers<float>(times(rows, keys));
-    for (int64_t i = 0; i < rows * keys; ++i) to[i] = mask.floats()[i / keys];
-    Tensor whole = mask;
-    whole.data = to;
-    std::vector<int64_t> extents = mask.shape.extents();
-    if (extents.empty()) extents.push_back(1);
-    extents.back() = keys;
-    whole.shape = Shape(std::move(extents));
-    return whole;
-  }
-
-  ChainLayout layout_;
-};
-
 }  // namespace
 
 std::unique_ptr<Operator> make_projection(bool gelu) { return std::make_unique<Projection>(gelu); }
 std::unique_ptr<Operator> make_sum_norm(float epsilon) { return std::make_unique<SumNorm>(epsilon); }
-std::unique_ptr<Operator> make_chain_attention(const ChainLayout& layout) { return std::make_unique<ChainAttention>(layout); }
 
 }  // namespace attend_adapter::onnx

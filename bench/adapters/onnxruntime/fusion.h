@@ -27,12 +27,15 @@ std::vector<Fused> find_fused(const Graph& graph);
 std::unique_ptr<Operator> make_projection(bool gelu);
 // The normalised sum of two tensors, and the sum: inputs a, b, weight, bias (or none).
 std::unique_ptr<Operator> make_sum_norm(float epsilon);
-// Scores of queries and keys, a mask that is added to them, a softmax, and values: inputs query, key, value, mask (or none),
-// each of 4 axes.
+// Scores of queries and keys, masks, a softmax, and values: inputs query, key, value, mask (or none), which is added to scores,
+// and two conditions (or none), which put a filling in the place of scores.
 struct ChainLayout {
-  bool query_tokens_first, key_tokens_first, value_tokens_first,
-      output_tokens_first;  // [batch, tokens, heads, width], or heads before tokens
+  // Which axes of the tensor are batch, heads, tokens and width, or batch, tokens and width. The width is the last one.
+  std::vector<int64_t> query, key, value, output;
   float scale;
+  bool shows[2];   // a condition that is true keeps a score, rather than filling it
+  float filling;   // at most -10,000
+  bool mask_last;  // the mask is added to what a condition has filled, rather than before
 };
 std::unique_ptr<Operator> make_chain_attention(const ChainLayout& layout);
 // x times weights of 8 bits, each row of x quantised by itself, and Gelu where `gelu` of the product is set: inputs x, and for

@@ -15,6 +15,7 @@ struct Value {
   std::vector<int> users;
   bool constant = false, output = false;  // of the graph
   Tensor tensor;                          // of a constant
+  int rank = 0;                           // 0 also where nobody says it
 };
 
 class Graph {
@@ -59,7 +60,9 @@ class Graph {
     const std::string domain = node.domain(), type = node.type();
     const int version = node.version();
     bool is_known = ((type == "Add" || type == "Mul" || type == "Div") && version >= 7 && version <= 14) ||
-                    ((type == "Transpose" || type == "Cast") && version <= 25);
+                    ((type == "Transpose" || type == "Cast") && version <= 25) ||
+                    (type == "Where" && version >= 9 && version <= 16) || (type == "IsNaN" && version >= 9 && version <= 20) ||
+                    (type == "Expand" && version <= 13) || (type == "Shape" && version <= 25);
     is_known = is_known && domain.empty();
     for_each_operator([&](const Definition& of) { is_known = is_known || of.versions_of(type, domain, version) != nullptr; });
     return is_known ? domain + ":" + type : "";
@@ -69,11 +72,17 @@ class Graph {
     check(GetValueInfoName(info, &name));
     return name == nullptr ? "" : name;
   }
+  static int rank_of(const OrtValueInfo* info) {
+    const OrtTensorTypeAndShapeInfo* const tensor = tensor_info_of(info);
+    std::size_t rank = 0;
+    return tensor != nullptr && found(GetDimensionsCount(tensor, &rank)) ? int(rank) : 0;
+  }
   Value& add(const OrtValueInfo* info) {
     Value& value = values_[name_of(info)];
     if (value.info != nullptr) return value;
     value.name = name_of(info);
     value.info = info;
+    value.rank = rank_of(info);
     check(ValueInfo_IsConstantInitializer(info, &value.constant));
     check(ValueInfo_IsGraphOutput(info, &value.output));
     const OrtValue* data = nullptr;

@@ -8,6 +8,14 @@
 
 namespace attend_adapter::onnx {
 
+// What the graph says of a value; null where it says nothing, or the value is no tensor.
+inline const OrtTensorTypeAndShapeInfo* tensor_info_of(const OrtValueInfo* value) {
+  const OrtTypeInfo* type = nullptr;
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+  if (value == nullptr || !found(GetValueInfoTypeInfo(value, &type)) || type == nullptr) return nullptr;
+  return found(CastTypeInfoToTensorInfo(type, &tensor)) ? tensor : nullptr;
+}
+
 class Node {
  public:
   explicit Node(const OrtNode* node) : node_(node) {
@@ -87,19 +95,10 @@ class Node {
     if (is_found) read_.insert(name);
     return is_found;
   }
-  static bool found(OrtStatus* status) {
-    if (status != nullptr) ReleaseStatus(status);
-    return status == nullptr;
-  }
   static Type type_of(const OrtValueInfo* value) {
-    if (value == nullptr) return undefined;
-    const OrtTypeInfo* type = nullptr;
-    const OrtTensorTypeAndShapeInfo* tensor = nullptr;
     int element = undefined;
-    if (!found(GetValueInfoTypeInfo(value, &type)) || type == nullptr) return undefined;
-    if (!found(CastTypeInfoToTensorInfo(type, &tensor)) || tensor == nullptr) return undefined;
-    if (!found(GetTensorElementType(tensor, &element))) return undefined;
-    return Type(element);
+    const OrtTensorTypeAndShapeInfo* const tensor = tensor_info_of(value);
+    return tensor != nullptr && found(GetTensorElementType(tensor, &element)) ? Type(element) : undefined;
   }
 
   const OrtNode* node_;

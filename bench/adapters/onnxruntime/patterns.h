@@ -46,15 +46,23 @@ class Pattern {
     const int user = graph_.only_user(value);
     return graph_.is(user, type) ? user : -1;
   }
-  // The node that makes a value which is used once, if it is of a type.
-  int before(const Value* value, const char* type) const {
-    return value != nullptr && !value->output && value->users.size() == 1 && graph_.is(value->maker, type) ? value->maker : -1;
+  // The node that makes a value which is used once, or is this one, if it is of a type.
+  int before(const Value* value, const char* type, const Value* shared = nullptr) const {
+    const bool is_used_here = value != nullptr && !value->output && (value->users.size() == 1 || value == shared);
+    return is_used_here && graph_.is(value->maker, type) ? value->maker : -1;
   }
 
   // Gelu as x * (1 + erf(x / sqrt(2))) * 0.5 behind a value, which becomes the Gelu.
   bool gelu_of(const Value*& x, std::vector<int>& nodes) const;
-  const Value* without_scale(const Value* value, float& scale, std::vector<int>& nodes) const;
-  const Value* without_transposition(const Value* value, const std::vector<int64_t>& order, std::vector<int>& nodes) const;
+  const Value* without_scale(const Value* value, float& scale, std::vector<int>& nodes, const Value* shared = nullptr) const;
+  // What is known of a chain of attention so far.
+  struct Chain;
+  std::vector<int64_t> order_of(int node) const;
+  const Value* without_transposition(const Value* value, std::vector<int64_t>& axes, std::vector<int>& nodes) const;
+  bool product_of_keys(const Value* scores, Chain& chain) const;
+  bool scores_of(const Value* scores, Chain& chain) const;
+  bool condition_of(int where, std::size_t side, const Value* scores, Chain& chain) const;
+  const Value* weights_of(int softmax, std::vector<int>& nodes) const;
   bool dynamic_product(int product, const Value* const (&quantised)[3], std::vector<int>& nodes, Step& step) const;
 
   const Graph& graph_;

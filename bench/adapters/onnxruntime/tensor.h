@@ -26,6 +26,11 @@ struct Refused {
 inline void check(OrtStatus* status) {
   if (status != nullptr) throw Refused{status};
 }
+// Whether there is what was asked for.
+inline bool found(OrtStatus* status) {
+  if (status != nullptr) ReleaseStatus(status);
+  return status == nullptr;
+}
 
 // Runs `work` and returns what it threw as a status of the runtime: nothing is thrown into the runtime.
 template <class Work>

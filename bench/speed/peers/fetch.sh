@@ -11,6 +11,7 @@ for peer in "$@"; do
     # The compiled libraries, for each kind of processor; llama.cpp v0.5.0.
     ggml) package=@node-llama-cpp/linux-x64 version=3.22.1 ;;
     ggml-arm64) package=@node-llama-cpp/linux-arm64 version=3.22.1 ;;
+    node-llama) package=node-llama-cpp version=3.22.1 ;;
     tflite) package=tfjs-tflite-node version=0.0.2 ;;
     executorch) package=react-native-executorch version=0.9.3 ;;
     *) echo "bench: there is no peer named $peer to fetch" >&2 && exit 2 ;;

@@ -109,5 +109,15 @@ if [ -n "${ALL:-}" ]; then
   done
   succeeds "forms: AddressSanitizer finds nothing" env ASAN_OPTIONS=detect_leaks=0 "$build/asan/forms" $ggml_x64/libggml-base.so "$build/asan/libattend_ggml.so"
   if [ -r "$build/story.gguf" ]; then ways story 1 100 all; else skip story "no stories260K.bin in MODELS="; fi
+  # The page's lines in JavaScript, on the story.
+  if [ -r "$build/story.gguf" ] && fetched node-llama build/node-llama "node-llama-cpp"; then
+    modules=build/node-llama/node_modules
+    mkdir -p $modules/@node-llama-cpp && ln -sfn "$(pwd)/${ggml_x64%/bins/*}" $modules/@node-llama-cpp/linux-x64
+    awk '/^```/ { inside = $0 == "```js"; next } inside' bench/adapters/ggml/README.md |
+      sed "s|/absolute/path/libattend_ggml.so|$(pwd)/$plugin|; s|model.gguf|$build/story.gguf|; s|build: \"never\"|&, logLevel: \"info\"|" >build/node-llama/page.mjs
+    timeout 300 node build/node-llama/page.mjs >"$build/said.txt" 2>&1
+    nothing_in "$(grep -q 'Attend model buffer size' "$build/said.txt" && grep -q '^, there was a little girl' "$build/said.txt" || tail -n 1 "$build/said.txt")" \
+      "the page's lines for node-llama-cpp tell the story with the adapter"
+  fi
 fi
 finish

@@ -39,11 +39,20 @@ machines=here,scalar
 [ "${ALL:-}" = 1 ] || ADAPTER_FLAGS=-O0
 if set_up_arm64; then machines=$machines,AArch64; else missing "AArch64" "apt-get install g++-aarch64-linux-gnu qemu-user; $(tail -n 1 "$build/plugin.arm64.log" 2>/dev/null)"; fi
 
+# The page's program in C says that a chain is one node.
+# shellcheck disable=SC2086
+if succeeds "the page's program in C compiles" $cxx $strict_c -pedantic -I$programs bench/adapters/onnxruntime/example.c -x none "$ORT_LIBRARY" -o "$build/example"; then
+  PYTHONPATH=$programs "$python" -c 'import spellings, sys; open(sys.argv[1], "wb").write(spellings.chain("ready", "Where", 64).onnx())' "$build/example.onnx"
+  said=$(LD_LIBRARY_PATH=$(dirname "$ORT_LIBRARY") "$build/example" "$build/example.onnx" "$ORT_PLUGIN" 2>&1)
+  nothing_in "$([ "$said" = "AttendExecutionProvider: Transpose MatMul Div Where Softmax MatMul" ] || echo "$said")" "the page's program in C says what is computed as one"
+fi
+
 every=7
 [ "${ALL:-}" = 1 ] && every=1
 runs "forms of nodes beside float64" nodes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "masks of one column" one_column "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "published cases of ONNX" published "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
+runs "attention that is spelled out" chains "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --machines "$machines"
 runs "products of one input, each row by its own range" dynamic "$ORT_LIBRARY" --plugin "$ORT_PLUGIN"
 runs "custom operators" custom "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --every $every
 runs "unknown and changed attributes" attributes "$ORT_LIBRARY" --plugin "$ORT_PLUGIN" --count "${ALL:+1}200"
@@ -77,6 +86,7 @@ if make "$build/sanitized/libattend.a" CXX="$cxx" CXXFLAGS="$sanitized" BUILD="$
   LD_PRELOAD="$($cxx -print-file-name=libasan.so) $($cxx -print-file-name=libubsan.so)"
   export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
   runs "forms of nodes under AddressSanitizer" nodes "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"
+  runs "attention that is spelled out under AddressSanitizer" chains "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"
   runs "wrong models under AddressSanitizer" hostile "$ORT_LIBRARY" --plugin "$(absolute "$build/sanitized/plugin.so")"
   unset LD_PRELOAD
 else
