@@ -1,30 +1,21 @@
 //! linear_calls: nothing
-struct Several {
-  static constexpr auto rule = attend::LinearRule::gated_delta;
-  static constexpr auto decay = attend::Decay::per_key;
-  static constexpr int query_heads = 4, kv_heads = 2, value_heads = 8, head_dim = 8;
-};
-static attend::Query<Several, 3> query;
-static attend::Key<Several, 3> key;
-static attend::Value<Several, 3> value;
-static attend::Gates<Several, 3> gates;
-static attend::Output<Several, 3> output;
-static attend::LinearState<Several> state;
-static attend::LinearWorkspace<Several> work;
+static attend::LinearWorkspace<Mixer> work;
 bool right() {
   using attend::Status;
   const attend::LinearOptions options;
-  const attend::LinearState<Several>& stays = state;
-  static uint8_t bytes[attend::LinearState<Several>::saved_bytes];
-  attend::save(state, bytes);
-  return attend::prefill(query, key, value, gates, state, output) == Status::ok &&
-         attend::prefill(query, key, value, gates, state, output, attend::Part{0, 1}) == Status::ok &&
-         attend::prefill(query, key, value, gates, state, output, options, attend::Part{0, 1}) == Status::ok &&
-         attend::attention(query, key, value, gates, state, output, work, options) == Status::ok &&
-         attend::attention(query, key, value, gates, stays, output, work) == Status::ok &&
-         attend::attention(query, key, value, gates, attend::empty_state, output, work) == Status::ok &&
-         state.append(key, value, gates, 2) == Status::ok && attend::load(state, bytes, sizeof bytes) == Status::ok &&
-         attend::is_finite(state);
+  const auto& constant_state = mixer_state;
+  const auto& constant_value = mixer_value;
+  const auto& constant_gates = mixer_gates;
+  static uint8_t bytes[attend::LinearState<Mixer>::saved_bytes];
+  attend::save(mixer_state, bytes);
+  return attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output) == Status::ok &&
+         attend::prefill(mixer_query, mixer_key, constant_value, constant_gates, mixer_state, mixer_output, half) == Status::ok &&
+         attend::prefill(mixer_query, mixer_key, mixer_value, constant_gates, mixer_state, mixer_output, options, half) == Status::ok &&
+         attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, work, options) == Status::ok &&
+         attend::attention(mixer_query, mixer_key, constant_value, mixer_gates, constant_state, mixer_output, work) == Status::ok &&
+         attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, attend::empty_state, mixer_output, work) == Status::ok &&
+         mixer_state.append(mixer_key, mixer_value, mixer_gates, 2) == Status::ok &&
+         attend::load(mixer_state, bytes, sizeof bytes) == Status::ok && attend::is_finite(mixer_state);
 }
 
 //! linear_without_rule: attend: add `static constexpr attend::LinearRule rule = ...;` to the shape
