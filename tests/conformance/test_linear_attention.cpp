@@ -131,6 +131,11 @@ TEST_CASE("linear attention of random shapes has the bits of its definition, in 
       w.clear(), w.poison_outputs();
       run_in_calls(w, 0, w.c.tokens, tokens, parts);
       CHECK(are_same(w.found(), defined));
+      w.poison_outputs();  // the state is as it should be
+      attend::core::LinearAttention call = linear_call(w.c, w.d, 0, w.c.tokens);
+      call.state = nullptr, call.work = w.d.work;
+      run_linear_case(w.c, call);
+      CHECK(are_same(w.found(), defined));
     });
   }
 }
