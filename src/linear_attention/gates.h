@@ -33,9 +33,9 @@ ATTEND_NOINLINE float lowest_log_gate(const float* g, int count) {
 // Numbers of a token for each key dimension: numbers · by, or numbers · e^gates, rounded once; without numbers the gates alone.
 struct Factors {
   const float* numbers;
-  const float* gates = nullptr;  // g of each key dimension
-  float by = 1.0f;
-  bool made = false;  // numbers are the products
+  const float* gates;  // g of each key dimension
+  float by;
+  bool made;  // numbers are the products
 };
 
 template <class Isa, Decay decay>

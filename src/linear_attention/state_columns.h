@@ -28,18 +28,25 @@ ATTEND_ALWAYS_INLINE void for_each_key_dimension(int count, Step step) {
   for (; d < count; ++d) step(d);
 }
 
+// Sums lie in memory while chains are in registers, of which there are 16 where it counts.
 template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], typename Isa::Vec (&sums)[vecs]) {
+ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], float* sums) {
   ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) sums[v] = Isa::add(sums[v], chain[v]);
+  for (int v = 0; v < vecs; ++v) {
+    float* const sum = sums + v * Isa::lanes;
+    Isa::store(sum, Isa::add(Isa::load(sum), chain[v]));
+  }
+}
+template <class Isa, int vecs>
+ATTEND_ALWAYS_INLINE void begin_sums(float* sums) {
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, Isa::zero());
 }
 
 template <class Isa, Decay decay, int vecs, bool whole>
-ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns s, int dims, const Factors& factors,
-                                             typename Isa::Vec (&to)[vecs]) {
+ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns s, int dims, const Factors& factors, float* sums) {
   const int columns = whole ? Isa::lanes : s.count;
-  typename Isa::Vec sums[1][vecs];
-  set_to_zero<Isa>(sums);
+  begin_sums<Isa, vecs>(sums);
   const float* row = s.data;
   for (int first = 0; first < dims; first += chain_dims) {
     const int count = at_most(dims - first, chain_dims);
@@ -54,10 +61,8 @@ ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns s, int dims, con
       }
       row += s.stride;
     });
-    add_chain<Isa>(chain[0], sums[0]);
+    add_chain<Isa>(chain[0], sums);
   }
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) to[v] = sums[0][v];
 }
 
 // What a token brings to an update.
@@ -71,12 +76,12 @@ struct UpdateFactors {
 // values: u. tokens: several of them pass through registers one after another, where none has to read before.
 template <class Isa, LinearRule rule, Decay decay, int tokens, int vecs, bool whole, bool reads>
 ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns s, int dims, const UpdateFactors (&with)[tokens],
-                                               const typename Isa::Vec (&values)[tokens][vecs],
-                                               typename Isa::Vec (&outputs)[tokens][vecs], typename Isa::Vec (&next)[vecs]) {
+                                               const typename Isa::Vec (&values)[tokens][vecs], float* outputs, float* next) {
   using Vec = typename Isa::Vec;
   const int columns = whole ? Isa::lanes : s.count;
-  Vec sums[tokens + reads][vecs], gate[tokens], u[tokens][vecs];
-  set_to_zero<Isa>(sums);
+  Vec gate[tokens], u[tokens][vecs];
+  begin_sums<Isa, tokens * vecs>(outputs);
+  if constexpr (reads) begin_sums<Isa, vecs>(next);
   ATTEND_UNROLL
   for (int t = 0; t < tokens; ++t) {
     gate[t] = Isa::broadcast(with[t].gate);
@@ -119,12 +124,7 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns s, int dims, c
       row += s.stride;
     });
     ATTEND_UNROLL
-    for (int t = 0; t < tokens + reads; ++t) add_chain<Isa>(chain[t], sums[t]);
-  }
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) {
-    ATTEND_UNROLL
-    for (int t = 0; t < tokens; ++t) outputs[t][v] = sums[t][v];
-    if constexpr (reads) next[v] = sums[tokens][v];
+    for (int t = 0; t < tokens; ++t) add_chain<Isa>(chain[t], outputs + t * vecs * Isa::lanes);
+    if constexpr (reads) add_chain<Isa>(chain[tokens], next);
   }
 }

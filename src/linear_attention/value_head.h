@@ -160,7 +160,7 @@ class ValueHead {
   // The tokens of a block pass through a group of columns.
   template <int vecs, bool whole>
   void pass(const StateColumns& columns, int column) {
-    Vec read[vecs];
+    float read[vecs * Isa::lanes];
     bool has_read = false;
     for (int i = 0; i < count_;) {
       if constexpr (!config::embedded && !is_delta) {
@@ -183,9 +183,10 @@ class ValueHead {
   }
 
   template <int tokens, int vecs, bool whole, bool reads>
-  ATTEND_ALWAYS_INLINE void take(const StateColumns& columns, int column, int i, Vec (&read)[vecs]) {
+  ATTEND_ALWAYS_INLINE void take(const StateColumns& columns, int column, int i, float* read) {
     UpdateFactors with[tokens];
-    Vec u[tokens][vecs], outputs[tokens][vecs];
+    Vec u[tokens][vecs];
+    float outputs[tokens][vecs * Isa::lanes];
     for (int t = 0; t < tokens; ++t) {
       with[t].key = key(i + t);
       with[t].query = queries_ > 0 ? query(i + t, 0) : Factors{key(i + t), nullptr, 1.0f, true};
@@ -197,11 +198,12 @@ class ValueHead {
       for (int v = 0; v < vecs; ++v) {
         u[t][v] = load_some<Isa>(value + v * Isa::lanes, whole ? Isa::lanes : columns.count);
         if constexpr (is_delta) {
-          u[t][v] = Isa::mul(Isa::broadcast(*at(c_.beta, token_ + i + t, head_)), Isa::sub(u[t][v], read[v]));
+          u[t][v] = Isa::mul(Isa::broadcast(*at(c_.beta, token_ + i + t, head_)),
+                             Isa::sub(u[t][v], Isa::load(read + v * Isa::lanes)));
         }
       }
     }
-    update_columns<Isa, rule, decay, tokens, vecs, whole, reads>(columns, c_.head_dim, with, u, outputs, read);
+    update_columns<Isa, rule, decay, tokens, vecs, whole, reads>(columns, c_.head_dim, with, u, outputs[0], read);
     for (int t = 0; t < tokens && queries_ > 0; ++t) store_output<vecs, whole>(columns, column, i + t, 0, outputs[t]);
     for (int q = 1; q < queries_; ++q) {  // tokens is 1 then
       read_columns<Isa, decay, vecs, whole>(columns, c_.head_dim, query(i, q), outputs[0]);
@@ -210,11 +212,12 @@ class ValueHead {
   }
 
   template <int vecs, bool whole>
-  void store_output(const StateColumns& columns, int column, int i, int number, const Vec (&output)[vecs]) const {
+  void store_output(const StateColumns& columns, int column, int i, int number, const float* output) const {
     const int head = queries_ > 1 ? query_head_ + number : head_;
     float* const to = at(c_.output, token_ + i, head) + column;
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) store_some<Isa>(to + v * Isa::lanes, output[v], whole ? Isa::lanes : columns.count);
+    for (int v = 0; v < vecs; ++v)
+      store_some<Isa>(to + v * Isa::lanes, Isa::load(output + v * Isa::lanes), whole ? Isa::lanes : columns.count);
   }
 
   const core::LinearAttention& c_;

@@ -68,6 +68,13 @@ struct LinearAttention {
 template <LinearRule rule, Decay decay>
 void run_linear_attention(const LinearAttention& call, int part, int parts);
 
+// The most stack that a call takes, in bytes, as config::stack_bytes is: hosts compute gates and scaled queries there.
+#if ATTEND_EMBEDDED
+inline constexpr size_t linear_attention_stack_bytes = sizeof(void*) == 8 ? 1024 : 640;
+#else
+inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode_stack_floats) + 2048;
+#endif
+
 // A saved state: words of 32 bits, the lowest byte first; this head, then the floats of the state, with positive zeros and one
 // NaN, 0x7fc00000.
 struct LinearHead {
