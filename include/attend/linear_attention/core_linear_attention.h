@@ -21,15 +21,21 @@ enum class Decay { per_head, per_key };
 
 namespace core {
 
-constexpr bool has_gate(LinearRule rule) { return rule == LinearRule::gated || rule == LinearRule::gated_delta; }
-constexpr bool has_beta(LinearRule rule) { return rule == LinearRule::delta || rule == LinearRule::gated_delta; }
+[[gnu::always_inline]] constexpr bool has_gate(LinearRule rule) {
+  return rule == LinearRule::gated || rule == LinearRule::gated_delta;
+}
+[[gnu::always_inline]] constexpr bool has_beta(LinearRule rule) {
+  return rule == LinearRule::delta || rule == LinearRule::gated_delta;
+}
 
 // The memory of a state, one float for each key dimension and value column of each value head, and what has decayed:
 //
 //   S        [value_heads][panels of columns][head_dim][panel_keys], panels = ceil(value_dim / panel_keys); the last one is
 //   narrower decayed  [value_heads][panels], the sum of the head's gates since small numbers were swept to 0, the same in all
 //   its panels
-constexpr size_t linear_head_floats(int head_dim, int value_dim) { return size_t(head_dim) * size_t(value_dim); }
+[[gnu::always_inline]] constexpr size_t linear_head_floats(int head_dim, int value_dim) {
+  return size_t(head_dim) * size_t(value_dim);
+}
 constexpr size_t linear_state_floats(int value_heads, int head_dim, int value_dim) {
   return size_t(value_heads) * (linear_head_floats(head_dim, value_dim) + size_t(panel_count(value_dim)));
 }
