@@ -98,6 +98,7 @@ ATTEND_CONSTANT(KvHeads, kv_heads, Missing)
 ATTEND_CONSTANT(HeadDim, head_dim, Missing)
 ATTEND_CONSTANT(MaxTokens, max_tokens, Missing)
 ATTEND_CONSTANT(ValueDim, value_dim, HeadDim<Type>)
+ATTEND_CONSTANT(ValueHeads, value_heads, KvHeads<Type>)  // of linear attention
 // Constants of the sizes of a RingCache.
 ATTEND_CONSTANT(Window, window, Missing)
 ATTEND_CONSTANT(SinkTokens, sink_tokens, Named<0>)
@@ -128,6 +129,8 @@ struct Checked {
   static_assert(divides || QueryHeads<Shape>::value < 1 || !QueryHeads<Shape>::named,
                 "attend: kv_heads must divide query_heads, so that each key/value head serves a whole group of query heads");
   static constexpr int kv_heads = divides ? at_least_one(KvHeads<Shape>::value) : 1;
+  static constexpr int value_heads = at_least_one(ValueHeads<Shape>::value);
+  static_assert(!divides || value_heads % kv_heads == 0, "attend: kv_heads must divide value_heads");
 };
 
 // Plain storage, [token][head][width], tokens outermost as a projection writes them.
@@ -155,7 +158,7 @@ struct Key : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Chec
 // value[token][head][c]: heads are the key/value heads, c < value_dim.
 template <class Shape, int tokens = 1>
 struct Value
-    : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
+    : detail::Rows<tokens, detail::Checked<Shape>::value_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
 
 namespace detail {
 // Whether the values of a shape can be the first numbers of its keys.
@@ -179,7 +182,8 @@ constexpr ValuesInKeys<Shape, tokens> values_in(const Key<Shape, tokens>& key) {
 // output[token][head][c]: heads are the query heads, c < value_dim. Of an integer shape Number may be int16_t, for what follows
 // to round.
 template <class Shape, int tokens = 1, class Number = detail::NumberOf<Shape>>
-struct Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim, Number> {
+struct Output : detail::Rows<tokens, detail::larger(detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_heads),
+                             detail::Checked<Shape>::value_dim, Number> {
   static_assert(detail::Same<Number, detail::NumberOf<Shape>>::value ||
                     (detail::is_integer<Shape> && detail::Same<Number, int16_t>::value),
                 "attend: an Output has the numbers of its shape: leave the third parameter out, or make it int16_t for an "

@@ -3,6 +3,7 @@ namespace attend::ATTEND_ISA {
 namespace {
 // clang-format off
 #include "../kernel/vectors.h"
+#include "../kernel/exponential.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
 #include "../kernel/widen.h"

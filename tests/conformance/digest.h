@@ -6,6 +6,7 @@
 
 #include "integer_digest.h"
 #include "layer_digest.h"
+#include "linear_attention_digest.h"
 #include "linear_digest.h"
 #include "option_digest.h"
 #include "plain_digest.h"

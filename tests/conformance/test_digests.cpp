@@ -49,6 +49,7 @@ TEST_CASE("committed digests of saved states") {
   check_digests<SavedCase<IntegerCase>>();
 }
 TEST_CASE("committed digests of normalisation, activations and rotary positions") { check_digests<LayerCase>(); }
+TEST_CASE("committed digests of linear attention") { check_digests<LinearAttentionCase>(); }
 
 TEST_CASE("committed digests of subnormal numbers") { check_digests<SubnormalCase>(); }
 
@@ -61,6 +62,7 @@ TEST_CASE("digests whatever the caller's floating-point environment is") {
     check_digests<SavedCase<OptionCase>>(float_environments[i]);
     check_digests<SavedCase<IntegerCase>>(float_environments[i]);
     check_digests<LayerCase>(float_environments[i]);
+    check_digests<LinearAttentionCase>(float_environments[i]);
     check_digests<SubnormalCase>(float_environments[i]);
   }
 }

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Attention alone, without layers: tests/scripts/check_alone.sh CXX BUILD_DIR, where the compiled tests and the library are.
 #
-# Both folders of layers and their header are removed from a copy; all that is left compiles there, and links with the tests that know
-# no layers. Nothing of these objects differs from the library's own, whose other objects are left out.
+# The folders of layers and of linear attention and their headers are removed from a copy; all that is left compiles there, and links
+# with the tests that know neither. Nothing of these objects differs from the library's own, whose other objects are left out.
 cxx=$1
 top=$2
 build=$2/check_alone
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build/attention" || exit 1
-cp -r include src "$build/attention" && cd "$build/attention" && rm -r src/layers include/attend/layers include/attend/layers.h && cd - >/dev/null || exit 1
+cp -r include src "$build/attention" && cd "$build/attention" && rm -r src/layers src/linear_attention include/attend/layers include/attend/linear_attention include/attend/layers.h include/attend/linear_attention.h && cd - >/dev/null || exit 1
 
 # every_one COMMAND…: of all sources of the copy, two at a time; a failure stops it.
 every_one() { ls "$build"/attention/src/*/*.cpp | xargs -P 2 -n 1 "$@"; }
@@ -31,10 +31,10 @@ most=4000 # a limit as those of tests/support/budget.txt
 if [ "$behind" -le $most ]; then ok "attend.h is at most $most lines with what it includes"; else fail "attend.h is at most $most lines with what it includes" "$behind"; fi
 
 # The tests without layers, and their program.
-objects=$(ls src/*/*.cpp | grep -v ^src/layers/ | sed "s|^|$top/|; s|cpp\$|o|")
+objects=$(ls src/*/*.cpp | grep -vE "^src/(layers|linear_attention)/" | sed "s|^|$top/|; s|cpp\$|o|")
 tests=$(for test in tests/unit/test_*.cpp tests/typed/test_*.cpp tests/c/test_*.cpp tests/conformance/test_*.cpp; do
   made=$top/${test%cpp}
-  grep -qE 'attend/layers|attend/c/layers|src/layers' "${made}d" || echo "${made}o"
+  grep -qE 'attend/(c/)?layers|attend/linear_attention|src/(layers|linear_attention)/' "${made}d" || echo "${made}o"
 done)
 count=$(echo "$tests" | wc -l)
 # shellcheck disable=SC2086

@@ -28,8 +28,8 @@ fi
 
 # Sanitizers watch scalar code, what is common to all, and the fuzzers; the vector backends are the library's. They take minutes to
 # compile with sanitizers, which is done for the unit tests as a whole.
-backends=$(ls "$objects"/*/*.o | grep -E '/(layers_)?(avx|sse)[0-9a-z]*[.]o$')
-sources=$(ls src/*/*.cpp | grep -vE '/(layers_)?(avx|sse)[0-9a-z]*[.]cpp$')
+backends=$(ls "$objects"/*/*.o | grep -E '/(layers_|linear_)?(avx|sse)[0-9a-z]*[.]o$')
+sources=$(ls src/*/*.cpp | grep -vE '/(layers_|linear_)?(avx|sse)[0-9a-z]*[.]cpp$')
 watched="-std=c++17 -O2 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclude -fsanitize=fuzzer-no-link,$sanitizers"
 
 # fuzz FUZZER FLAGS…: links and runs it; true when it found nothing. What it says of itself is in $said then.

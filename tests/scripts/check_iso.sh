@@ -35,7 +35,7 @@ stand_in() {
 }
 
 # The sources of which other compilers make something.
-sources=$(ls src/*/*.cpp | grep -vE '/(layers_)?(avx|sse)[0-9a-z]*[.]cpp')
+sources=$(ls src/*/*.cpp | grep -vE '/(layers_|linear_)?(avx|sse)[0-9a-z]*[.]cpp')
 
 # Objects of the library and of these programs, by a stand-in, in $folder.
 made() { # "FLAGS" "PROGRAM…" COMMAND…
@@ -105,7 +105,7 @@ without_assembly() {
   folder=$build/without_assembly
   mkdir -p "$folder"
   # shellcheck disable=SC2086
-  succeeds "x86 without assembly: every set compiles" compile_all "$folder/library" "$(ls src/backend/avx*.cpp src/layers/layers_avx*.cpp)" \
+  succeeds "x86 without assembly: every set compiles" compile_all "$folder/library" "$(ls src/backend/avx*.cpp src/*/l*_avx*.cpp)" \
     -std=c++17 ${ALL:+-O2} -ffp-contract=off -DATTEND_NO_ASSEMBLY -Iinclude || return
   for program in $programs; do
     # shellcheck disable=SC2086

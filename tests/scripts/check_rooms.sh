@@ -42,18 +42,18 @@ nothing_in "$(awk 'FNR == 1 { if (open != "") print before; open = ""; before = 
 
 # Headers that are compiled for each set have no guard and no includes: each stands once in the lists of begin.h and body.h, or in that of
 # its set. Each compiles with what stands before it there and no more: where one did not, neither would the file of all.
-listed=$({ cat src/backend/begin.h src/backend/body.h; sed 's,"\([^./]*[.]h\)","../layers/\1",' src/layers/body.h; } |
+listed=$({ cat src/backend/begin.h src/backend/body.h; for room in layers linear_attention; do sed "s,\"\([^./]*[.]h\)\",\"../$room/\1\"," src/$room/body.h; done; } |
   sed -n 's,^#include "[.][.]/\(.*\)"$,src/\1,p' | sort)
 nothing_in "$(echo "$listed" | uniq -d)" "no header stands twice in the lists of begin.h and body.h"
-nothing_in "$(for header in $(grep -L '^#pragma once' src/numerics/*.h src/isa/*.h src/isa/*/*.h src/kernel/*.h src/sums/*.h src/attention/*.h src/layers/*.h); do
+nothing_in "$(for header in $(grep -L '^#pragma once' src/numerics/*.h src/isa/*.h src/isa/*/*.h src/kernel/*.h src/sums/*.h src/attention/*.h src/layers/*.h src/linear_attention/*.h); do
   name=$(basename "$header") folder=$(basename "$(dirname "$header")")
   echo "$listed" | grep -qx "$header" || grep -sqF "\"$name\"" "$(dirname "$header")"/set.h "$(dirname "$header")"/*.cpp ||
     grep -rqE "^#include \"([a-z0-9.]+/)*$folder/$name\"" src/*/*.cpp src/isa || echo "$header"
 done)" "every header without #pragma once stands in a list"
 # shellcheck disable=SC2086
 nothing_in "$(grep -HE '^#include "' $listed $(ls src/isa/*/*.h | grep -vE '/(set|on|intrinsics)[.]h$'))" "headers of the lists include none of each other"
-printf '%s\n' '#include "src/layers/list.h"' '#define ATTEND_ISA alone' '#include "src/backend/begin.h"' '#include "src/backend/body.h"' \
-  '#include "src/layers/body.h"' >"$build/alone.cpp"
+printf '%s\n' '#include "src/layers/list.h"' '#include "src/linear_attention/list.h"' '#define ATTEND_ISA alone' '#include "src/backend/begin.h"' '#include "src/backend/body.h"' \
+  '#include "src/layers/body.h"' '#include "src/linear_attention/body.h"' >"$build/alone.cpp"
 succeeds "each header of the lists compiles with what stands before it" $1 -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -Werror -I. -fsyntax-only "$build/alone.cpp"
 
 # Where a set stands behind one that its target also has, its source compiles to nothing. Compilers that are not here are left out.

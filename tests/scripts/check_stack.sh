@@ -133,7 +133,7 @@ for level in $levels; do
 
   # Each instruction set by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest of
   # its kind does. A kind is what an entry point's name begins with.
-  known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0 integer_linear_most=0
+  known=$outside most=0 option_most=0 linear_most=0 layer_most=0 linear_attention_most=0 integer_most=0 integer_linear_most=0
   for source in $(grep -l "^#define ATTEND_ISA " src/*/*.cpp); do
     name=$(basename "$source" .cpp) graph=$objects/$(basename "$source" .cpp).ci
     entries=$(sed -nE 's/^node: \{ title: "([^":]*:)*(_ZN6attend([0-9a-z_]+7Backend|4core)[^"]*)" label: "[^"]*bytes.*/\2/p' \
@@ -150,6 +150,7 @@ for level in $levels; do
     linear_most=$(deepest "$linear_most" 'project_[a-z0-9]*')
     integer_linear_most=$(deepest "$integer_linear_most" 'run_integer_linear')
     layer_most=$(deepest "$layer_most" 'run_integer_sum|rms_norm|layer_norm|add|rotary_angles|rotate|relu|silu|gelu|gelu_tanh|sigmoid|tanh|exp|erf')
+    linear_attention_most=$(deepest "$linear_attention_most" 'linear|gated|gated_by_key|delta|gated_delta|gated_delta_by_key')
     printf '     %s %s: at most %d bytes of stack for any entry point\n' "$name" $level \
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
@@ -165,6 +166,15 @@ for level in $levels; do
     ok "$level: what stands around attention: $needed bytes of stack, $promised promised"
   else
     fail "$level: what stands around attention: the headers promise its stack" "it needs $needed bytes, include/attend/core/config.h says ${promised:-?}"
+  fi
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core20run_linear_attention[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" | tr '\n' ' ')
+  succeeds "$level: linear attention has a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" \
+    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" || continue
+  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise linear_attention "$folder")
+  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+    ok "$level: linear attention: $needed bytes of stack, $promised promised"
+  else
+    fail "$level: linear attention: the headers promise its stack" "it needs $needed bytes, core_linear_attention.h says ${promised:-?}"
   fi
   # Projections in integers of embedded processors keep to the promise of integer attention, which size.sh looks at.
   kinds=linear

@@ -80,12 +80,12 @@ library_of() {
 }
 
 # Instruction sets but AVX2 and what is plain C++.
-others=$(ls src/backend/*.cpp src/layers/layers_*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE '(layers_)?(avx2|target)|embedded_.*|assembly|dispatch' | tr '\n' ' ')
+others=$(ls src/backend/*.cpp src/layers/layers_*.cpp src/linear_attention/linear_*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE '(layers_|linear_)?(avx2|target)|embedded_.*|assembly|dispatch|linear_calls' | tr '\n' ' ')
 
 # clang_library: its objects. Without ALL=1, some are for bare x86, which are made for other checks as well.
 clang_library() {
   [ -n "${ALL:-}" ] && runnable_library_of clang && return
-  instead=$work/clang/levels/bare library_of clang sse2 layers_sse2 avxvnni layers_avxvnni avx512vnni layers_avx512vnni
+  instead=$work/clang/levels/bare library_of clang sse2 layers_sse2 linear_sse2 avxvnni layers_avxvnni avx512vnni layers_avx512vnni
 }
 bare_library() (
   cxx=$clang build=$work/clang/bare
@@ -101,7 +101,7 @@ bare_activations() {
 
 # The same but for instruction sets that this processor has not: nothing would run what a variant makes of them.
 runnable_library_of() {
-  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni layers_avx512 layers_avx512vnni/')
+  absent=$("$build/unit" --no-run | grep -o '[a-z0-9]* (not on this processor)' | cut -d ' ' -f 1 | sed 's/^avx512$/avx512 avx512vnni layers_avx512 layers_avx512vnni linear_avx512/')
   grep -qw avx_vnni /proc/cpuinfo 2>/dev/null || absent="$absent avxvnni layers_avxvnni"
   # shellcheck disable=SC2086
   library_of "$1" $absent
@@ -174,7 +174,7 @@ clang_warnings() (
 dialects() {
   mkdir -p "$work/dialects"
   for compiler in "$cxx" "$clang"; do
-    for source in src/backend/*.cpp src/layers/layers_*.cpp; do
+    for source in src/backend/*.cpp src/layers/layers_*.cpp src/linear_attention/linear_*.cpp; do
       for dialect in att intel; do
         $compiler -std=c++17 -O1 -ffp-contract=off -Iinclude -masm=$dialect -c "$source" -o "$work/dialects/made.o" || return 1
         objdump -d "$work/dialects/made.o" >"$work/dialects/$dialect.txt"

@@ -3,7 +3,7 @@
 #
 #   core <- numerics <- isa <- kernel <- sums <- attention <- backend <- call <- c;  the typed surface uses core alone
 #
-# layers stand beside them, on the same floors: nothing of attention includes a file of theirs. What is compiled once for each
+# layers and linear attention stand beside them, on the same floors: nothing of attention includes a file of theirs. What is compiled once for each
 # instruction set has no includes: backend/begin.h and body.h name these headers in their order.
 BEGIN {
   core = "include/attend/core"
@@ -25,6 +25,8 @@ BEGIN {
   may["src/backend"] = backend " include/attend/backend.h"
   may["src/call"] = core " src/backend src/call include/attend/backend.h include/attend/status.h"
   may["src/c"] = core " src/call/portable.h src/c include/attend/c include/attend/attend_c.h include/attend/backend.h include/attend/status.h"
+  may["include/attend/linear_attention"] = typed " include/attend/linear_attention"
+  may["src/linear_attention"] = core " include/attend/linear_attention src/isa src/backend src/linear_attention src/call/portable.h"
   may["src/layers"] = core " include/attend/layers src/isa src/backend src/layers src/call/portable.h src/c include/attend/c"
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
   # random numbers, numbers of tensors and oracle; tests take the application, which they test, and no benchmark.
@@ -54,7 +56,7 @@ BEGIN {
   }
   may["tests/exporter"] = api " tests/exporter"  # and a model
   may["tests/tiles"] = api
-  shared = backend " src/layers src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
+  shared = backend " src/layers src/linear_attention include/attend/linear_attention src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
   for (n = split("unit conformance app typed c boards fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
   may["tests/boards"] = may["tests/boards"] " bench/boards"
   may["tests/boards/own_board"] = "bench/boards"
@@ -72,6 +74,7 @@ FNR == 1 {
   allowed = may[room]
   if (allowed == "") print room " is a room that tests/support/rooms.awk does not know"
   if (FILENAME == "include/attend/layers.h") allowed = typed_layers
+  if (FILENAME == "include/attend/linear_attention.h") allowed = may["include/attend/linear_attention"]
   if (FILENAME == "include/attend/attend_c.h") allowed = may["include/attend/c"]
 }
 

@@ -8,7 +8,7 @@ import collections
 import glob
 import re
 
-FLOORS = ['numerics', 'isa', 'kernel', 'sums', 'attention', 'layers']  # each may use those before it
+FLOORS = ['numerics', 'isa', 'kernel', 'sums', 'attention', 'layers', 'linear_attention']  # each may use those before it
 DECLARED = re.compile(r'^ *(?:(?:struct|class|enum class) (\w+)|(?:ATTEND_\w+ |inline |constexpr |static )*(?!return|else)[A-Za-z][\w:<>&* ]*?[ *&](\w+)\()', re.M)
 USED = re.compile(r'(?<![.>:\w])([A-Za-z]\w{4,})(?=\s*(?:[({]|<(?![<= ])))')
 

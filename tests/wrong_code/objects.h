@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attend/layers.h>
+#include <attend/linear_attention.h>
 #include <attend/merged_states.h>
 
 struct Shape {
@@ -59,3 +60,14 @@ static attend::Weights<12, 32> output_weights;
 static const auto layer = attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights);
 static float vectors[4][12], results[4][12];
 static attend::LayerWorkspace<Shape, 4> layer_workspace;
+
+// Linear attention, and its arrays.
+struct Mixer : Shape {
+  static constexpr auto rule = attend::LinearRule::gated_delta;
+};
+static attend::Query<Mixer, queries> mixer_query;
+static attend::Key<Mixer, queries> mixer_key;
+static attend::Value<Mixer, queries> mixer_value;
+static attend::Gates<Mixer, queries> mixer_gates;
+static attend::Output<Mixer, queries> mixer_output;
+static attend::LinearState<Mixer> mixer_state;

@@ -229,6 +229,8 @@ extern const char integer_stack[attend::config::integer_stack_bytes];
 extern const char integer_option_stack[attend::config::integer_option_stack_bytes];
 const char integer_stack[sizeof integer_stack] = {};
 const char integer_option_stack[sizeof integer_option_stack] = {};
+extern const char linear_attention_stack[attend::core::linear_attention_stack_bytes];
+const char linear_attention_stack[sizeof linear_attention_stack] = {};
 extern const char linear_stack[attend::config::linear_stack_bytes];
 const char linear_stack[sizeof linear_stack] = {};
 #if !ATTEND_EMBEDDED

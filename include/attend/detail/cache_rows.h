@@ -96,6 +96,9 @@ template <class Shape, int value_width = Checked<Shape>::value_dim>
 class ArrayRows {
   using Dims = Checked<Shape>;
   using Number = NumberOf<Shape>;
+  static_assert(Dims::value_heads == Dims::kv_heads,
+                "attend: several values of a key are for linear attention, which has an attend::LinearState: leave value_heads "
+                "out of the shape");
 
  public:
   using RingType = NoRing;

@@ -1,0 +1,110 @@
+// Linear attention under the typed surface: a plain struct of pointers, extents and strides, and functions that take it.
+// Nothing here is checked. All extents and strides count numbers.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../core/attention.h"
+#include "../core/saved.h"
+
+namespace attend {
+
+// How a state takes a token: with a gate or without, by the delta rule or by adding.
+//
+//   linear       S += k v                         gated        S = e^g S + k v
+//   delta        S += k beta (v - k S)            gated_delta  S = e^g S + k beta (v - k e^g S)
+enum class LinearRule { linear, gated, delta, gated_delta };
+
+// What has a gate g of its own: each value head, or each key dimension of each of them.
+enum class Decay { per_head, per_key };
+
+namespace core {
+
+[[gnu::always_inline]] constexpr bool has_gate(LinearRule rule) {
+  return rule == LinearRule::gated || rule == LinearRule::gated_delta;
+}
+[[gnu::always_inline]] constexpr bool has_beta(LinearRule rule) {
+  return rule == LinearRule::delta || rule == LinearRule::gated_delta;
+}
+
+// The memory of a state, one float for each key dimension and value column of each value head, and what has decayed:
+//
+//   S        [value_heads][panels of columns][head_dim][panel_keys], panels = ceil(value_dim / panel_keys); the last one is
+//   narrower decayed  [value_heads][panels], the sum of the head's gates since small numbers were swept to 0, the same in all
+//   its panels
+[[gnu::always_inline]] constexpr size_t linear_head_floats(int head_dim, int value_dim) {
+  return size_t(head_dim) * size_t(value_dim);
+}
+constexpr size_t linear_state_floats(int value_heads, int head_dim, int value_dim) {
+  return size_t(value_heads) * (linear_head_floats(head_dim, value_dim) + size_t(panel_count(value_dim)));
+}
+
+// Where number d of a column of a head's matrix lies.
+constexpr size_t linear_state_index(int head_dim, int value_dim, int head, int d, int column) {
+  return (size_t(head) * size_t(value_dim) + size_t(column - column % panel_keys)) * size_t(head_dim) +
+         size_t(d * detail::smaller(value_dim - column + column % panel_keys, panel_keys) + column % panel_keys);
+}
+
+// One call: for each value head, its state takes tokens first … tokens - 1 in order, and after each of them is read:
+//
+//   output[t][h] = scale * query[t][h] S
+//
+// There are as many outputs as the larger of query_heads and value_heads, each of which divides the other; value head h has the
+// key of head h / (value_heads / kv_heads). Of tokens that do not exist nothing is read and nothing is written.
+struct LinearAttention {
+  Tensor<const float> query;  // no data: tokens are taken and there are no outputs
+  Tensor<const float> key;    // kv_heads
+  Tensor<const float> value;  // value_heads
+  Tensor<const float> gates;  // g, at most 0, of value_heads: one number, or head_dim side by side; only of rules with a gate
+  Tensor<const float> beta;   // of value_heads: one number; only of delta rules
+  Tensor<float> output;
+  float* state;               // that moves on, linear_state_floats
+  const float* from;          // where state is null: what the call begins with; null: an empty state
+  float* work;                // linear_head_floats, where state is null
+  const int32_t* boundaries;  // [documents + 1]: document i > 0 begins with token boundaries[i], from an empty state
+  int documents;              // 0: the tokens are one
+  int query_heads, kv_heads, value_heads, head_dim, value_dim;
+  int first, tokens;
+  float scale;
+};
+
+// Computes a part of a call, a range of value heads and panels of columns; 0 of 1 is the whole. Parts of a call whose state
+// moves on may run side by side. Without a gate, decay is per_head.
+template <LinearRule rule, Decay decay>
+void run_linear_attention(const LinearAttention& call, int part, int parts);
+
+// The most stack that a call takes, in bytes, as config::stack_bytes is: hosts compute gates and scaled queries there.
+#if ATTEND_EMBEDDED
+inline constexpr size_t linear_attention_stack_bytes = sizeof(void*) == 8 ? 1024 : 640;
+#else
+inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode_stack_floats) + 2048;
+#endif
+
+// A saved state: words of 32 bits, the lowest byte first; this head, then the floats of the state, with positive zeros and one
+// NaN, 0x7fc00000.
+struct LinearHead {
+  uint32_t magic;         // linear_magic
+  uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
+  uint32_t check;         // sum of all other words
+  uint32_t rule, decay;
+  int32_t value_heads, head_dim, value_dim;
+  uint32_t tokens[2];  // that the state has taken, the lower half first
+};
+inline constexpr uint32_t linear_magic = 0x4c537441;  // "AtSL"
+
+constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim) {
+  return sizeof(LinearHead) + 4 * linear_state_floats(value_heads, head_dim, value_dim);
+}
+
+// Of the head rule … tokens must be set, the rest is. load refuses bytes that are damaged, or whose rule, decay or extents
+// differ from the head's, before anything is written; then it sets head.tokens.
+void save(LinearHead& head, const float* state, uint8_t* bytes);
+enum class LinearLoaded { ok, damaged, other_bits, other_shape };
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
+
+// Whether no number is infinite or NaN.
+bool are_finite(const float* numbers, size_t count);
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,96 @@
+// Shapes of linear attention, and their arrays.
+#pragma once
+
+#include "../core/rules.h"
+#include "../options.h"
+#include "core_linear_attention.h"
+
+namespace attend {
+namespace detail {
+
+// An enumerator that a shape names, and whether it does; otherwise the first one.
+template <class Enum, class Number>
+constexpr Enum named_enumerator(Number number) {
+  static_assert(Same<Enum, Number>::value, "attend: the rule of a shape is an attend::LinearRule, its decay an attend::Decay");
+  return Enum(number);
+}
+#define ATTEND_ENUMERATOR(Trait, Enum, constant)                           \
+  template <class Shape, class = void>                                     \
+  struct Trait {                                                           \
+    static constexpr bool named = false;                                   \
+    static constexpr Enum value{};                                         \
+  };                                                                       \
+  template <class Shape>                                                   \
+  struct Trait<Shape, decltype(void(Shape::constant))> {                   \
+    static constexpr bool named = true;                                    \
+    static constexpr Enum value = named_enumerator<Enum>(Shape::constant); \
+  };
+ATTEND_ENUMERATOR(RuleOf, LinearRule, rule)
+ATTEND_ENUMERATOR(DecayOf, Decay, decay)
+#undef ATTEND_ENUMERATOR
+
+// The constants of a shape of linear attention, checked once where it is first used.
+template <class Shape>
+struct LinearChecked : Checked<Shape> {
+  static_assert(RuleOf<Shape>::named, "attend: add `static constexpr attend::LinearRule rule = ...;` to the shape");
+  static_assert(!is_integer<Shape>, "attend: linear attention computes in floats: leave the arithmetic of the shape out");
+  static constexpr LinearRule rule = RuleOf<Shape>::value;
+  static constexpr bool gated = core::has_gate(rule);
+  static_assert(gated || !DecayOf<Shape>::named || !RuleOf<Shape>::named,
+                "attend: this rule has no gate: leave decay out of the shape, or make the rule gated or gated_delta");
+  static constexpr Decay decay = gated ? DecayOf<Shape>::value : Decay::per_head;
+  static constexpr int value_heads = Checked<Shape>::value_heads, query_heads = Checked<Shape>::query_heads;
+  static_assert(query_heads % value_heads == 0 || value_heads % query_heads == 0,
+                "attend: one of query_heads and value_heads must divide the other");
+};
+
+// The gates of tokens, as rules have them.
+template <class Shape, int tokens, bool gated = LinearChecked<Shape>::gated, Decay = LinearChecked<Shape>::decay>
+struct LogDecay {
+  static constexpr core::Tensor<const float> log_decays() { return {}; }
+};
+template <class Shape, int tokens>
+struct LogDecay<Shape, tokens, true, Decay::per_head> {
+  float log_decay[size_t(tokens)][size_t(LinearChecked<Shape>::value_heads)];
+  core::Tensor<const float> log_decays() const { return {log_decay[0], LinearChecked<Shape>::value_heads, 1}; }
+};
+template <class Shape, int tokens>
+struct LogDecay<Shape, tokens, true, Decay::per_key> {
+  using Dims = LinearChecked<Shape>;
+  float log_decay[size_t(tokens)][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
+  core::Tensor<const float> log_decays() const {
+    return {log_decay[0][0], ptrdiff_t(Dims::value_heads) * Dims::head_dim, Dims::head_dim};
+  }
+};
+template <class Shape, int tokens, bool has = core::has_beta(LinearChecked<Shape>::rule)>
+struct Beta {
+  static constexpr core::Tensor<const float> betas() { return {}; }
+};
+template <class Shape, int tokens>
+struct Beta<Shape, tokens, true> {
+  float beta[size_t(tokens)][size_t(LinearChecked<Shape>::value_heads)];
+  core::Tensor<const float> betas() const { return {beta[0], LinearChecked<Shape>::value_heads, 1}; }
+};
+
+}  // namespace detail
+
+// What a rule takes of each token beside key and value, with the value heads as heads; of the rule linear it is empty:
+//
+//   log_decay[token][head]  of gated and gated_delta: g <= 0 of the gate e^g, which is 0 below 2^-24; [token][head][d] with
+//                           Decay::per_key
+//   beta[token][head]       of delta and gated_delta: how far the value of a key is replaced, 0 … 1; 0 … 2 in some models
+template <class Shape, int tokens = 1>
+struct Gates : detail::LogDecay<Shape, tokens>, detail::Beta<Shape, tokens> {
+  static_assert(tokens >= 1, "attend: an array needs at least 1 token");
+};
+
+// Options of a call, which may be left out. Outputs of tokens that do not exist stay as they are.
+struct LinearOptions {
+  Setting<int> count{};    // tokens at or after it do not exist; all in the arrays
+  int first = 0;           // tokens before it do not exist: padding in front
+  Setting<float> scale{};  // of queries, -2^127 … 2^127; 1 / sqrt(head_dim)
+  // Documents<any number> of all tokens up to count. Each begins with an empty state, but the first with the call's.
+  detail::DocumentsSetting documents{};
+};
+
+}  // namespace attend

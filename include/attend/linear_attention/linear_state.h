@@ -1,0 +1,149 @@
+// The state of linear attention: one matrix for each value head, of the same size after any number of tokens.
+#pragma once
+
+#include "linear_shape.h"
+
+namespace attend {
+
+// Work memory of attention(), which leaves the state as it is: a copy of one head.
+template <class Shape>
+struct LinearWorkspace {
+  using Dims = detail::LinearChecked<Shape>;
+  alignas(config::alignment) float data[core::linear_head_floats(Dims::head_dim, Dims::value_dim)];
+};
+
+namespace detail {
+
+struct LinearAccess {
+  template <class State>
+  static auto& data(State& state) {
+    return state.data_;
+  }
+  template <class State>
+  static uint64_t& tokens(State& state) {
+    return state.tokens_;
+  }
+};
+
+// Whether these are the arrays of a call of a shape and so many tokens; what is not, the compiler reports.
+template <class Shape, int tokens, class KeyArray, class ValueArray, class GateArray>
+constexpr bool are_linear_arrays() {
+  constexpr bool is_key = Same<KeyArray, Key<Shape, tokens>>::value;
+  constexpr bool is_value = is_key && Same<ValueArray, Value<Shape, tokens>>::value;
+  constexpr bool are_gates = is_value && Same<GateArray, Gates<Shape, tokens>>::value;
+  static_assert(is_key, "attend: linear attention takes an attend::Key of the state's shape, with as many tokens as the query");
+  static_assert(is_value || !is_key, "attend: linear attention takes an attend::Value, like its key, behind it");
+  static_assert(are_gates || !is_value, "attend: linear attention takes an attend::Gates, like its key, behind the value");
+  return are_gates;
+}
+
+// A call over keys, values and gates.
+template <class Shape, int tokens>
+void set_linear(core::LinearAttention& call, const Key<Shape, tokens>& key, const Value<Shape, tokens>& value,
+                const Gates<Shape, tokens>& gates) {
+  using Dims = LinearChecked<Shape>;
+  call = {};
+  call.key = {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
+  call.value = {value.data[0][0], ptrdiff_t(Dims::value_heads) * Dims::value_dim, Dims::value_dim};
+  call.gates = gates.log_decays(), call.beta = gates.betas();
+  call.query_heads = Dims::query_heads, call.kv_heads = Dims::kv_heads, call.value_heads = Dims::value_heads;
+  call.head_dim = Dims::head_dim, call.value_dim = Dims::value_dim;
+  call.tokens = tokens;
+}
+
+}  // namespace detail
+
+// S[value head][key dimension][value column], and how many tokens it has taken: sizeof is all the memory. It begins empty. It
+// may be copied: a copy is a snapshot, as of a prefix that several sequences share.
+template <class Shape>
+class LinearState {
+  using Dims = detail::LinearChecked<Shape>;
+
+ public:
+  // The bytes that save writes.
+  static constexpr size_t saved_bytes = core::linear_saved_bytes(Dims::value_heads, Dims::head_dim, Dims::value_dim);
+
+  constexpr LinearState() : data_{}, tokens_(0) {}
+
+  // Forgets all tokens, and whatever infinities and NaN they brought.
+  constexpr void clear() {
+    for (float& number : data_) number = 0.0f;
+    tokens_ = 0;
+  }
+
+  // Tokens that it has taken, documents before the last one too.
+  constexpr uint64_t tokens() const { return tokens_; }
+
+  // Takes the first `count` tokens and reads nothing: drafts that were accepted. Then it holds what prefill would have left.
+  // Returns bad_count and changes nothing when that is negative, or more than the arrays have.
+  template <class KeyArray, class ValueArray, class GateArray>
+  Status append(const KeyArray& key, const ValueArray& value, const GateArray& gates,
+                int count = detail::Traits<KeyArray>::tokens) {
+    constexpr int most = detail::Traits<KeyArray>::tokens;
+    if constexpr (detail::are_linear_arrays<Shape, most, KeyArray, ValueArray, GateArray>()) {
+      if (count < 0 || count > most) return Status::bad_count;
+      core::LinearAttention call;
+      detail::set_linear(call, key, value, gates);
+      call.state = data_, call.tokens = count;
+      core::run_linear_attention<Dims::rule, Dims::decay>(call, 0, 1);
+      tokens_ += uint64_t(count);
+    }
+    return Status::ok;
+  }
+
+  // Number d of a column of a head's matrix.
+  constexpr float at(int head, int d, int column) const {
+    return data_[core::linear_state_index(Dims::head_dim, Dims::value_dim, head, d, column)];
+  }
+
+ private:
+  friend detail::LinearAccess;
+  alignas(config::alignment) float data_[core::linear_state_floats(Dims::value_heads, Dims::head_dim, Dims::value_dim)];
+  uint64_t tokens_;
+};
+
+// Whether no number of a state is infinite or NaN. What keys, values and gates brought of these stays until it is cleared.
+template <class Shape>
+bool is_finite(const LinearState<Shape>& state) {
+  return core::are_finite(detail::LinearAccess::data(state), sizeof detail::LinearAccess::data(state) / sizeof(float));
+}
+
+namespace detail {
+template <class Shape>
+constexpr core::LinearHead linear_head(uint64_t tokens) {
+  using Dims = LinearChecked<Shape>;
+  return {0,
+          0,
+          0,
+          uint32_t(Dims::rule),
+          uint32_t(Dims::decay),
+          Dims::value_heads,
+          Dims::head_dim,
+          Dims::value_dim,
+          {uint32_t(tokens & 0xffffffffu), uint32_t(tokens >> 32)}};
+}
+}  // namespace detail
+
+// Writes a state as bytes that are the same on every target: uint8_t[LinearState::saved_bytes].
+template <class Shape, size_t room>
+void save(const LinearState<Shape>& state, uint8_t (&bytes)[room]) {
+  static_assert(room >= LinearState<Shape>::saved_bytes,
+                "attend: save takes an array of at least LinearState::saved_bytes bytes second");
+  core::LinearHead head = detail::linear_head<Shape>(state.tokens());
+  core::save(head, detail::LinearAccess::data(state), bytes);
+}
+
+// Makes a state what was saved: `size` bytes, or the first ones of them. Returns bad_saved, other_bits or other_shape (of other
+// extents, rule or decay) and changes nothing where it cannot.
+template <class Shape>
+Status load(LinearState<Shape>& state, const uint8_t* bytes, size_t size) {
+  core::LinearHead head = detail::linear_head<Shape>(0);
+  const core::LinearLoaded loaded = core::load(head, bytes, size, detail::LinearAccess::data(state));
+  if (loaded == core::LinearLoaded::damaged) return Status::bad_saved;
+  if (loaded == core::LinearLoaded::other_bits) return Status::other_bits;
+  if (loaded == core::LinearLoaded::other_shape) return Status::other_shape;
+  detail::LinearAccess::tokens(state) = uint64_t(head.tokens[1]) << 32 | head.tokens[0];
+  return Status::ok;
+}
+
+}  // namespace attend

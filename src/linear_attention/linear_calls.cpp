@@ -1,0 +1,92 @@
+// Linear attention: which backend computes it, and states as bytes.
+#include "list.h"
+
+#include "../../include/attend/core/version.h"
+#include "../call/portable.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+template <LinearRule rule, Decay decay>
+struct Run;
+#define ATTEND_RUN(name, rule, decay)          \
+  template <>                                  \
+  struct Run<LinearRule::rule, Decay::decay> { \
+    ATTEND_ENTRY_POINT(EntryPoint, name)       \
+  };
+ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
+#undef ATTEND_RUN
+
+constexpr size_t head_words = sizeof(LinearHead) / 4, check_word = 2;
+static_assert(head_words == 10, "LinearHead has no padding");
+
+void put_word(uint8_t* to, uint32_t word) {
+  for (int i = 0; i < 4; ++i) to[i] = uint8_t(word >> 8 * i);
+}
+uint32_t word_at(const uint8_t* from) {
+  return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
+}
+size_t floats_of(const LinearHead& head) { return linear_state_floats(head.value_heads, head.head_dim, head.value_dim); }
+
+// The check sum of all words but the check sum itself.
+uint32_t check_of(const uint8_t* bytes, size_t words) {
+  uint32_t sum = linear_magic;
+  for (size_t i = 0; i < words; ++i) {
+    if (i != check_word) sum = hash_with(sum, word_at(bytes + 4 * i));
+  }
+  return sum;
+}
+
+}  // namespace
+
+template <LinearRule rule, Decay decay>
+void run_linear_attention(const LinearAttention& call, int part, int parts) {
+  ActiveLinear::call<Run<rule, decay>::template EntryPoint>(call, part, parts);
+}
+#define ATTEND_RUN(name, rule, decay) \
+  template void run_linear_attention<LinearRule::rule, Decay::decay>(const LinearAttention&, int, int);
+ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
+#undef ATTEND_RUN
+
+void save(LinearHead& head, const float* state, uint8_t* bytes) {
+  const size_t floats = floats_of(head);
+  for (size_t i = 0; i < floats; ++i) {
+    const uint32_t bits = bits_to<uint32_t>(state[i]), size = bits & 0x7fffffffu;
+    put_word(bytes + 4 * (head_words + i), size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits);
+  }
+  head.magic = linear_magic, head.bits_version = ATTEND_BITS_VERSION;
+  uint32_t words[head_words];
+  for (int pass = 0; pass < 2; ++pass) {
+    ATTEND_MEMCPY(words, &head, sizeof head);
+    for (size_t i = 0; i < head_words; ++i) put_word(bytes + 4 * i, words[i]);
+    head.check = check_of(bytes, head_words + floats);
+  }
+}
+
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state) {
+  if (size < sizeof head) return LinearLoaded::damaged;
+  uint32_t words[head_words];
+  for (size_t i = 0; i < head_words; ++i) words[i] = word_at(bytes + 4 * i);
+  LinearHead saved;
+  ATTEND_MEMCPY(&saved, words, sizeof saved);
+  if (saved.magic != linear_magic) return LinearLoaded::damaged;
+  if (saved.bits_version != ATTEND_BITS_VERSION) return LinearLoaded::other_bits;
+  const bool same = saved.rule == head.rule && saved.decay == head.decay && saved.value_heads == head.value_heads &&
+                    saved.head_dim == head.head_dim && saved.value_dim == head.value_dim;
+  if (!same) return LinearLoaded::other_shape;
+  const size_t floats = floats_of(head);
+  if (size / 4 < head_words + floats || saved.check != check_of(bytes, head_words + floats)) return LinearLoaded::damaged;
+  for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (head_words + i)));
+  head = saved;
+  return LinearLoaded::ok;
+}
+
+bool are_finite(const float* numbers, size_t count) {
+  bool finite = true;
+  for (size_t i = 0; i < count; ++i) finite = finite && is_finite(numbers[i]);
+  return finite;
+}
+
+}  // namespace core
+}  // namespace attend

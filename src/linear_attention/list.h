@@ -1,0 +1,35 @@
+// What each instruction set of backend/list.h defines for linear attention: attend::avx2::linear_attention, say, which the
+// source linear_avx2.cpp fills, has a `Backend` too. The sets stand in the same order, so that one index chooses in both lists.
+#pragma once
+
+#include "../../include/attend/linear_attention/core_linear_attention.h"
+#include "../backend/list.h"
+
+// Calls a macro with the name of each entry point, its rule and decay. A program holds only those that it calls.
+#define ATTEND_EACH_LINEAR_RULE(call)                                                                                         \
+  call(linear, linear, per_head) call(gated, gated, per_head) call(gated_by_key, gated, per_key) call(delta, delta, per_head) \
+      call(gated_delta, gated_delta, per_head) call(gated_delta_by_key, gated_delta, per_key)
+
+#define ATTEND_LINEAR_RULE(name, rule, decay) \
+  ATTEND_NOINLINE static void name(const core::LinearAttention& call, int part, int parts);
+#define ATTEND_LINEAR_ATTENTION(isa, ...)       \
+  namespace isa {                               \
+  namespace linear_attention {                  \
+  struct Backend {                              \
+    ATTEND_EACH_LINEAR_RULE(ATTEND_LINEAR_RULE) \
+  };                                            \
+  }                                             \
+  }
+
+namespace attend {
+
+ATTEND_EACH_SET(ATTEND_LINEAR_ATTENTION, ATTEND_UNLISTED, ATTEND_LINEAR_ATTENTION)
+
+namespace core {
+
+#define ATTEND_LISTED_LINEAR(isa, ...) , isa::linear_attention::Backend
+using LinearBackends = decltype(list_of<void ATTEND_EACH_SET(ATTEND_LISTED_LINEAR, ATTEND_UNLISTED, ATTEND_LISTED_LINEAR)>());
+using ActiveLinear = Active<LinearBackends, active_index>;
+
+}  // namespace core
+}  // namespace attend

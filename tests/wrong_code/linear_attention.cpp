@@ -1,0 +1,109 @@
+//! linear_calls: nothing
+static attend::LinearWorkspace<Mixer> work;
+bool right() {
+  using attend::Status;
+  const attend::LinearOptions options;
+  const auto& constant_state = mixer_state;
+  const auto& constant_value = mixer_value;
+  const auto& constant_gates = mixer_gates;
+  static uint8_t bytes[attend::LinearState<Mixer>::saved_bytes];
+  attend::save(mixer_state, bytes);
+  return attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output) == Status::ok &&
+         attend::prefill(mixer_query, mixer_key, constant_value, constant_gates, mixer_state, mixer_output, half) == Status::ok &&
+         attend::prefill(mixer_query, mixer_key, mixer_value, constant_gates, mixer_state, mixer_output, options, half) == Status::ok &&
+         attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, work, options) == Status::ok &&
+         attend::attention(mixer_query, mixer_key, constant_value, mixer_gates, constant_state, mixer_output, work) == Status::ok &&
+         attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, attend::empty_state, mixer_output, work) == Status::ok &&
+         mixer_state.append(mixer_key, mixer_value, mixer_gates, 2) == Status::ok &&
+         attend::load(mixer_state, bytes, sizeof bytes) == Status::ok && attend::is_finite(mixer_state);
+}
+
+//! linear_without_rule: attend: add `static constexpr attend::LinearRule rule = ...;` to the shape
+attend::LinearState<Shape> wrong;
+
+//! linear_rule_of_int: attend: the rule of a shape is an attend::LinearRule, its decay an attend::Decay
+struct Wrong : Shape {
+  static constexpr int rule = 3;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_decay_without_gate: attend: this rule has no gate: leave decay out of the shape, or make the rule gated or gated_delta
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr auto decay = attend::Decay::per_key;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_of_integers: attend: linear attention computes in floats: leave the arithmetic of the shape out
+struct Wrong : Integers {
+  static constexpr auto rule = attend::LinearRule::delta;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_value_heads: attend: kv_heads must divide value_heads
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int value_heads = 3;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_query_and_value_heads: attend: one of query_heads and value_heads must divide the other
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int value_heads = 6;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_shape_in_attention: attend: several values of a key are for linear attention, which has an attend::LinearState: leave value_heads out of the shape
+struct Wrong : Shape {
+  static constexpr int value_heads = 8;
+};
+static attend::Key<Wrong, 3> several_keys;
+static attend::Value<Wrong, 3> several_values;
+static attend::KvCache<Wrong> several_cache;
+void wrong() { (void)several_cache.append(several_keys, several_values); }
+
+//! linear_beta_without_delta: at beta
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::gated;
+};
+static attend::Gates<Wrong> gates;
+void wrong() { gates.beta[0][0] = 1; }
+
+//! linear_key: attend: linear attention takes an attend::Key of the state's shape, with as many tokens as the query
+void wrong() { (void)attend::prefill(mixer_query, mixer_query, mixer_value, mixer_gates, mixer_state, mixer_output); }
+
+//! linear_value: attend: linear attention takes an attend::Value, like its key, behind it
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_key, mixer_gates, mixer_state, mixer_output); }
+
+//! linear_gates: attend: linear attention takes an attend::Gates, like its key, behind the value
+static attend::Gates<Mixer, 2> fewer;
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, fewer, mixer_state, mixer_output); }
+
+//! linear_query: attend: linear attention takes an attend::Query first
+void wrong() { (void)attend::prefill(mixer_key, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output); }
+
+//! linear_state_of_other_shape: attend: linear attention takes an attend::LinearState of the query's shape
+struct Other : Mixer {};
+static attend::LinearState<Other> other;
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, other, mixer_output); }
+
+//! linear_output: attend: linear attention takes an attend::Output, like its query, behind the state
+static attend::Output<Mixer, 2> fewer;
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, fewer); }
+
+//! linear_options: attend: at its end a call of linear attention takes attend::LinearOptions and an attend::Part
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, all_options); }
+
+//! linear_decode_of_several: attend: decode takes one token: prefill takes several
+void wrong() { (void)attend::decode(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output); }
+
+//! linear_work: attend: attention with a LinearState takes an attend::LinearWorkspace<Shape> after the output
+void wrong() { (void)attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, workspace); }
+
+//! linear_append: attend: linear attention takes an attend::Value, like its key, behind it
+void wrong() { (void)mixer_state.append(mixer_key, mixer_gates, mixer_value, 2); }
+
+//! linear_saved_room: attend: save takes an array of at least LinearState::saved_bytes bytes second
+static uint8_t few[100];
+void wrong() { attend::save(mixer_state, few); }
