@@ -64,7 +64,8 @@ bool is_possible(const attend_cache& cache) {
          ((is_stored_format(cache.key_format) && is_stored_format(cache.value_format) &&
            is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
-         (!has_values_in_keys(cache) || (cache.value_dim <= cache.head_dim && cache.ring_panels == 0)) &&
+         (!has_values_in_keys(cache) ||
+          (cache.value_dim <= cache.head_dim && cache.ring_panels == 0 && cache.key_format != ATTEND_INT4)) &&
          within(cache.layout, 0, 7) && within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
          within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
 }

@@ -127,14 +127,14 @@ inline void run_linear_case(const LinearAttentionCase& c, const attend::core::Li
 }
 
 // How the tokens are cut into calls. No bit depends on it.
-enum class LinearWay { whole, tokens, parts, drafts };
+enum class LinearCut { whole, tokens, parts, drafts };
 
-inline void run_linear_way(const LinearAttentionCase& c, const LinearData& d, LinearWay way) {
+inline void run_linear_way(const LinearAttentionCase& c, const LinearData& d, LinearCut way) {
   for (size_t i = 0; i < state_floats(c); ++i) d.state[i] = 0.0f;
-  if (way == LinearWay::whole) run_linear_case(c, linear_call(c, d, 0, c.tokens));
-  for (int i = 0; i < c.tokens && way == LinearWay::tokens; ++i) run_linear_case(c, linear_call(c, d, i, i + 1));
-  for (int part = 3; part-- > 0 && way == LinearWay::parts;) run_linear_case(c, linear_call(c, d, 0, c.tokens), part, 3);
-  if (way != LinearWay::drafts) return;
+  if (way == LinearCut::whole) run_linear_case(c, linear_call(c, d, 0, c.tokens));
+  for (int i = 0; i < c.tokens && way == LinearCut::tokens; ++i) run_linear_case(c, linear_call(c, d, i, i + 1));
+  for (int part = 3; part-- > 0 && way == LinearCut::parts;) run_linear_case(c, linear_call(c, d, 0, c.tokens), part, 3);
+  if (way != LinearCut::drafts) return;
   const int accepted = c.tokens / 3, steps[] = {0, accepted, c.tokens};
   for (int step = 0; step < 2; ++step) {
     attend::core::LinearAttention call =
@@ -160,14 +160,14 @@ inline uint64_t compute_digest(const LinearAttentionCase& c, void* memory) {
   const LinearData d = linear_data(c, static_cast<float*>(memory));
   draw_linear(c, d, uint64_t(c.head_dim) * 1009u + uint64_t(c.value_dim));
   uint64_t first = 0;
-  const LinearWay ways[] = {LinearWay::whole, LinearWay::tokens, LinearWay::parts, LinearWay::drafts};
-  for (const LinearWay way : ways) {
+  const LinearCut ways[] = {LinearCut::whole, LinearCut::tokens, LinearCut::parts, LinearCut::drafts};
+  for (const LinearCut way : ways) {
     const size_t outputs = size_t(c.tokens) * token_floats(c).output;
     for (size_t i = 0; i < outputs; ++i) d.output[i] = d.work[0];
     run_linear_way(c, d, way);
     leave_out_small(d.output, outputs);
     const uint64_t hash = hash_floats(hash_floats(hash_begin, d.output, outputs), d.state, state_floats(c));
-    if (way == LinearWay::whole) first = hash;
+    if (way == LinearCut::whole) first = hash;
     if (hash != first) return ~first;
   }
   return first;

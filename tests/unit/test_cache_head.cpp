@@ -29,7 +29,7 @@ constexpr Field fields[] = {
     {"sink_panels", &attend_cache::sink_panels, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
     {"tokens", &attend_cache::tokens, 0, most_held},
     {"most", &attend_cache::peak_tokens, held, most_tokens},
-    {"saturates", &attend_cache::saturates, 0, 3},
+    {"layout", &attend_cache::layout, 0, 3},  // 4: values in keys, which are narrower than these values
 };
 
 // What a call says of a cache of 30 tokens that held 35 once, with one field of its head as given.
