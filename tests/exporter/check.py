@@ -277,6 +277,8 @@ def check_masks(arguments):
             checks.ok(f'{name}: within {BOUND} of numpy', len(found) == len(expected) and max(errors) <= BOUND, f'{errors}')
         except ExportError as error:
             checks.ok(name, False, str(error))
+    program = masks.computed(arguments.folder / 'mask.onnx', *next(each[1:3] for each in masks.models() if each[0] == 'bool_mask'))[0]
+    checks.ok('an input of bools that are seen is the mask itself', not any(step.kind == 'choose' for step in program.steps), f'{program.steps}')
     # The report calls causal what is causal, and counts half of its work.
     for what, bias, half in (('a causal mask', causal(8), True), ('a bias', numpy.arange(8, dtype='float32'), False),
                              ('a mask of two places more', numpy.where(numpy.tri(8, k=2, dtype=bool), 0, -numpy.inf).astype('float32'), False)):
