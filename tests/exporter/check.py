@@ -284,11 +284,13 @@ def check_masks(arguments):
     """What is computed of inputs and seen by attention, ONNX's Attention, and constants by all of numpy's operators."""
     for name, model, x, expected, _ in masks.models():
         try:
-            found, reference = masks.computed(arguments.folder / 'mask.onnx', model, x)
+            _, found, reference = masks.computed(arguments.folder / 'mask.onnx', model, x)
             errors = [masks.error_of(*each) for each in zip(found + reference, expected * 2)]
             checks.ok(f'{name}: within {BOUND} of numpy, and so is the reference', len(found) == len(expected) and max(errors) <= BOUND, f'{errors}')
         except ExportError as error:
             checks.ok(name, False, str(error))
+    program = masks.computed(arguments.folder / 'mask.onnx', *next(each[1:3] for each in masks.models() if each[0] == 'bool_mask'))[0]
+    checks.ok('an input of bools that are seen is the mask itself', not any(step.kind == 'choose' for step in program.steps), f'{program.steps}')
     check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
     parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
     parts['random'] = taken(arguments.folder / 'mask.onnx', 12)

@@ -450,7 +450,7 @@ def computed(path, model, x):
     program, graph = load(path, 'model', None, 'float32', 64)
     with numpy.errstate(all='ignore'):
         reference = graph.evaluate(x)
-    return program.run([x[name] for name in graph.inputs]), [reference[name] for name in graph.outputs]
+    return program, program.run([x[name] for name in graph.inputs]), [reference[name] for name in graph.outputs]
 
 
 def joined(parts, opset):

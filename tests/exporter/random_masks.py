@@ -204,7 +204,7 @@ def check_random_masks(checks, folder, count=300, seed=300):
         graph = Graph(seed * 1000 + i)
         model = graph.model()
         try:
-            found, reference = computed(folder / 'mask.onnx', model, graph.x)
+            _, found, reference = computed(folder / 'mask.onnx', model, graph.x)
         except ExportError as error:
             refused[str(error).split(': ', 1)[1].split(': ', 1)[-1][:80]] += 1
             continue
