@@ -409,7 +409,7 @@ def check_damages(arguments, count):
     """Files that are cut or changed: an ExportError, or a model. Nothing else is raised."""
     random, folder = numpy.random.default_rng(3), arguments.folder / 'damaged'
     refused, others = 0, []
-    names = [name for name in ('encoder_17', 'cross', 'front_end', 'decoder')]
+    names = ['encoder_17', 'cross', 'front_end', 'decoder', 'padded']
     for attempt in range(count):
         data = bytearray((arguments.folder / f'{names[attempt % len(names)]}_float32.onnx').read_bytes())
         if attempt % 5 == 0:
