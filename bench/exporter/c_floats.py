@@ -4,7 +4,7 @@ from typing import Any, List
 
 from . import c_work
 from .integer_steps import IntegerAttention
-from .numbers_in_c import braced, number, weight_arrays
+from .numbers_in_c import number, weight_arrays
 from .passes import root
 from .steps import Activate, Attention, Linear, Norm, Rotate
 from .streaming import CacheAppend, CachedAttention

@@ -5,10 +5,10 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy
 
 from . import operators
+from .attention_node import AttentionNode
 from .attention_pattern import Match
 from .errors import ExportError
 from .graph import Graph, Node, advice
-from .attention_node import AttentionNode
 from .integer_steps import Dequantise, Scale
 from .lower_masks import LowerMasks
 from .lower_nodes import HANDLERS, Nodes

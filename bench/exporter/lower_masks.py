@@ -38,10 +38,14 @@ class LowerMasks:
         terms = operands.terms(found.visible)
         if not terms:
             return None
+        shape, views = operands.shape()[:2] + (keys,), [each for each in operands.found if isinstance(each, View)]
+        is_one = [len(literals) == 1 and literals[0][0] == '!=' and literals[0][3] for term in terms for literals in term] == [True] and len(views) == 1
+        if is_one and views[0].type == 'uint8' and views[0].shape == shape and views[0].is_dense():  # bytes as they are given
+            return views[0]
         arrays = ((id(each.buffer), each.offset, each.strides, each.shape) if isinstance(each, View) else each.tobytes() for each in operands.found)
         same = (keys, repr(terms), *arrays)
         if same not in self.masks:  # several layers have one
-            self.masks[same] = self._add(Choose(self.place, operands.found, terms, self._new(operands.shape()[:2] + (keys,), 'uint8')))
+            self.masks[same] = self._add(Choose(self.place, operands.found, terms, self._new(shape, 'uint8')))
         return self.masks[same]
 
     def _match_bools(self: Any, match: Match) -> View:

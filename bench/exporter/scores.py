@@ -161,7 +161,7 @@ class ScoreSearch(Search):
     def _few_added(self, few: FewValues, found: Scores) -> bool:
         """A bias that masks keys by a few values, and has one value for each of the others."""
         hidden = {key: hides(value, found.factor) for key, value in few.table.items()}
-        bias, shape = numpy.full(next(iter(hidden.values())).shape, -numpy.inf), ()  # type: Any, Any
+        bias = numpy.full(next(iter(hidden.values())).shape, -numpy.inf)
         for key, value in few.table.items():
             if numpy.isnan(value).any() or (~hidden[key] & ~numpy.isneginf(bias) & (bias != value)).any():
                 return False

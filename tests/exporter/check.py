@@ -284,11 +284,13 @@ def check_masks(arguments):
     """What is computed of inputs and seen by attention, ONNX's Attention, and constants by all of numpy's operators."""
     for name, model, x, expected, _ in masks.models():
         try:
-            found = masks.computed(arguments.folder / 'mask.onnx', model, x)[1]
-            errors = [masks.error_of(*each) for each in zip(found, expected)]
-            checks.ok(f'{name}: within {BOUND} of numpy', len(found) == len(expected) and max(errors) <= BOUND, f'{errors}')
+            _, found, reference = masks.computed(arguments.folder / 'mask.onnx', model, x)
+            errors = [masks.error_of(*each) for each in zip(found + reference, expected * 2)]
+            checks.ok(f'{name}: within {BOUND} of numpy, and so is the reference', len(found) == len(expected) and max(errors) <= BOUND, f'{errors}')
         except ExportError as error:
             checks.ok(name, False, str(error))
+    program = masks.computed(arguments.folder / 'mask.onnx', *next(each[1:3] for each in masks.models() if each[0] == 'bool_mask'))[0]
+    checks.ok('an input of bools that are seen is the mask itself', not any(step.kind == 'choose' for step in program.steps), f'{program.steps}')
     check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
     parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
     parts['random'] = taken(arguments.folder / 'mask.onnx', 12)
@@ -340,6 +342,8 @@ def check_refusals(arguments):
     refuse('infinities times a mask', 'Fill with -1e9', masked(lambda b, s, m: attend_to(b, b('Sub', b('Mul', b('Where', m, s, numpy.float32(-numpy.inf)), b('Cast', m, to=1)), numpy.float32(0)))))
     refuse('a bias that floats multiply with the scores', 'nor one array that is added', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)),
            b.normal(1, 2, 4, 4)), b.input('m', 1, 1, 1, 4)), axis=-1), b.input('v', 1, 2, 4, 4))))
+    refuse('a mask of each head that clears keys that heads share', 'do not fit each other', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 1, 4, 4)),
+           b.input('m', 1, 2, 1, 4)), axis=-1), b.input('v', 1, 1, 4, 4))))
     refuse('a mask in an order without steps', 'in an order without steps', masked(lambda b, s, m: attend_to(b, b('Where', b('Gather', m, numpy.array([0, 3, 1, 2]), axis=3), s, numpy.float32(-1e9)))))
     refuse('a mask of other positions than bools', 'computes with whole numbers', lambda b: b.output(b('MatMul', b('Cast', b('Add', b.input('m', 1, 4, kind=masks.INT64), numpy.array(1)), to=1), b.normal(4, 3))))
     refuse('an Attention whose mask is computed as bools of tokens', 'is neither constant, nor an input', masked(lambda b, s, m: b.output(b('Attention', 'q', 'k', 'v', b('IsNaN', s)))), opset=25)
@@ -409,7 +413,7 @@ def check_damages(arguments, count):
     """Files that are cut or changed: an ExportError, or a model. Nothing else is raised."""
     random, folder = numpy.random.default_rng(3), arguments.folder / 'damaged'
     refused, others = 0, []
-    names = [name for name in ('encoder_17', 'cross', 'front_end', 'decoder')]
+    names = ['encoder_17', 'cross', 'front_end', 'decoder', 'padded']
     for attempt in range(count):
         data = bytearray((arguments.folder / f'{names[attempt % len(names)]}_float32.onnx').read_bytes())
         if attempt % 5 == 0:

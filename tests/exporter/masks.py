@@ -198,13 +198,15 @@ def soft_cap(b):
 
 @of(MODELS)
 def windows_of_pictures(b):
-    """Three windows of each of two pictures: a mask of each window beside the axis of pictures, another one of all six, a bias, and rows of padding."""
+    """Three windows of each of two pictures: a mask of each window beside the axis of pictures, where the softmax lies, too, another one of all six, a
+    bias, and rows of padding."""
     windows, whole = 3, lambda *shape: numpy.array(shape)
     x, fixed = {**arrays(b, items=2 * windows), 'm': some(b, 1, windows, 1, TOKENS, TOKENS), 'n': some(b, 2 * windows, 1, 1, TOKENS)}, some(b, windows, 1, TOKENS, TOKENS)
     x['m'][0, 1, 0, 2], bias = False, b.random.standard_normal((HEADS, TOKENS, TOKENS)).astype('float32')
     scores = b('Reshape', b('Where', b.input('n', 2 * windows, 1, 1, TOKENS, kind=BOOL), product(b), numpy.float32(-1e9)), whole(2, windows, HEADS, TOKENS, TOKENS))
     scores = b('Add', b('Where', b.input('m', *x['m'].shape, kind=BOOL), scores, numpy.float32(-1e9)), numpy.where(fixed, bias, numpy.float32(-1e9)))
-    finish(b, b('Reshape', b('Mul', scores, numpy.float32(0.5)), whole(-1, HEADS, TOKENS, TOKENS)))
+    powers = b('Softmax', b('Mul', scores, numpy.float32(0.5)), axis=-1)
+    b.output(b('MatMul', powers, b('Reshape', 'v', whole(2, windows, HEADS, TOKENS, WIDTH))))
     flat = lambda mask: numpy.broadcast_to(mask, (2, windows, *mask.shape[-3:])).reshape(-1, *mask.shape[-3:])
     return x, lambda x: right(x, flat(x['m']) & flat(fixed) & x['n'], scale=0.5 * WIDTH ** -0.5, bias=0.5 * bias)
 
@@ -443,10 +445,12 @@ def error_of(found, expected):
 
 
 def computed(path, model, x):
-    """By the library, as the exported program does."""
+    """By the library, as the exported program does; and in float64 by the reference of its report."""
     onnx.save(model, str(path))
     program, graph = load(path, 'model', None, 'float32', 64)
-    return program, program.run([x[name] for name in graph.inputs])
+    with numpy.errstate(all='ignore'):
+        reference = graph.evaluate(x)
+    return program, program.run([x[name] for name in graph.inputs]), [reference[name] for name in graph.outputs]
 
 
 def joined(parts, opset):

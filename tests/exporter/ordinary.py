@@ -9,7 +9,9 @@ from attend.exporter.export import load
 from attend.exporter.lower import visible
 from attend.exporter.program import Buffer, View
 from attend.exporter.steps import Attention, Copy, Rotate
+from masks import error_of
 from models import Builder
+from node_attributes import softmax
 
 BOUND = 1e-5
 
@@ -17,10 +19,6 @@ BOUND = 1e-5
 def program_of(model, path):
     onnx.save(model, str(path))
     return load(path, 'ordinary', None, 'float32', 64)[0]
-
-
-def error_of(found, expected):
-    return abs(found.reshape(-1) - expected.reshape(-1)).max(initial=0.0) / (abs(expected).max(initial=0.0) or 1)
 
 
 # Rotary positions: by whom they are spelled, and what comes out.
@@ -100,11 +98,6 @@ def check_rotary(checks, folder):
 
 
 # Operators: inputs' shapes, the node, what it is by numpy. All but those of other versions are compiled as one model.
-
-def softmax(x, axis):
-    powers = numpy.exp(x - x.max(axis, keepdims=True))
-    return powers / powers.sum(axis, keepdims=True)
-
 
 def elu(x, alpha=1.0, gamma=1.0, beta=1.0):
     return gamma * numpy.where(x > 0, x, alpha * numpy.expm1(numpy.minimum(x, 0) / beta))
