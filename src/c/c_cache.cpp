@@ -64,8 +64,7 @@ bool is_possible(const attend_cache& cache) {
          ((is_stored_format(cache.key_format) && is_stored_format(cache.value_format) &&
            is_whole(cache.head_dim, cache.key_format) && is_whole(cache.value_dim, cache.value_format)) ||
           (cache.key_format == integer_format && cache.value_format == integer_format)) &&
-         (!has_values_in_keys(cache) ||
-          (cache.value_dim <= cache.head_dim && cache.ring_panels == 0 && cache.key_format != ATTEND_INT4)) &&
+         (!has_values_in_keys(cache) || (cache.value_dim <= cache.head_dim && cache.ring_panels == 0)) &&
          within(cache.layout, 0, 7) && within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
          within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
 }
@@ -89,10 +88,10 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   const bool in_keys = shape->value_format == ATTEND_IN_KEYS;
   const int key_format = shape->key_format, value_format = in_keys ? key_format : shape->value_format;
   check_format(check, key_format, shape->head_dim, ATTEND_ARG_KEY_FORMAT, ATTEND_ARG_HEAD_DIM);
-  check_format(check, value_format, shape->value_dim, ATTEND_ARG_VALUE_FORMAT, ATTEND_ARG_VALUE_DIM);
   const bool can_be_in_keys =
       format_alone(key_format) != ATTEND_INT4 && shape->value_dim <= shape->head_dim && shape->window_keys == 0;
   check.require(!in_keys || can_be_in_keys, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
+  check_format(check, value_format, shape->value_dim, ATTEND_ARG_VALUE_FORMAT, ATTEND_ARG_VALUE_DIM);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
   check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
   check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
