@@ -130,7 +130,7 @@ struct Checked {
                 "attend: kv_heads must divide query_heads, so that each key/value head serves a whole group of query heads");
   static constexpr int kv_heads = divides ? at_least_one(KvHeads<Shape>::value) : 1;
   static constexpr int value_heads = at_least_one(ValueHeads<Shape>::value);
-  static_assert(!divides || value_heads % kv_heads == 0, "attend: kv_heads must divide value_heads");
+  static constexpr bool fits_in_keys = value_dim <= head_dim;  // whether values can be the first numbers of keys
 };
 
 // Plain storage, [token][head][width], tokens outermost as a projection writes them.
@@ -160,17 +160,11 @@ template <class Shape, int tokens = 1>
 struct Value
     : detail::Rows<tokens, detail::Checked<Shape>::value_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
 
-namespace detail {
-// Whether the values of a shape can be the first numbers of its keys.
-template <class Shape>
-constexpr bool fits_in_keys = Checked<Shape>::value_dim <= Checked<Shape>::head_dim;
-}  // namespace detail
-
 // The values of keys that begin with them: value c of a token and head is number c of its key, and there is one copy of both,
 // as in multi-head latent attention (DeepSeek). Calls take it instead of a Value<Shape, tokens>.
 template <class Shape, int tokens>
 struct ValuesInKeys {
-  static_assert(detail::fits_in_keys<Shape>,
+  static_assert(detail::Checked<Shape>::fits_in_keys,
                 "attend: values that are a part of their keys have a value_dim of at most head_dim");
   const Key<Shape, tokens>& key;
 };
@@ -179,8 +173,7 @@ constexpr ValuesInKeys<Shape, tokens> values_in(const Key<Shape, tokens>& key) {
   return {key};
 }
 
-// output[token][head][c]: heads are the query heads, c < value_dim. Of an integer shape Number may be int16_t, for what follows
-// to round.
+// output[token][head][c] of the query heads, c < value_dim. For an integer shape Number may be int16_t, for others to round.
 template <class Shape, int tokens = 1, class Number = detail::NumberOf<Shape>>
 struct Output : detail::Rows<tokens, detail::larger(detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_heads),
                              detail::Checked<Shape>::value_dim, Number> {

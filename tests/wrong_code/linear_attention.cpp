@@ -54,7 +54,7 @@ struct Wrong : Shape {
 };
 attend::LinearState<Wrong> wrong;
 
-//! linear_shape_in_attention: attend: several values of a key are for linear attention, which has an attend::LinearState: leave value_heads out of the shape
+//! linear_shape_in_attention: attend: value_heads of their own are for linear attention alone
 struct Wrong : Shape {
   static constexpr int value_heads = 8;
 };

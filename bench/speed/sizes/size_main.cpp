@@ -2,6 +2,7 @@
 // that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
 #include <attend/attend_c.h>
 #include <attend/layers/multi_head.h>
+#include <attend/linear_attention/core_linear_attention.h>
 
 #include "size_program.h"
 

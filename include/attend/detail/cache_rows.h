@@ -96,9 +96,7 @@ template <class Shape, int value_width = Checked<Shape>::value_dim>
 class ArrayRows {
   using Dims = Checked<Shape>;
   using Number = NumberOf<Shape>;
-  static_assert(Dims::value_heads == Dims::kv_heads,
-                "attend: several values of a key are for linear attention, which has an attend::LinearState: leave value_heads "
-                "out of the shape");
+  static_assert(Dims::value_heads == Dims::kv_heads, "attend: value_heads of their own are for linear attention alone");
 
  public:
   using RingType = NoRing;

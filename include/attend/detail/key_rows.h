@@ -16,7 +16,8 @@ class KeyRows {
   using Dims = Checked<Shape>;
   static_assert(FormatOf<Format>::value && !in_groups<Format>,
                 "attend: keys of a cache of attend::in_keys are float, attend::float16, attend::bfloat16 or attend::int8");
-  static_assert(fits_in_keys<Shape>, "attend: values that are a part of their keys have a value_dim of at most head_dim");
+  static_assert(Checked<Shape>::fits_in_keys,
+                "attend: values that are a part of their keys have a value_dim of at most head_dim");
   static constexpr size_t rows = core::format_cache_rows(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr core::Format format = FormatOf<Format>::format;

@@ -78,7 +78,7 @@ void run_linear_attention(const LinearAttention& call, int part, int parts);
 #if ATTEND_EMBEDDED
 inline constexpr size_t linear_attention_stack_bytes = sizeof(void*) == 8 ? 1024 : 640;
 #else
-inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode_stack_floats) + 2048;
+inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode_stack_floats) + 4096;
 #endif
 
 // A saved state: words of 32 bits, the lowest byte first; this head, then the floats of the state, with positive zeros and one
