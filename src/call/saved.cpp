@@ -2,30 +2,14 @@
 #include "../../include/attend/core/saved.h"
 
 #include "../../include/attend/core/version.h"
-#include "portable.h"
+#include "saved_words.h"
 
 namespace attend {
 namespace core {
 namespace {
 
-constexpr int head_words = sizeof(SavedHead) / 4, check_word = 2;
+constexpr int head_words = sizeof(SavedHead) / 4;
 static_assert(head_words == 20, "SavedHead has no padding");
-
-void put_word(uint8_t* to, uint32_t word) {
-  for (int i = 0; i < 4; ++i) to[i] = uint8_t(word >> 8 * i);
-}
-uint32_t word_at(const uint8_t* from) {
-  return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
-}
-
-// The check sum of all words but the check sum itself.
-uint32_t check_of(const uint8_t* bytes, size_t words) {
-  uint32_t sum = saved_magic;
-  for (size_t i = 0; i < words; ++i) {
-    if (i != check_word) sum = hash_with(sum, word_at(bytes + 4 * i));
-  }
-  return sum;
-}
 
 ptrdiff_t rows_of(const SavedHead& head) { return ptrdiff_t(head.batch) * head.queries * head.query_heads; }
 bool is_open(const SavedHead& head) { return head.next_key % segment_keys != 0; }
@@ -101,7 +85,7 @@ void save_states(SavedHead& head, Number* states, int room, uint8_t* bytes) {
   for (int pass = 0; pass < 2; ++pass) {
     ATTEND_MEMCPY(words, &head, sizeof head);
     for (int i = 0; i < head_words; ++i) put_word(bytes + 4 * i, words[i]);
-    head.check = check_of(bytes, head.words);
+    head.check = check_of(bytes, head.words, saved_magic);
   }
 }
 
@@ -183,7 +167,7 @@ Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
   ATTEND_MEMCPY(&head, words, sizeof head);
   if (head.magic != saved_magic) return Loaded::damaged;
   if (head.bits_version != ATTEND_BITS_VERSION) return Loaded::other_bits;
-  if (head.words < uint32_t(head_words) || head.words > size / 4 || head.check != check_of(bytes, head.words))
+  if (head.words < uint32_t(head_words) || head.words > size / 4 || head.check != check_of(bytes, head.words, saved_magic))
     return Loaded::damaged;
   return is_sound(head, bytes) ? Loaded::ok : Loaded::damaged;
 }

@@ -2,7 +2,7 @@
 #include "list.h"
 
 #include "../../include/attend/core/version.h"
-#include "../call/portable.h"
+#include "../call/saved_words.h"
 
 namespace attend {
 namespace core {
@@ -18,25 +18,10 @@ struct Run;
 ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 #undef ATTEND_RUN
 
-constexpr size_t head_words = sizeof(LinearHead) / 4, check_word = 2;
-static_assert(head_words == 10, "LinearHead has no padding");
+constexpr size_t linear_head_words = sizeof(LinearHead) / 4;
+static_assert(linear_head_words == 10, "LinearHead has no padding");
 
-void put_word(uint8_t* to, uint32_t word) {
-  for (int i = 0; i < 4; ++i) to[i] = uint8_t(word >> 8 * i);
-}
-uint32_t word_at(const uint8_t* from) {
-  return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
-}
 size_t floats_of(const LinearHead& head) { return linear_state_floats(head.value_heads, head.head_dim, head.value_dim); }
-
-// The check sum of all words but the check sum itself.
-uint32_t check_of(const uint8_t* bytes, size_t words) {
-  uint32_t sum = linear_magic;
-  for (size_t i = 0; i < words; ++i) {
-    if (i != check_word) sum = hash_with(sum, word_at(bytes + 4 * i));
-  }
-  return sum;
-}
 
 }  // namespace
 
@@ -53,21 +38,21 @@ void save(LinearHead& head, const float* state, uint8_t* bytes) {
   const size_t floats = floats_of(head);
   for (size_t i = 0; i < floats; ++i) {
     const uint32_t bits = bits_to<uint32_t>(state[i]), size = bits & 0x7fffffffu;
-    put_word(bytes + 4 * (head_words + i), size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits);
+    put_word(bytes + 4 * (linear_head_words + i), size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits);
   }
   head.magic = linear_magic, head.bits_version = ATTEND_BITS_VERSION;
-  uint32_t words[head_words];
+  uint32_t words[linear_head_words];
   for (int pass = 0; pass < 2; ++pass) {
     ATTEND_MEMCPY(words, &head, sizeof head);
-    for (size_t i = 0; i < head_words; ++i) put_word(bytes + 4 * i, words[i]);
-    head.check = check_of(bytes, head_words + floats);
+    for (size_t i = 0; i < linear_head_words; ++i) put_word(bytes + 4 * i, words[i]);
+    head.check = check_of(bytes, linear_head_words + floats, linear_magic);
   }
 }
 
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state) {
   if (size < sizeof head) return LinearLoaded::damaged;
-  uint32_t words[head_words];
-  for (size_t i = 0; i < head_words; ++i) words[i] = word_at(bytes + 4 * i);
+  uint32_t words[linear_head_words];
+  for (size_t i = 0; i < linear_head_words; ++i) words[i] = word_at(bytes + 4 * i);
   LinearHead saved;
   ATTEND_MEMCPY(&saved, words, sizeof saved);
   if (saved.magic != linear_magic) return LinearLoaded::damaged;
@@ -76,8 +61,9 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
                     saved.head_dim == head.head_dim && saved.value_dim == head.value_dim;
   if (!same) return LinearLoaded::other_shape;
   const size_t floats = floats_of(head);
-  if (size / 4 < head_words + floats || saved.check != check_of(bytes, head_words + floats)) return LinearLoaded::damaged;
-  for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (head_words + i)));
+  if (size / 4 < linear_head_words + floats || saved.check != check_of(bytes, linear_head_words + floats, linear_magic))
+    return LinearLoaded::damaged;
+  for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (linear_head_words + i)));
   head = saved;
   return LinearLoaded::ok;
 }

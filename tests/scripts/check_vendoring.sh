@@ -148,7 +148,7 @@ done
 # One source shows what the others would print: all begin with the header that refuses.
 stops "attend needs C++11" "$vendor/src/backend/target.cpp" -std=gnu++98
 # shellcheck disable=SC2086
-nothing_in "$($cxx -std=c++17 -MM $sources | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -vE 'include/attend/([a-z]+/[.][.]/)?core/config.h' | cut -d: -f1)" \
+nothing_in "$($cxx -std=c++17 -MM $sources | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -vE 'include/attend/([a-z_]+/[.][.]/)?core/config.h' | cut -d: -f1)" \
   "every source includes core/config.h, which refuses compilers"
 
 # Processors on which other bits would come out. Their numbers take the place of this compiler's.
