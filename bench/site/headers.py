@@ -1,7 +1,7 @@
 """The public declarations of the headers, with the comments that the headers give them, as pages of a reference.
 
 Public is what stands in namespace attend itself, in whichever header below include/attend, and what the headers of the C surface
-declare. It is shown on the page of the first header for users, in the order in which attend.h and layers.h include them, that brings it in.
+declare. It is shown on the page of the first header for users, in the order in which attend.h, layers.h and linear_attention.h include them, that brings it in.
 """
 import pathlib
 import re
@@ -14,13 +14,13 @@ from cursors import ALIASES, FUNCTIONS, INCLUDE, RECORDS, VARIABLES, is_shown, n
 from declarations import Entry, Page, Prose, Reader, catches
 
 
-UMBRELLAS = ('attend.h', 'layers.h')
+UMBRELLAS = ('attend.h', 'layers.h', 'linear_attention.h')
 BESIDE = ('states.h', 'merged_states.h', 'integer.h')  # what programs include beside attend.h
 
 
 def is_inner(name):
     """Whether a header is a part of others, whose pages show its names."""
-    return name.startswith(('core/', 'detail/', 'layers/core_', 'layers/layer_')) or name in ('layers/weights.h', 'layers/float_arrays.h')
+    return name.startswith(('core/', 'detail/', 'layers/core_', 'layers/layer_', 'linear_attention/core_')) or name in ('layers/weights.h', 'layers/float_arrays.h')
 
 
 class Headers:
@@ -30,7 +30,7 @@ class Headers:
         self.root = root
         self.reader = Reader(root)
         index = clang.cindex.Index.create()
-        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n#include <attend/merged_states.h>\n', 'every.cpp', '-std=c++17', root)
+        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n#include <attend/merged_states.h>\n#include <attend/linear_attention.h>\n', 'every.cpp', '-std=c++17', root)
         c_headers = ['attend_c.h', *sorted(f'c/{path.name}' for path in (root / INCLUDE / 'c').glob('*.h'))]
         self.c_unit = parsed(index, ''.join(f'#include <attend/{name}>\n' for name in c_headers), 'every.c', '-std=c11', root)
         self.homes = self._homes(c_headers)
@@ -50,8 +50,8 @@ class Headers:
         return self.pages.setdefault((path, language), Page(path, language))
 
     def _order(self):
-        attention, layers = ([name for name in self._includes(umbrella) if not is_inner(name) and name not in UMBRELLAS] for umbrella in UMBRELLAS)
-        return [*attention, *BESIDE, *layers]
+        attention, *others = ([name for name in self._includes(umbrella) if not is_inner(name) and name not in UMBRELLAS] for umbrella in UMBRELLAS)
+        return [*attention, *BESIDE, *sum(others, [])]
 
     def _homes(self, c_headers):
         """{header: the page that shows its names}, for those of detail and core."""

@@ -10,7 +10,7 @@ mkdir -p "$out/attend"
 make CXX="$cxx" ${BUILD:+"BUILD=$BUILD"} "$native" "$npm" >"$out/log" 2>&1 || { cat "$out/log" >&2 && exit 1; }
 rm "$out/log"
 cp bench/site/playground/*.js bench/site/playground/playground.css "$out"
-for file in index cache layers problem memory digest words household c; do cp "$npm/$file.js" "$out/attend"; done
+cp "$npm"/*.js "$out/attend"
 cp "$npm/attend-small.wasm" "$npm/household.bin" "$out"
 # Without times: the same files each time.
 "$native" bench/app/model/household.bin | sed 's/, milliseconds: [0-9.]*//' >"$out/native.js"
