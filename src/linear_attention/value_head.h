@@ -54,6 +54,7 @@ class ValueHead {
       begin_block(at_most(end - token_, at_least(room_, 1)), decayed);
       for_each_group();
     }
+    if (document < c_.documents) clear(), decayed = 0.0f;  // documents behind the last token have none yet
     for (int panel = first_; panel < end_ && c_.state != nullptr; ++panel) kept[panel] = decayed;
   }
 

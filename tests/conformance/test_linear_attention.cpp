@@ -74,6 +74,7 @@ struct World {
                     &all[n * t.output + std::size_t((h * readers + r) * c.value_dim)]);
         }
       }
+      if (std::count(starts.begin(), starts.end(), end) > 0) head = DefinedLinearHead(c.head_dim, c.value_dim);
       states.insert(states.end(), head.state.begin(), head.state.end());
       decayed.insert(decayed.end(), std::size_t((c.value_dim + 15) / 16), head.decayed);
     }
@@ -201,6 +202,30 @@ TEST_CASE("documents side by side have the bits of single runs, and tokens that 
       call.first = first, call.boundaries = boundaries, call.documents = 5;
       run_linear_case(c, call);
       CHECK(are_same(w.found(), defined));
+    });
+  }
+}
+
+TEST_CASE("a document behind the last token leaves an empty state, whatever tokens the call has") {
+  for (const auto& kind : rules) {
+    const LinearAttentionCase c = {kind.rule, kind.decay, 1, 1, 2, 9, 20, 8};
+    const struct {
+      int first, count, documents;
+      std::int32_t boundaries[4];
+      bool clears;
+    } calls[] = {{0, 8, 2, {0, 8, 8}, true},    {0, 0, 2, {0, 0, 0}, true}, {8, 8, 2, {0, 4, 8}, true},
+                 {8, 8, 3, {0, 0, 4, 8}, true}, {0, 0, 1, {0, 0}, false},   {8, 8, 1, {0, 8}, false}};
+    for_each_backend([&](const char* backend) {
+      for (const auto& of : calls) {
+        World w(c);
+        INFO(std::string(backend), ": ", w.text(), ", from ", of.first, " to ", of.count, ", documents ", of.documents);
+        run_in_calls(w, 0, 5, 5);
+        const std::vector<float> before(w.d.state, w.d.state + state_floats(c)), empty(before.size());
+        attend::core::LinearAttention call = linear_call(c, w.d, 0, of.count);
+        call.first = of.first, call.boundaries = of.boundaries, call.documents = of.documents;
+        for (int part = 3; part-- > 0;) run_linear_case(c, call, part, 3);
+        CHECK(same_bits(std::vector<float>(w.d.state, w.d.state + state_floats(c)), of.clears ? empty : before));
+      }
     });
   }
 }

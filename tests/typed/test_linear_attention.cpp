@@ -206,6 +206,14 @@ TEST_CASE("linear attention: documents have the bits of single runs, and absent 
   CHECK(attend::is_finite(w->state));
   CHECK(w->state.tokens() == 25);
 
+  // An empty document at the end: it has no token yet, and its state is empty.
+  CHECK(documents.add(0) == Status::bad_count);
+  attend::Documents<6> more;
+  for (const int length : {0, 20, 0}) CHECK(more.add(length) == Status::ok);
+  options.documents = more;
+  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, w->state, w->output, options) == Status::ok);
+  for (int h = 0; h < 4; ++h) CHECK(w->state.at(h, 3, 5) == 0.0f);
+
   // Padding in front.
   for (int t = 0; t < 4; ++t) {
     for (auto& row : w->key[t]) std::fill_n(row, 20, nan);

@@ -47,6 +47,20 @@ struct Wrong : Shape {
 };
 attend::LinearState<Wrong> wrong;
 
+//! linear_no_value_heads: attend: value_heads must be at least 1
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int value_heads = 0;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_negative_value_heads: attend: value_heads must be at least 1
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int value_heads = -4;
+};
+attend::Gates<Wrong> wrong;
+
 //! linear_query_and_value_heads: attend: one of query_heads and value_heads must divide the other
 struct Wrong : Shape {
   static constexpr auto rule = attend::LinearRule::delta;

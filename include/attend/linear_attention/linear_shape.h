@@ -39,7 +39,10 @@ struct LinearChecked : Checked<Shape> {
   static_assert(gated || !DecayOf<Shape>::named || !RuleOf<Shape>::named,
                 "attend: this rule has no gate: leave decay out of the shape, or make the rule gated or gated_delta");
   static constexpr Decay decay = gated ? DecayOf<Shape>::value : Decay::per_head;
-  static_assert(ValueHeads<Shape>::value % Checked<Shape>::kv_heads == 0, "attend: kv_heads must divide value_heads");
+  static_assert(ValueHeads<Shape>::value >= 1 || ValueHeads<Shape>::value == KvHeads<Shape>::value,
+                "attend: value_heads must be at least 1");
+  static_assert(ValueHeads<Shape>::value < 1 || ValueHeads<Shape>::value % Checked<Shape>::kv_heads == 0,
+                "attend: kv_heads must divide value_heads");
   static constexpr int value_heads = Checked<Shape>::value_heads, query_heads = Checked<Shape>::query_heads;
   static_assert(query_heads % value_heads == 0 || value_heads % query_heads == 0,
                 "attend: one of query_heads and value_heads must divide the other");
