@@ -46,8 +46,8 @@ struct DefinedLinearHead {
 
   void take(const float* key, const float* value, const float* gates, int gate_step, const float* beta) {
     std::vector<float> a(std::size_t(keys), 1.0f), w(key, key + keys);
+    float lowest = -0.26f;
     if (gates != nullptr) {
-      float lowest = 0.0f;
       for (int d = 0; d < keys; ++d) {
         const float g = gates[d * gate_step];
         a[std::size_t(d)] = defined_gate(g);
@@ -55,6 +55,8 @@ struct DefinedLinearHead {
         w[std::size_t(d)] = product;
         if (g >= -16.635532f && g < lowest) lowest = g;
       }
+    }
+    if (gates != nullptr || beta != nullptr) {
       if (decayed + lowest < -16.635532f) {
         for (float& number : state) {
           if (std::fabs(number) < 0x1p-100f) number = 0.0f;

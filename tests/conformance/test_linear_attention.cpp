@@ -109,6 +109,13 @@ void run_in_calls(World& w, int first, int end, int tokens, int parts = 1) {
   }
 }
 
+// A key of norm 1, or a little less.
+void make_unit(float* key, std::size_t count) {
+  double size = 1e-30;
+  for (std::size_t n = 0; n < count; ++n) size += double(key[n]) * double(key[n]);
+  for (std::size_t n = 0; n < count; ++n) key[n] = float(double(key[n]) / std::sqrt(size) * 0.999999);
+}
+
 }  // namespace
 
 TEST_CASE("linear attention of random shapes has the bits of its definition, in any cut into calls and parts") {
@@ -265,6 +272,65 @@ TEST_CASE("a silence makes states exactly 0, and NaN stays in its head") {
   }
 }
 
+TEST_CASE("keys without values make states exactly 0, and no number stays subnormal for longer than 64 tokens") {
+  for (const auto& kind : rules) {
+    if (kind.rule == LinearRule::linear) continue;
+    const auto draw = [](World& w) {
+      const LinearTokenFloats t = token_floats(w.c);
+      for (int i = 0; i < w.c.tokens; ++i) {
+        const std::size_t n = std::size_t(i);
+        make_unit(w.d.key + n * t.key, t.key);
+        if (i >= 10) std::fill_n(w.d.value + n * t.value, t.value, 0.0f);
+        std::fill_n(w.d.gates + n * t.gates, t.gates, w.c.rule == LinearRule::gated ? -0.1f : -0.001f);
+      }
+    };
+    World defined_by({kind.rule, kind.decay, 1, 1, 2, 3, 18, 2000});
+    draw(defined_by);
+    std::vector<float> defined = defined_by.defined(0, defined_by.c.tokens);
+    leave_out_small(defined.data(), defined.size());
+    for_each_backend([&](const char* backend) {
+      World w(defined_by.c);
+      draw(w);
+      INFO(std::string(backend), ": ", w.text());
+      const std::size_t numbers = std::size_t(w.c.value_heads * w.c.head_dim * w.c.value_dim);
+      std::vector<int> subnormal(numbers);
+      int longest = 0, last = 0;
+      for (int i = 0; i < w.c.tokens; ++i) {
+        run_linear_case(w.c, linear_call(w.c, w.d, i, i + 1));
+        for (std::size_t n = 0; n < numbers; ++n) {
+          const float size = std::fabs(w.d.state[n]);
+          if (size != 0.0f) last = i;
+          longest = std::max(longest, subnormal[n] = size != 0.0f && size < 0x1p-126f ? subnormal[n] + 1 : 0);
+        }
+      }
+      CHECK(longest <= 64);
+      CHECK((attend::core::has_beta(w.c.rule) || longest == 0));  // gates alone make none
+      CHECK(last > 100);
+      CHECK(last < w.c.tokens - 1);
+      std::vector<float> found = w.found();
+      leave_out_small(found.data(), found.size());
+      CHECK(are_same(found, defined));
+    });
+  }
+}
+
+TEST_CASE("gates so near 1 that their sum in floats would stand still let small numbers become 0") {
+  for (const auto& kind : rules) {
+    if (!attend::core::has_gate(kind.rule)) continue;
+    for_each_backend([&](const char* backend) {
+      World w({kind.rule, kind.decay, 1, 1, 1, 1, 1, 66});
+      std::fill_n(w.d.key, 66, 0.0f), std::fill_n(w.d.gates, 66, -1e-9f);
+      w.d.key[0] = 1.0f, w.d.value[0] = 0x1.01p-100f, w.d.gates[0] = 0.0f, w.d.gates[1] = -16.0f;
+      if (attend::core::has_beta(kind.rule)) w.d.beta[0] = 1.0f;
+      INFO(std::string(backend), ": ", w.text());
+      run_in_calls(w, 0, 2, 2);
+      CHECK(w.d.state[0] > 0.0f);
+      run_in_calls(w, 2, 66, 64);
+      CHECK(w.d.state[0] == 0.0f);
+    });
+  }
+}
+
 TEST_CASE("linear attention keeps to its error bound") {
   double worst = 0.0;
   for (const int round : each_round(60)) {
@@ -272,12 +338,7 @@ TEST_CASE("linear attention keeps to its error bound") {
     const auto& kind = rules[round % 6];
     const World w({kind.rule, kind.decay, 1, 1, 1, random.between(1, 70), 3, 120}, std::uint64_t(round));
     const LinearTokenFloats t = token_floats(w.c);
-    for (int i = 0; i < w.c.tokens; ++i) {  // keys of norm 1
-      float* const key = w.d.key + std::size_t(i) * t.key;
-      double size = 1e-30;
-      for (std::size_t n = 0; n < t.key; ++n) size += double(key[n]) * double(key[n]);
-      for (std::size_t n = 0; n < t.key; ++n) key[n] = float(double(key[n]) / std::sqrt(size) * 0.999999);
-    }
+    for (int i = 0; i < w.c.tokens; ++i) make_unit(w.d.key + std::size_t(i) * t.key, t.key);
     World run(w.c, std::uint64_t(round));
     std::copy_n(w.d.key, t.key * std::size_t(w.c.tokens), run.d.key);
     run_in_calls(run, 0, w.c.tokens, 40);

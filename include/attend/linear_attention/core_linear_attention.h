@@ -28,11 +28,12 @@ namespace core {
   return rule == LinearRule::delta || rule == LinearRule::gated_delta;
 }
 
-// The memory of a state, one float for each key dimension and value column of each value head, and what has decayed:
+// The memory of a state, one float for each key dimension and value column of each value head, and what has decayed.
+// panels is ceil(value_dim / panel_keys), and the last panel of a head is narrower:
 //
-//   S        [value_heads][panels of columns][head_dim][panel_keys], panels = ceil(value_dim / panel_keys); the last one is
-//   narrower decayed  [value_heads][panels], the sum of the head's gates since small numbers were swept to 0, the same in all
-//   its panels
+//   S        [value_heads][panels][head_dim][panel_keys]
+//   decayed  [value_heads][panels]: what tokens have added up to since small numbers of the head were swept to 0 (gates.h);
+//            the same number in all panels of a head
 [[gnu::always_inline]] constexpr size_t linear_head_floats(int head_dim, int value_dim) {
   return size_t(head_dim) * size_t(value_dim);
 }
