@@ -133,7 +133,7 @@ void check_ways() {
       CHECK(attend::decode(query, key, value, gates, w->other, output) == Status::ok);
     } else {
       for (int part = 2; part-- > 0;)
-        CHECK(attend::decode(query, key, value, gates, w->other, output, attend::Part{part, 2}) == Status::ok);
+        CHECK(attend::decode(query, key, value, gates, w->other, output, attend::TeamPart{{part, 2}}) == Status::ok);
     }
     CHECK(std::memcmp(&output, &w->expected.data[t], sizeof output) == 0);
   }
@@ -205,6 +205,29 @@ TEST_CASE("linear attention: documents have the bits of single runs, and absent 
   CHECK(w->is_expected());
   CHECK(attend::is_finite(w->state));
   CHECK(w->state.tokens() == 25);
+
+  // The same from an empty state, in parts.
+  std::memset(static_cast<void*>(&w->output[0]), 0xff, 20 * sizeof w->output[0]);
+  for (int part = 3; part-- > 0;) {
+    const attend::EmptyState& empty = attend::empty_state;
+    const attend::Part of{part, 3};
+    CHECK(attend::attention(w->query, w->key, w->value, w->gates, empty, w->output, w->work, of, options) == Status::ok);
+  }
+  CHECK(w->is_expected());
+  options.scale = 0.5f;  // a power of 2: exact beside the scale's 1
+  attend::LinearOptions once = options;
+  once.scale = 1.0f;
+  CHECK(attend::attention(w->query, w->key, w->value, w->gates, attend::empty_state, w->output, w->work, options) ==
+        Status::ok);
+  CHECK(attend::attention(w->query, w->key, w->value, w->gates, attend::empty_state, w->expected, w->work, once) == Status::ok);
+  bool halves = true;
+  for (int t = 0; t < 20; ++t) {
+    for (int h = 0; h < 4; ++h) {
+      for (int c = 0; c < 24; ++c) halves = halves && w->output[t][h][c] == w->expected[t][h][c] * 0.5f;
+    }
+  }
+  CHECK(halves);
+  options.scale = {};
 
   // An empty document at the end: it has no token yet, and its state is empty.
   CHECK(documents.add(0) == Status::bad_count);

@@ -55,13 +55,13 @@ struct LogDecay {
 };
 template <class Shape, int tokens>
 struct LogDecay<Shape, tokens, true, Decay::per_head> {
-  float log_decay[size_t(tokens)][size_t(LinearChecked<Shape>::value_heads)];
+  float log_decay[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
   core::Tensor<const float> log_decays() const { return {log_decay[0], LinearChecked<Shape>::value_heads, 1}; }
 };
 template <class Shape, int tokens>
 struct LogDecay<Shape, tokens, true, Decay::per_key> {
   using Dims = LinearChecked<Shape>;
-  float log_decay[size_t(tokens)][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
+  float log_decay[size_t(at_least_one(tokens))][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
   core::Tensor<const float> log_decays() const {
     return {log_decay[0][0], ptrdiff_t(Dims::value_heads) * Dims::head_dim, Dims::head_dim};
   }
@@ -72,7 +72,7 @@ struct Beta {
 };
 template <class Shape, int tokens>
 struct Beta<Shape, tokens, true> {
-  float beta[size_t(tokens)][size_t(LinearChecked<Shape>::value_heads)];
+  float beta[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
   core::Tensor<const float> betas() const { return {beta[0], LinearChecked<Shape>::value_heads, 1}; }
 };
 
