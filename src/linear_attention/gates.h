@@ -1,14 +1,13 @@
 // Gates, and numbers of a token that are multiplied before they are used: scaled queries, keys times gates.
 
-// Gates below e^least_log_gate = 2^-24 are 0. Each token adds the lowest of its other g to a sum of its head. Before a token
-// that would make the sum less than least_log_gate, numbers of the head's state below 2^-100 become 0, and the sum begins with
-// that token. So gates alone make no number subnormal: it was at least 2^-100, and gates have left at least 2^-24 of it.
+// Gates below e^least_log_gate (list.h) = 2^-24 are 0. Each token adds the lowest of its other g to a sum of its head. Before a
+// token that would make the sum less than least_log_gate, numbers of the head's state below 2^-100 become 0, and the sum begins
+// with that token. So gates alone make no number subnormal: it was at least 2^-100, and gates have left at least 2^-24 of it.
 //
 // A token adds token_log_decay at most, also without a gate: numbers are swept at least every 64 tokens. The correction of
 // delta rules shrinks a state too, and no gate counts it; a key that has one dimension can halve numbers at each token. Such
 // numbers may become subnormal, but within 64 tokens they are 0. And a sum of floats stands still when gates too near 1 are
 // added.
-constexpr float least_log_gate = -16.635532f;     // 24 ln 2
 constexpr float token_log_decay = -0.26f;         // a 64th of least_log_gate, or a little more
 constexpr float least_of_state = 7.8886091e-31f;  // 2^-100
 

@@ -38,6 +38,18 @@ uint32_t check_of(const uint8_t* bytes, size_t words) {
   return sum;
 }
 
+// Whether the sums of heads, behind their matrices, are those of a state: the same number in all panels of a head.
+bool are_sums(const LinearHead& head, const uint8_t* bytes) {
+  const size_t panels = size_t(panel_count(head.value_dim)), count = size_t(head.value_heads) * panels;
+  const uint8_t* const sums = bytes + 4 * (head_words + floats_of(head) - count);
+  bool valid = true;
+  for (size_t i = 0; i < count; ++i) {
+    const float sum = bits_to<float>(word_at(sums + 4 * i));
+    valid = valid && sum <= 0.0f && sum >= least_log_gate && word_at(sums + 4 * i) == word_at(sums + 4 * (i - i % panels));
+  }
+  return valid;
+}
+
 }  // namespace
 
 template <LinearRule rule, Decay decay>
@@ -77,6 +89,7 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
   if (!same) return LinearLoaded::other_shape;
   const size_t floats = floats_of(head);
   if (size / 4 < head_words + floats || saved.check != check_of(bytes, head_words + floats)) return LinearLoaded::damaged;
+  if (!are_sums(head, bytes)) return LinearLoaded::damaged;
   for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (head_words + i)));
   head = saved;
   return LinearLoaded::ok;

@@ -148,6 +148,30 @@ TEST_CASE("linear attention of random shapes has the bits of its definition, in 
   }
 }
 
+TEST_CASE("linear attention with gates at the edges of their range has the bits of its definition") {
+  const float least = -16.635532f, infinity = std::numeric_limits<float>::infinity();
+  const float edges[] = {-0.0f, 0.5f, least, std::nextafter(least, 0.0f), std::nextafter(least, -20.0f), -infinity, 1e-30f};
+  for (const auto& kind : rules) {
+    if (!attend::core::has_gate(kind.rule)) continue;
+    const auto draw = [&](World& w) {
+      const std::size_t width = token_floats(w.c).gates;
+      for (std::size_t i = 0; i < std::size_t(w.c.tokens) * width; ++i) {  // each edge in each lane, ordinary tokens between
+        if (i / width % 3 == 0) w.d.gates[i] = edges[(i / width + i % width) % 7];
+      }
+    };
+    World defined_by({kind.rule, kind.decay, 2, 2, 2, 19, 18, 50});
+    draw(defined_by);
+    const std::vector<float> defined = defined_by.defined(0, 50);
+    CHECK(std::none_of(defined.begin(), defined.end(), [](float x) { return std::isnan(x); }));
+    for_each_backend([&](const char* backend) {
+      World w(defined_by.c);
+      draw(w);
+      run_in_calls(w, 0, 50, 21);
+      CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
+    });
+  }
+}
+
 TEST_CASE("linear attention whose factors no buffer holds has the bits of its definition") {
   for (const auto& kind : rules) {
     const World defined_by({kind.rule, kind.decay, 1, 1, 1, 4099, 17, 3});
