@@ -51,7 +51,7 @@ constexpr size_t linear_state_index(int head_dim, int value_dim, int head, int d
 //
 //   output[t][h] = scale * query[t][h] S
 //
-// There are as many outputs as the larger of query_heads and value_heads, each of which divides the other; value head h has the
+// There are as many outputs as the larger of query_heads and value_heads, one of which divides the other; value head h has the
 // key of head h / (value_heads / kv_heads). Of tokens that do not exist nothing is read and nothing is written.
 struct LinearAttention {
   Tensor<const float> query;  // no data: tokens are taken and there are no outputs
@@ -87,7 +87,7 @@ inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode
 struct LinearHead {
   uint32_t magic;         // linear_magic
   uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
-  uint32_t check;         // sum of all other words
+  uint32_t check;         // hash_with (core/saved.h) from linear_magic over all other words in order
   uint32_t rule, decay;
   int32_t value_heads, head_dim, value_dim;
   uint32_t tokens[2];  // that the state has taken, the lower half first
@@ -98,8 +98,8 @@ constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim
   return sizeof(LinearHead) + 4 * linear_state_floats(value_heads, head_dim, value_dim);
 }
 
-// Of the head rule … tokens must be set, the rest is. load refuses bytes that are damaged, or whose rule, decay or extents
-// differ from the head's, before anything is written; then it sets head.tokens.
+// The caller sets rule, decay and extents of the head, for save its tokens too; save sets the rest. load refuses bytes that are
+// damaged, or whose rule, decay or extents differ from the head's, before anything is written; then it sets head.tokens.
 void save(LinearHead& head, const float* state, uint8_t* bytes);
 enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
