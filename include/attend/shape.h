@@ -155,7 +155,7 @@ template <class Shape, int tokens = 1>
 struct Key : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::head_dim, detail::NumberOf<Shape>> {
 };
 
-// value[token][head][c]: heads are the key/value heads, c < value_dim.
+// value[token][head][c]: heads are the value_heads, which are the key/value heads but in linear attention; c < value_dim.
 template <class Shape, int tokens = 1>
 struct Value
     : detail::Rows<tokens, detail::Checked<Shape>::value_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
@@ -173,7 +173,7 @@ constexpr ValuesInKeys<Shape, tokens> values_in(const Key<Shape, tokens>& key) {
   return {key};
 }
 
-// output[token][head][c] of the query heads, c < value_dim. For an integer shape Number may be int16_t, for others to round.
+// output[token][head][c] of the query heads (value_heads if more). Of an integer shape Number may be int16_t: others round it.
 template <class Shape, int tokens = 1, class Number = detail::NumberOf<Shape>>
 struct Output : detail::Rows<tokens, detail::larger(detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_heads),
                              detail::Checked<Shape>::value_dim, Number> {

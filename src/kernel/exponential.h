@@ -46,7 +46,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec times_power(typename Isa::Vec a, typename
   return Isa::mul(Isa::mul(a, Isa::two_to(half)), Isa::two_to(rest));
 }
 
-// a, but not below `least` nor above `most`; NaN stays NaN.
+// a, but not below `smallest` nor above `largest`; NaN stays NaN.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec clamped(typename Isa::Vec a, float smallest, float largest) {
   return Isa::min(Isa::max(a, Isa::broadcast(smallest)), Isa::broadcast(largest));

@@ -1,9 +1,14 @@
 // Gates, and numbers of a token that are multiplied before they are used: scaled queries, keys times gates.
 
-// Gates below e^least_log_gate = 2^-24 are 0; and when those of a head would add up to less, numbers of its state below 2^-100
-// become 0 first. What was not below then stays above 2^-126 by decay alone, so that no bit depends on whether a processor
-// flushes subnormal numbers, and none computes with them for long.
-constexpr float least_log_gate = -16.635532f;     // 24 ln 2
+// Gates below e^least_log_gate (list.h) = 2^-24 are 0. Each token adds the lowest of its other g to a sum of its head. Before a
+// token that would make the sum less than least_log_gate, numbers of the head's state below 2^-100 become 0, and the sum begins
+// with that token. So gates alone make no number subnormal: it was at least 2^-100, and gates have left at least 2^-24 of it.
+//
+// A token adds token_log_decay at most, also without a gate: numbers are swept at least every 64 tokens. The correction of
+// delta rules shrinks a state too, and no gate counts it; a key that has one dimension can halve numbers at each token. Such
+// numbers may become subnormal, but within 64 tokens they are 0. And a sum of floats stands still when gates too near 1 are
+// added.
+constexpr float token_log_decay = -0.26f;         // a 64th of least_log_gate, or a little more
 constexpr float least_of_state = 7.8886091e-31f;  // 2^-100
 
 // e^g. NaN stays NaN.
@@ -13,7 +18,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec gate_of(typename Isa::Vec g) {
   return where_at_least<Isa>(g, Isa::broadcast(least_log_gate), gate, Isa::mul(gate, Isa::zero()));
 }
 
-// The lowest of some gates that is not 0, as its logarithm, at most 0: what a token adds to what has decayed.
+// What a token adds to the sum: the lowest logarithm of its gates that are not 0, at most token_log_decay.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec lower_log_gate(typename Isa::Vec lowest, typename Isa::Vec g) {
   return Isa::min(lowest, where_at_least<Isa>(g, Isa::broadcast(least_log_gate), g, Isa::zero()));
@@ -23,7 +28,7 @@ ATTEND_NOINLINE float lowest_log_gate(const float* g, int count) {
   typename Isa::Vec lowest = Isa::zero();
   int i = 0;
   for (; count - i >= Isa::lanes; i += Isa::lanes) lowest = lower_log_gate<Isa>(lowest, Isa::load(g + i));
-  float lanes[Isa::lanes], least = 0.0f;
+  float lanes[Isa::lanes], least = token_log_decay;
   Isa::store(lanes, lowest);
   for (const float lane : lanes) least = lower_log_gate<Scalar>(least, lane);
   for (; i < count; ++i) least = lower_log_gate<Scalar>(least, g[i]);

@@ -23,6 +23,18 @@ static_assert(linear_head_words == 10, "LinearHead has no padding");
 
 size_t floats_of(const LinearHead& head) { return linear_state_floats(head.value_heads, head.head_dim, head.value_dim); }
 
+// Whether the sums of heads, behind their matrices, are those of a state: the same number in all panels of a head.
+bool are_sums(const LinearHead& head, const uint8_t* bytes) {
+  const size_t panels = size_t(panel_count(head.value_dim)), count = size_t(head.value_heads) * panels;
+  const uint8_t* const sums = bytes + 4 * (linear_head_words + floats_of(head) - count);
+  bool valid = true;
+  for (size_t i = 0; i < count; ++i) {
+    const float sum = bits_to<float>(word_at(sums + 4 * i));
+    valid = valid && sum <= 0.0f && sum >= least_log_gate && word_at(sums + 4 * i) == word_at(sums + 4 * (i - i % panels));
+  }
+  return valid;
+}
+
 }  // namespace
 
 template <LinearRule rule, Decay decay>
@@ -63,6 +75,7 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
   const size_t floats = floats_of(head);
   if (size / 4 < linear_head_words + floats || saved.check != check_of(bytes, linear_head_words + floats, linear_magic))
     return LinearLoaded::damaged;
+  if (!are_sums(head, bytes)) return LinearLoaded::damaged;
   for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (linear_head_words + i)));
   head = saved;
   return LinearLoaded::ok;

@@ -23,6 +23,9 @@
 
 namespace attend {
 
+// Lower logarithms are of gates that are 0; and the sum of a head, which a saved state has, is not lower: see gates.h.
+constexpr float least_log_gate = -16.635532f;  // 24 ln 2
+
 ATTEND_EACH_SET(ATTEND_LINEAR_ATTENTION, ATTEND_UNLISTED, ATTEND_LINEAR_ATTENTION)
 
 namespace core {

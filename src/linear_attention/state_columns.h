@@ -1,9 +1,10 @@
 // A few columns of a state, over all key dimensions: they are read, and take a token. These loops are where the time goes.
 //
 //   read      sums_c = sum over d of factor_d · S_dc
-//   update    S_dc = fma(k_d, u_c, a_d · S_dc), then o_c = sum over d of q_d · S_dc; and with it what the next token reads
-//   first,
-//             r_c = sum over d of w_d · S_dc: 1 load, 1 store and 4 operations for each number of the state
+//   update    S_dc = fma(k_d, u_c, a_d · S_dc), then o_c = sum over d of q_d · S_dc
+//             and in the same pass, for the next token, r_c = sum over d of w_d · S_dc
+//
+// An update with both sums is 1 load, 1 store and 4 operations for each number of the state.
 //
 // Sums are chains of chain_dims key dimensions, ascending, each from 0, added up in ascending order.
 

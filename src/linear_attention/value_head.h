@@ -54,6 +54,7 @@ class ValueHead {
       begin_block(at_most(end - token_, at_least(room_, 1)), decayed);
       for_each_group();
     }
+    if (document < c_.documents) clear(), decayed = 0.0f;  // documents behind the last token have none yet
     for (int panel = first_; panel < end_ && c_.state != nullptr; ++panel) kept[panel] = decayed;
   }
 
@@ -91,9 +92,10 @@ class ValueHead {
   void begin_block(int most, float& decayed) {
     count_ = 0;
     for (int i = 0; i < most; ++i, ++count_) {
-      if constexpr (gated) {
-        const float* const g = gates(i);
-        const float lowest = by_key ? lowest_log_gate<Isa>(g, c_.head_dim) : lower_log_gate<Scalar>(0.0f, *g);
+      if constexpr (gated || is_delta) {
+        float lowest = token_log_decay;
+        if constexpr (by_head) lowest = lower_log_gate<Scalar>(lowest, *gates(i));
+        if constexpr (by_key) lowest = lowest_log_gate<Isa>(gates(i), c_.head_dim);
         const float sum = Scalar::add(decayed, lowest);
         if (Scalar::less(sum, least_log_gate)) {
           if (i > 0) break;
@@ -102,7 +104,7 @@ class ValueHead {
         } else {
           decayed = sum;
         }
-        if constexpr (by_head) gate_[i] = gate_of<Scalar>(*g);
+        if constexpr (by_head) gate_[i] = gate_of<Scalar>(*gates(i));
       }
       if constexpr (!config::embedded) {
         if (room_ > 0) make_rows(i);

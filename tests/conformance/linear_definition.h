@@ -46,8 +46,8 @@ struct DefinedLinearHead {
 
   void take(const float* key, const float* value, const float* gates, int gate_step, const float* beta) {
     std::vector<float> a(std::size_t(keys), 1.0f), w(key, key + keys);
+    float lowest = -0.26f;
     if (gates != nullptr) {
-      float lowest = 0.0f;
       for (int d = 0; d < keys; ++d) {
         const float g = gates[d * gate_step];
         a[std::size_t(d)] = defined_gate(g);
@@ -55,6 +55,8 @@ struct DefinedLinearHead {
         w[std::size_t(d)] = product;
         if (g >= -16.635532f && g < lowest) lowest = g;
       }
+    }
+    if (gates != nullptr || beta != nullptr) {
       if (decayed + lowest < -16.635532f) {
         for (float& number : state) {
           if (std::fabs(number) < 0x1p-100f) number = 0.0f;
@@ -88,17 +90,19 @@ struct DefinedLinearHead {
   }
 };
 
-// The same head in float64 of column 0, from the same floats, and how far an output of floats may be from it: for keys of norm
-// 1 at most and beta <= 1,
+// The same head in float64, from the same floats, and how far an output of floats may be from it, where 0 <= beta |k|^2 <= 2 at
+// each token: src/guide/arithmetic.md says why.
 //
-//   |o - exact| <= 1.01 u |q'| ((h + 2) |S| + sum over tokens s of A_s (2 |S_s| + 3 |k_s| |u_s| + (h + 4) beta |k_s|^2
-//   |S_{s-1}|))
+//   |o - exact| <= 1.01 |q'| (u (h + 1) |S| + sum over tokens s of A_s off_s)
+//   off_s = u (|S_s| + (g + b (h + g)) |a S| + 2 |k| |u_s| + (1 + b) |S|) + 2^-100 sqrt(D)
 //
-// with u = 2^-24, h = min(D, 16) + ceil(D / 16) - 1, and A_s the product of the gates since token s.
+// S on the right side is the state before token s, b = beta |k|^2, u = 2^-24, h = min(D, 16) + ceil(D / 16) - 1, and A_s the
+// product of the largest gates since token s. g is 2.37 with a gate and 0 without; b and 2 |k| |u_s| are there for delta rules,
+// (1 + b) |S| for tokens that have a gate which counts as 0, and 2^-100 for all rules but linear.
 struct ExactLinearHead {
   int keys, columns;
   std::vector<double> state;
-  std::vector<double> drift;  // of each column: the sum over tokens, decayed as the state is
+  std::vector<double> drift;  // of each column, in u: the sum over tokens, decayed as the state is
 
   ExactLinearHead(int key_count, int column_count)
       : keys(key_count),
@@ -115,21 +119,30 @@ struct ExactLinearHead {
 
   void take(const float* key, const float* value, const float* gates, int gate_step, const float* beta) {
     double size = 0, highest = gates == nullptr ? 1 : 0;
+    bool has_zero = false;
     std::vector<double> a(std::size_t(keys), 1.0);
     for (int d = 0; d < keys; ++d) {
       size += double(key[d]) * double(key[d]);
-      if (gates != nullptr) highest = std::max(highest, a[std::size_t(d)] = std::exp(double(gates[d * gate_step])));
+      if (gates == nullptr) continue;
+      highest = std::max(highest, a[std::size_t(d)] = std::exp(double(gates[d * gate_step])));
+      has_zero = has_zero || gates[d * gate_step] < -16.635532f;
     }
-    size = std::sqrt(size);
+    const double g = gates == nullptr ? 0 : 2.37, b = beta == nullptr ? 0 : double(*beta) * size;
+    const double swept = gates == nullptr && beta == nullptr ? 0 : 0x1p-76 * std::sqrt(double(keys));  // in u
     for (int c = 0; c < columns; ++c) {
-      double r = 0, u = double(value[c]);
+      double r = 0, u = double(value[c]), kept = 0;
       const double before = norm(c);
       for (int d = 0; d < keys && beta != nullptr; ++d) r += a[std::size_t(d)] * double(key[d]) * at(d, c);
       if (beta != nullptr) u = double(*beta) * (u - r);
-      for (int d = 0; d < keys; ++d) at(d, c) = a[std::size_t(d)] * at(d, c) + double(key[d]) * u;
-      const double step = beta == nullptr ? 0 : double(*beta);
-      drift[std::size_t(c)] = highest * drift[std::size_t(c)] + 2 * norm(c) + 3 * size * std::fabs(u) +
-                              (roundings() + 4) * step * size * size * before;
+      for (int d = 0; d < keys; ++d) {
+        const double decayed = a[std::size_t(d)] * at(d, c);
+        kept += decayed * decayed;
+        at(d, c) = decayed + double(key[d]) * u;
+      }
+      kept = std::sqrt(kept);
+      drift[std::size_t(c)] = highest * drift[std::size_t(c)] + norm(c) + (g + b * (roundings() + g)) * kept + swept;
+      if (beta != nullptr) drift[std::size_t(c)] += 2 * std::sqrt(size) * std::fabs(u);
+      if (has_zero) drift[std::size_t(c)] += (1 + b) * before;
     }
   }
   double read(const float* query, float scale, int c) {
@@ -140,7 +153,7 @@ struct ExactLinearHead {
   double bound(const float* query, float scale, int c) {
     double size = 0;
     for (int d = 0; d < keys; ++d) size += double(query[d]) * double(query[d]);
-    return 1.01 * 0x1p-24 * std::fabs(double(scale)) * std::sqrt(size) * ((roundings() + 2) * norm(c) + drift[std::size_t(c)]);
+    return 1.01 * 0x1p-24 * std::fabs(double(scale)) * std::sqrt(size) * ((roundings() + 1) * norm(c) + drift[std::size_t(c)]);
   }
 };
 

@@ -133,7 +133,7 @@ void check_ways() {
       CHECK(attend::decode(query, key, value, gates, w->other, output) == Status::ok);
     } else {
       for (int part = 2; part-- > 0;)
-        CHECK(attend::decode(query, key, value, gates, w->other, output, attend::Part{part, 2}) == Status::ok);
+        CHECK(attend::decode(query, key, value, gates, w->other, output, attend::TeamPart{{part, 2}}) == Status::ok);
     }
     CHECK(std::memcmp(&output, &w->expected.data[t], sizeof output) == 0);
   }
@@ -206,6 +206,37 @@ TEST_CASE("linear attention: documents have the bits of single runs, and absent 
   CHECK(attend::is_finite(w->state));
   CHECK(w->state.tokens() == 25);
 
+  // The same from an empty state, in parts.
+  std::memset(static_cast<void*>(&w->output[0]), 0xff, 20 * sizeof w->output[0]);
+  for (int part = 3; part-- > 0;) {
+    const attend::EmptyState& empty = attend::empty_state;
+    const attend::Part of{part, 3};
+    CHECK(attend::attention(w->query, w->key, w->value, w->gates, empty, w->output, w->work, of, options) == Status::ok);
+  }
+  CHECK(w->is_expected());
+  options.scale = 0.5f;  // a power of 2: exact beside the scale's 1
+  attend::LinearOptions once = options;
+  once.scale = 1.0f;
+  CHECK(attend::attention(w->query, w->key, w->value, w->gates, attend::empty_state, w->output, w->work, options) ==
+        Status::ok);
+  CHECK(attend::attention(w->query, w->key, w->value, w->gates, attend::empty_state, w->expected, w->work, once) == Status::ok);
+  bool halves = true;
+  for (int t = 0; t < 20; ++t) {
+    for (int h = 0; h < 4; ++h) {
+      for (int c = 0; c < 24; ++c) halves = halves && w->output[t][h][c] == w->expected[t][h][c] * 0.5f;
+    }
+  }
+  CHECK(halves);
+  options.scale = {};
+
+  // An empty document at the end: it has no token yet, and its state is empty.
+  CHECK(documents.add(0) == Status::bad_count);
+  attend::Documents<6> more;
+  for (const int length : {0, 20, 0}) CHECK(more.add(length) == Status::ok);
+  options.documents = more;
+  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, w->state, w->output, options) == Status::ok);
+  for (int h = 0; h < 4; ++h) CHECK(w->state.at(h, 3, 5) == 0.0f);
+
   // Padding in front.
   for (int t = 0; t < 4; ++t) {
     for (auto& row : w->key[t]) std::fill_n(row, 20, nan);
@@ -246,6 +277,27 @@ TEST_CASE("linear attention: saved states go on with the same bits, and damaged 
   const auto by_key = std::make_unique<World<ByKey>>();
   CHECK(attend::load(by_key->state, bytes, sizeof bytes) == Status::other_shape);
   CHECK(by_key->are_states_same());
+  // Whoever computes the check sum anew: the sums of heads are none that a state can have. They are the last words, two a head.
+  std::vector<std::uint32_t> words(sizeof bytes / 4);
+  std::memcpy(words.data(), bytes, sizeof bytes);
+  const auto forged = [&](float first, float second) {
+    std::memcpy(&words[words.size() - 2], &first, 4), std::memcpy(&words[words.size() - 1], &second, 4);
+    words[2] = attend::core::linear_magic;
+    for (std::size_t i = 0; i < words.size(); ++i) words[2] = i == 2 ? words[2] : attend::core::hash_with(words[2], words[i]);
+    return attend::load(w->other, reinterpret_cast<const std::uint8_t*>(words.data()), sizeof bytes);
+  };
+  if (words[0] == attend::core::linear_magic) {  // not where a word begins with its highest byte
+    float sum;
+    std::memcpy(&sum, &words.back(), sizeof sum);
+    CHECK(sum < -0.26f);
+    CHECK(forged(sum, sum) == Status::ok);
+    const float others[] = {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 1e-9f,
+                            -16.63554f};
+    for (const float other : others) CHECK(forged(other, other) == Status::bad_saved);
+    CHECK(forged(sum, sum * 0.5f) == Status::bad_saved);
+    CHECK(forged(sum * 0.5f, sum) == Status::bad_saved);
+    CHECK(w->are_states_same());
+  }
   // NaN has one form, and zeros are positive.
   w->value[0][0][0] = -std::numeric_limits<float>::quiet_NaN();
   w->state.clear();

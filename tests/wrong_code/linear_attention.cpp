@@ -8,9 +8,11 @@ bool right() {
   const auto& constant_gates = mixer_gates;
   static uint8_t bytes[attend::LinearState<Mixer>::saved_bytes];
   attend::save(mixer_state, bytes);
+  const attend::TeamPart team;
   return attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output) == Status::ok &&
          attend::prefill(mixer_query, mixer_key, constant_value, constant_gates, mixer_state, mixer_output, half) == Status::ok &&
          attend::prefill(mixer_query, mixer_key, mixer_value, constant_gates, mixer_state, mixer_output, options, half) == Status::ok &&
+         attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, team, options) == Status::ok &&
          attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, work, options) == Status::ok &&
          attend::attention(mixer_query, mixer_key, constant_value, mixer_gates, constant_state, mixer_output, work) == Status::ok &&
          attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, attend::empty_state, mixer_output, work) == Status::ok &&
@@ -46,6 +48,20 @@ struct Wrong : Shape {
   static constexpr int value_heads = 3;
 };
 attend::LinearState<Wrong> wrong;
+
+//! linear_no_value_heads: attend: value_heads must be at least 1
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int value_heads = 0;
+};
+attend::LinearState<Wrong> wrong;
+
+//! linear_negative_value_heads: attend: value_heads must be at least 1
+struct Wrong : Shape {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int value_heads = -4;
+};
+attend::Gates<Wrong> wrong;
 
 //! linear_query_and_value_heads: attend: one of query_heads and value_heads must divide the other
 struct Wrong : Shape {
@@ -92,7 +108,32 @@ void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_
 static attend::Output<Mixer, 2> fewer;
 void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, fewer); }
 
-//! linear_options: attend: at its end a call of linear attention takes attend::LinearOptions and an attend::Part
+//! linear_constant_state: attend: prefill and decode move an attend::LinearState on, which must not be const: attention leaves it
+const auto& constant_state = mixer_state;
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, constant_state, mixer_output); }
+
+//! linear_decode_of_nothing: attend: prefill and decode move an attend::LinearState on, which must not be const: attention leaves it
+static attend::Query<Mixer> one_query;
+static attend::Key<Mixer> one_key;
+static attend::Value<Mixer> one_value;
+static attend::Gates<Mixer> one_gates;
+static attend::Output<Mixer> one_output;
+void wrong() { (void)attend::decode(one_query, one_key, one_value, one_gates, attend::empty_state, one_output); }
+
+//! linear_no_work: attend: attention with a LinearState takes an attend::LinearWorkspace<Shape> after the output
+void wrong() { (void)attend::attention(mixer_query, mixer_key, mixer_value, mixer_gates, attend::empty_state, mixer_output); }
+
+//! linear_no_tokens: attend: an array needs at least 1 token
+attend::Gates<Mixer, -1> wrong;
+
+//! linear_two_options: attend: at its end a call of linear attention takes at most one attend::LinearOptions and one attend::Part
+static const attend::LinearOptions some, other;
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, some, other); }
+
+//! linear_two_parts: attend: at its end a call of linear attention takes at most one attend::LinearOptions and one attend::Part
+void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, half, attend::TeamPart{}); }
+
+//! linear_options: attend: at its end a call of linear attention takes at most one attend::LinearOptions and one attend::Part
 void wrong() { (void)attend::prefill(mixer_query, mixer_key, mixer_value, mixer_gates, mixer_state, mixer_output, all_options); }
 
 //! linear_decode_of_several: attend: decode takes one token: prefill takes several

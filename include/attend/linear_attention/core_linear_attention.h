@@ -28,11 +28,12 @@ namespace core {
   return rule == LinearRule::delta || rule == LinearRule::gated_delta;
 }
 
-// The memory of a state, one float for each key dimension and value column of each value head, and what has decayed:
+// The memory of a state, one float for each key dimension and value column of each value head, and what has decayed.
+// panels is ceil(value_dim / panel_keys), and the last panel of a head is narrower:
 //
-//   S        [value_heads][panels of columns][head_dim][panel_keys], panels = ceil(value_dim / panel_keys); the last one is
-//   narrower decayed  [value_heads][panels], the sum of the head's gates since small numbers were swept to 0, the same in all
-//   its panels
+//   S        [value_heads][panels][head_dim][panel_keys]
+//   decayed  [value_heads][panels]: what tokens have added up to since small numbers of the head were swept to 0 (gates.h);
+//            the same number in all panels of a head
 [[gnu::always_inline]] constexpr size_t linear_head_floats(int head_dim, int value_dim) {
   return size_t(head_dim) * size_t(value_dim);
 }
@@ -50,7 +51,7 @@ constexpr size_t linear_state_index(int head_dim, int value_dim, int head, int d
 //
 //   output[t][h] = scale * query[t][h] S
 //
-// There are as many outputs as the larger of query_heads and value_heads, each of which divides the other; value head h has the
+// There are as many outputs as the larger of query_heads and value_heads, one of which divides the other; value head h has the
 // key of head h / (value_heads / kv_heads). Of tokens that do not exist nothing is read and nothing is written.
 struct LinearAttention {
   Tensor<const float> query;  // no data: tokens are taken and there are no outputs
@@ -86,7 +87,7 @@ inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode
 struct LinearHead {
   uint32_t magic;         // linear_magic
   uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
-  uint32_t check;         // sum of all other words
+  uint32_t check;         // hash_with (core/saved.h) from linear_magic over all other words in order
   uint32_t rule, decay;
   int32_t value_heads, head_dim, value_dim;
   uint32_t tokens[2];  // that the state has taken, the lower half first
@@ -97,8 +98,8 @@ constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim
   return sizeof(LinearHead) + 4 * linear_state_floats(value_heads, head_dim, value_dim);
 }
 
-// Of the head rule … tokens must be set, the rest is. load refuses bytes that are damaged, or whose rule, decay or extents
-// differ from the head's, before anything is written; then it sets head.tokens.
+// The caller sets rule, decay and extents of the head, for save its tokens too; save sets the rest. load refuses bytes that are
+// damaged, or whose rule, decay or extents differ from the head's, before anything is written; then it sets head.tokens.
 void save(LinearHead& head, const float* state, uint8_t* bytes);
 enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);

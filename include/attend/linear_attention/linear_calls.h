@@ -11,21 +11,15 @@ inline constexpr EmptyState empty_state{};
 
 namespace detail {
 
-// The argument of a type among those that may be left out, or its default.
-template <class Wanted>
-constexpr const Wanted& given(const Wanted& fallback) {
-  return fallback;
-}
-template <class Wanted, class First, class... Others>
-constexpr const Wanted& given(const Wanted& fallback, const First& first, const Others&... others) {
-  if constexpr (Same<Wanted, First>::value) {
-    return first;
-  } else {
-    return given<Wanted>(fallback, others...);
-  }
-}
-inline constexpr LinearOptions usual_linear_options{};
-inline constexpr Part whole_part{};
+// What may follow the output of a call: a TeamPart is a Part.
+struct LinearArguments {
+  LinearOptions options{};
+  Part part{};
+  constexpr void take(const LinearOptions& given) { options = given; }
+  constexpr void take(const Part& given) { part = given; }
+};
+constexpr bool is_any_part(const void*) { return false; }
+constexpr bool is_any_part(const Part*) { return true; }
 
 inline Status set_linear_options(core::LinearAttention& call, const LinearOptions& options, float usual_scale) {
   call.scale = options.scale.or_else(usual_scale);
@@ -52,20 +46,26 @@ struct IfLinearState<State, true> {
   using Type = int;
 };
 
-// A call with a state that moves on, or with work memory. Of parts, which may run side by side, the first one counts tokens.
-template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class State, class OutputArray, class... More>
+// A call with a state that moves on, whose work is nullptr, or with work memory. Of parts, which may run side by side, the
+// first one counts tokens.
+template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class State, class OutputArray, class Work,
+          class... More>
 Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray& value, const GateArray& gates, State& state,
-                  OutputArray& output, [[maybe_unused]] float* work, const More&... more) {
+                  OutputArray& output, [[maybe_unused]] Work work, const More&... more) {
   using Shape = typename Traits<QueryArray>::ShapeType;
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value, stays = Same<const State, State>::value;
   constexpr bool is_empty = Same<State, const EmptyState>::value;
   constexpr bool is_state = is_query && (is_empty || Same<const State, const LinearState<Shape>>::value);
-  constexpr bool only_options = ((Same<More, LinearOptions>::value || Same<More, Part>::value) && ...);
+  constexpr int options = (int(Same<More, LinearOptions>::value) + ... + 0),
+                parts = (int(is_any_part(null_of<More>())) + ... + 0);
+  constexpr bool only_options = options <= 1 && parts <= 1 && options + parts == int(sizeof...(More));
   static_assert(is_query, "attend: linear attention takes an attend::Query first");
   static_assert(is_state || !is_query, "attend: linear attention takes an attend::LinearState of the query's shape");
+  static_assert(!stays || !Same<Work, decltype(nullptr)>::value || !is_state,
+                "attend: prefill and decode move an attend::LinearState on, which must not be const: attention leaves it");
   static_assert(only_options || !is_state,
-                "attend: at its end a call of linear attention takes attend::LinearOptions and an attend::Part");
+                "attend: at its end a call of linear attention takes at most one attend::LinearOptions and one attend::Part");
   if constexpr (is_state && only_options) {
     if constexpr (are_linear_arrays<Shape, tokens, KeyArray, ValueArray, GateArray>()) {
       using Dims = LinearChecked<Shape>;
@@ -74,8 +74,10 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
       constexpr float usual_scale = default_scale(Dims::head_dim);
       core::LinearAttention call;
       set_linear(call, key, value, gates);
-      const Status status = set_linear_options(call, given<LinearOptions>(usual_linear_options, more...), usual_scale);
-      const Part& part = given<Part>(whole_part, more...);
+      LinearArguments arguments;
+      (arguments.take(more), ...);
+      const Part& part = arguments.part;
+      const Status status = set_linear_options(call, arguments.options, usual_scale);
       if (status != Status::ok) return status;
       if (!is_part(part)) return Status::bad_part;
       call.query = {query.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
@@ -104,15 +106,17 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
 //   output  Output<Shape, tokens>, of as many heads as the larger of query_heads and value_heads
 //   then    LinearOptions, a Part: threads make the same call with the same state, each with its own index
 // clang-format on
-template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class Shape, class OutputArray, class... More>
-Status prefill(const QueryArray& query, const KeyArray& key, ValueArray& value, GateArray& gates, LinearState<Shape>& state,
+template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class State, class OutputArray, class... More,
+          class = typename detail::IfLinearState<State>::Type>
+Status prefill(const QueryArray& query, const KeyArray& key, ValueArray& value, GateArray& gates, State& state,
                OutputArray& output, const More&... more) {
   return detail::run_linear(query, key, value, gates, state, output, nullptr, more...);
 }
 
 // The same for one token.
-template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class Shape, class OutputArray, class... More>
-Status decode(const QueryArray& query, const KeyArray& key, ValueArray& value, GateArray& gates, LinearState<Shape>& state,
+template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class State, class OutputArray, class... More,
+          class = typename detail::IfLinearState<State>::Type>
+Status decode(const QueryArray& query, const KeyArray& key, ValueArray& value, GateArray& gates, State& state,
               OutputArray& output, More&&... more) {
   static_assert(detail::Traits<QueryArray>::tokens <= 1, "attend: decode takes one token: prefill takes several");
   return detail::run_linear(query, key, value, gates, state, output, nullptr, more...);
@@ -137,6 +141,12 @@ Status attention(const QueryArray& query, const KeyArray& key, ValueArray& value
   } else {
     return Status::ok;
   }
+}
+template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class State, class OutputArray,
+          class = typename detail::IfLinearState<State>::Type>
+Status attention(const QueryArray& query, const KeyArray& key, ValueArray& value, GateArray& gates, State& state,
+                 OutputArray& output) {
+  return attention(query, key, value, gates, state, output, state);  // which the compiler refuses: this is no work memory
 }
 
 }  // namespace attend

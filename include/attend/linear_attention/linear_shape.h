@@ -39,7 +39,10 @@ struct LinearChecked : Checked<Shape> {
   static_assert(gated || !DecayOf<Shape>::named || !RuleOf<Shape>::named,
                 "attend: this rule has no gate: leave decay out of the shape, or make the rule gated or gated_delta");
   static constexpr Decay decay = gated ? DecayOf<Shape>::value : Decay::per_head;
-  static_assert(ValueHeads<Shape>::value % Checked<Shape>::kv_heads == 0, "attend: kv_heads must divide value_heads");
+  static_assert(ValueHeads<Shape>::value >= 1 || ValueHeads<Shape>::value == KvHeads<Shape>::value,
+                "attend: value_heads must be at least 1");
+  static_assert(ValueHeads<Shape>::value < 1 || ValueHeads<Shape>::value % Checked<Shape>::kv_heads == 0,
+                "attend: kv_heads must divide value_heads");
   static constexpr int value_heads = Checked<Shape>::value_heads, query_heads = Checked<Shape>::query_heads;
   static_assert(query_heads % value_heads == 0 || value_heads % query_heads == 0,
                 "attend: one of query_heads and value_heads must divide the other");
@@ -52,13 +55,13 @@ struct LogDecay {
 };
 template <class Shape, int tokens>
 struct LogDecay<Shape, tokens, true, Decay::per_head> {
-  float log_decay[size_t(tokens)][size_t(LinearChecked<Shape>::value_heads)];
+  float log_decay[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
   core::Tensor<const float> log_decays() const { return {log_decay[0], LinearChecked<Shape>::value_heads, 1}; }
 };
 template <class Shape, int tokens>
 struct LogDecay<Shape, tokens, true, Decay::per_key> {
   using Dims = LinearChecked<Shape>;
-  float log_decay[size_t(tokens)][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
+  float log_decay[size_t(at_least_one(tokens))][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
   core::Tensor<const float> log_decays() const {
     return {log_decay[0][0], ptrdiff_t(Dims::value_heads) * Dims::head_dim, Dims::head_dim};
   }
@@ -69,7 +72,7 @@ struct Beta {
 };
 template <class Shape, int tokens>
 struct Beta<Shape, tokens, true> {
-  float beta[size_t(tokens)][size_t(LinearChecked<Shape>::value_heads)];
+  float beta[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
   core::Tensor<const float> betas() const { return {beta[0], LinearChecked<Shape>::value_heads, 1}; }
 };
 
