@@ -50,6 +50,8 @@ class AttentionPattern(ScoreSearch):
             if node.kind == 'MatMul':
                 break
             if node.kind == 'Tanh' and not found.cap and found.factor > 0:
+                if found.key_factor:
+                    raise ExportError(f'{node}: a factor for each key multiplies scores behind their soft cap; expected a mask there: Where(mask, scores, -1e9)')
                 found.cap, found.factor, name = found.factor, 1.0, node.inputs[0]
                 continue
             inner = self.before(node, found) if found.factor > 0 and not found.cap else None

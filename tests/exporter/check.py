@@ -339,6 +339,7 @@ def check_refusals(arguments):
     refuse('a mask that fills with what hides no key', 'it fills with numbers that hide no key', masked(lambda b, s, m: attend_to(b, b('Where', m, s, numpy.float32(-50)))))
     refuse('masked scores times a number below 0', 'scaled by a factor below 0', masked(lambda b, s, m: attend_to(b, b('Neg', b('Where', m, s, numpy.float32(-1e9))))))
     refuse('a mask before a soft cap', 'capped or repeated after it', masked(lambda b, s, m: attend_to(b, b('Tanh', b('Where', m, s, numpy.float32(-1e9))))))
+    refuse('a factor for each key behind a soft cap', 'a factor for each key', masked(lambda b, s, m: attend_to(b, b('Mul', b('Mul', b('Tanh', b('Div', s, numpy.float32(2))), numpy.float32(2)), b.input('f', 1, 1, 1, 4)))))
     refuse('infinities times a mask', 'Fill with -1e9', masked(lambda b, s, m: attend_to(b, b('Sub', b('Mul', b('Where', m, s, numpy.float32(-numpy.inf)), b('Cast', m, to=1)), numpy.float32(0)))))
     refuse('a bias that floats multiply with the scores', 'nor one array that is added', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)),
            b.normal(1, 2, 4, 4)), b.input('m', 1, 1, 1, 4)), axis=-1), b.input('v', 1, 2, 4, 4))))
