@@ -252,7 +252,7 @@ class Nodes(OtherNodes):
 
     def _pool(self: Any, node: Node) -> View:
         x, is_mean = self._view(node, node.inputs[0]), node.kind == 'AveragePool'
-        window = operators.Window(node, self.graph.opset, x.array)
+        window, x = operators.Window(node, self.graph.opset, x.array), self._moved(x, operators.of_channels)
         patches = self._patches(x, window, 0.0 if is_mean else -3.4028235e38)
         y = self._reduced('mean' if is_mean else 'maximum', patches, list(range(1, 1 + len(window.kernel))))
         if is_mean and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):

@@ -286,15 +286,22 @@ def _conv(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
     return y if bias is None else y + bias.reshape([-1] + [1] * len(window.counts))
 
 
+def of_channels(x: Any) -> Any:
+    """Of a pooling, items of a batch are channels."""
+    return x.reshape(1, -1, *x.shape[2:])
+
+
 def _pool(function: Callable[..., Any], fill: float) -> Callable[..., Any]:
     def pool(node: Any, opset: int, x: Any) -> Any:
-        window = Window(node, opset, x)
+        window, x, shape = Window(node, opset, x), of_channels(x), x.shape[:2]
         patches = window.patches(x, fill)
         if fill != 0.0:
             node.attributes.irrelevant('storage_order')  # of the second output
         if fill == 0.0 and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
-            return (patches.reshape(x.shape[1], -1, *window.counts).sum(1) / window.inside_counts(x.shape).reshape(window.counts))[None]
-        return function(patches.reshape(x.shape[1], -1, *window.counts), axis=1)[None]
+            y = patches.reshape(x.shape[1], -1, *window.counts).sum(1) / window.inside_counts(x.shape).reshape(window.counts)
+        else:
+            y = function(patches.reshape(x.shape[1], -1, *window.counts), axis=1)
+        return y.reshape(*shape, *window.counts)
     return pool
 
 
@@ -333,13 +340,9 @@ def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> A
 
 
 def _cast(node: Any, opset: int, x: Any) -> Any:
-    kinds = {1: numpy.float64, 10: numpy.float64, 11: numpy.float64, 16: numpy.float64, 9: numpy.bool_, 6: numpy.int32, 7: numpy.int64,
-             2: numpy.uint8, 3: numpy.int8, 4: numpy.uint16, 5: numpy.int16, 12: numpy.uint32, 13: numpy.uint64}
     to = node.attributes.whole('to')
     node.attributes.irrelevant(*['saturate'] * (opset >= 19), *['round_mode'] * (opset >= 24))  # of floats of 8 bits
-    if to not in kinds:
-        raise ValueError(f'the type {to}; expected a float, an integer or bool')
-    return x.astype(kinds[to])
+    return x.astype(constant_operators.type_of(to))
 
 
 def _constant_of_shape(node: Any, opset: int, shape: Any) -> Any:

@@ -144,6 +144,12 @@ def operators():
     yield 'AveragePool', 18, [(1, 4, 9)], node('AveragePool', kernel_shape=[3], strides=[2], pads=[1, 1]), lambda x: mean_pool(x, 3, 2, 1)
     yield 'AveragePool of a picture', 18, [(1, 2, 5, 5)], node('AveragePool', kernel_shape=[3, 3], pads=[1, 1, 1, 1]), \
         lambda x: mean_pool(mean_pool(x, 3, 1, 1).swapaxes(2, 3), 3, 1, 1).swapaxes(2, 3)
+    items = (2, 3, 6, 5)
+    yield 'MaxPool of two items', 18, [items], node('MaxPool', kernel_shape=[2, 2], strides=[2, 2]), lambda x: x[:, :, :, :4].reshape(2, 3, 3, 2, 2, 2).max((3, 5))
+    yield 'MaxPool of three items, channels last', 18, [(3, 8, 4)], lambda b, x: b('MaxPool', b('Transpose', x, perm=[0, 2, 1]), kernel_shape=[2], strides=[2]), \
+        lambda x: x.swapaxes(1, 2).reshape(3, 4, 4, 2).max(3)
+    yield 'AveragePool of two items', 18, [items], node('AveragePool', kernel_shape=[3, 3], pads=[1, 1, 1, 1]), \
+        lambda x: mean_pool(mean_pool(x, 3, 1, 1).swapaxes(2, 3), 3, 1, 1).swapaxes(2, 3)
     for mode in ('reflect', 'edge'):
         right = lambda x, mode=mode: numpy.pad(x, [(0, 0), (2, 1), (3, 0)], mode)
         yield f'Pad, {mode}', 18, [x], node('Pad', whole(0, 2, 3, 0, 1, 0), mode=mode), right
