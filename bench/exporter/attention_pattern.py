@@ -7,7 +7,7 @@ import numpy
 from .attention_node import scores_of_node
 from .errors import ExportError
 from .graph import Node
-from .scores import MASKED, Scores, ScoreSearch
+from .scores import Scores, ScoreSearch
 
 
 class Match(NamedTuple):
@@ -83,6 +83,5 @@ class AttentionPattern(ScoreSearch):
         most = bias.max(-1, keepdims=True)
         # What is added to all keys of a query makes no difference; large numbers would cost digits.
         bias = bias - numpy.where((numpy.abs(most) >= 100) & ~numpy.isneginf(most), most, 0.0)
-        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED / 2, -numpy.inf, bias)
         bias = numpy.where(never, -numpy.inf, bias)
         return bias if (bias != 0).any() else None

@@ -13,7 +13,8 @@ MASKED = -1e4  # what is filled with or added by masks: exporters write -10000, 
 
 
 def hides(numbers: Any, factor: float = 1.0) -> Any:
-    """Whether what is added to scores, or takes their place, masks a key. factor: what it is multiplied by later."""
+    """Whether what is added to scores, or takes their place, masks a key: one rule for constants and for what is computed. factor: what it is
+    multiplied by later."""
     return (numbers <= MASKED) & (numbers * factor <= MASKED / 10)
 
 
@@ -71,16 +72,12 @@ class Scores:
 
     def settle(self) -> Any:
         """When all is gathered. Gives a function of scores: which queries see no key; None, where all see some."""
-        added = self.bias
-        # Below 100 times what masks, no digit of a score would be left: this is no number that is added to all keys of a query.
-        self.bias = numpy.where(added <= 100 * MASKED, -numpy.inf, added)
         rows = (numpy.isneginf(self.bias) | self.never).all(-1, keepdims=True)
         if not self.visible and not rows.any():
             return None
         most = self.bias.max(-1, keepdims=True)
         shift = numpy.where(numpy.isneginf(most), 0.0, most)
-        masked = (added - shift)[added - shift <= MASKED / 2]
-        limit = 0.9 * max(self.limit, float(masked.max(initial=-numpy.inf)))
+        limit = 0.9 * self.limit
 
         def unseen(scores: Any) -> Any:
             most = scores.max(-1, keepdims=True)
@@ -175,7 +172,10 @@ class ScoreSearch(Search):
         """What is added to scores, term by term: False where that is not known."""
         few = self.masks.few(name)
         if few is not None and not few.conditions:
-            found.bias = found.bias + found.by_items(few.table[()]) * (sign * found.factor)
+            numbers = found.by_items(few.table[()]) * sign
+            hidden = hides(numbers, found.factor)
+            found.limit = max(found.limit, float(numbers[hidden].max(initial=-numpy.inf)) * found.factor)
+            found.bias = found.bias + numpy.where(hidden, -numpy.inf, numbers * found.factor)
             return True
         if few is not None and self._few_added(few.changed(lambda value: value * sign), found):
             return True

@@ -113,6 +113,37 @@ def added_where(b):
 
 
 @of(MODELS)
+def constants_near_the_one_that_hides(b):
+    """-6000 hides no key, where a mask hides the others; nor do two of them."""
+    x = {**arrays(b), 'm': numpy.zeros((1, 1, 1, TOKENS), bool)}
+    x['m'][..., 2] = True
+    bias = numpy.where(numpy.arange(TOKENS) == 2, -6000, 0).astype('float32')
+    for _ in range(2):
+        y = b('Softmax', b('Where', b.input('m', 1, 1, 1, TOKENS, kind=BOOL) if _ == 0 else 'm', b('Add', b('Add', product(b), bias), bias * _), numpy.float32(-numpy.inf)), axis=-1)
+        b.output(b('MatMul', y, 'v'))
+    return x, lambda x: (numpy.broadcast_to(x['v'][:, :, 2:3], x['v'].shape),) * 2
+
+
+@of(MODELS)
+def constants_that_hide_rows(b):
+    """From -10000 on: rows that are hidden whole give 0, whatever fills them."""
+    x, seen = arrays(b), numpy.ones((TOKENS, TOKENS), bool)
+    seen[2] = seen[4, 3:] = False
+    for fill in (-1e4, -65504, -1e5, -1e9, LOWEST):
+        finish(b, b('Add', product(b), numpy.where(seen, 0, fill).astype('float32')))
+    finish(b, b('Mul', b('Add', product(b, 2 * WIDTH ** -0.5), numpy.where(seen, 0, -1e4).astype('float32')), numpy.float32(0.5)))
+    return x, lambda x: (right(x, seen),) * 6
+
+
+@of(MODELS)
+def constants_above_the_one_that_hides(b):
+    """-9999 added to all keys of a query makes no difference."""
+    x = arrays(b)
+    finish(b, b('Add', product(b), numpy.where(numpy.arange(TOKENS)[:, None] == 2, -9999, 0).astype('float32') + numpy.zeros((1, TOKENS), 'float32')))
+    return x, lambda x: right(x)
+
+
+@of(MODELS)
 def old_bert(b):
     """scores * m - 1e4 * (1 - m) of floats."""
     x = {**arrays(b), 'm': some(b, 1, 1, 1, TOKENS).astype('float32')}
@@ -378,6 +409,15 @@ def float_mask(b):
     node(b, b.input('m', TOKENS, TOKENS), is_causal=1)
     seen = lambda x: (x['m'] > -1e4) & numpy.tri(TOKENS, dtype=bool)
     return x, lambda x: right(x, seen(x), bias=numpy.where(seen(x), x['m'], 0))
+
+
+@of(NODES)
+def eye_of_bools(b):
+    """By its dtype, and of bools: each query sees its own key, and in the second one the key after it."""
+    x = arrays(b)
+    y = b('Attention', 'q', 'k', 'v', b('EyeLike', numpy.zeros((TOKENS, TOKENS), 'float32'), dtype=9))
+    b.output(y, b('Attention', 'q', 'k', 'v', b('EyeLike', numpy.zeros((TOKENS, TOKENS), bool), k=1)))
+    return x, lambda x: (x['v'], numpy.concatenate([x['v'][:, :, 1:], 0 * x['v'][:, :, :1]], 2))
 
 
 @of(NODES)

@@ -22,7 +22,7 @@ class Graph:
         self.heads, self.queries, self.keys = (int(random.integers(1, most)) for most in (4, 8, 9))
         self.items = self.pick(1, 1, 2)
         self.b, self.x, self.width = Builder(14, seed), {}, 4
-        self.seen, self.bias, self.fixed = numpy.ones((1, 1, 1, 1), bool), numpy.zeros((1, 1, 1, 1)), numpy.zeros((1, 1, 1, 1))
+        self.seen, self.bias = numpy.ones((1, 1, 1, 1), bool), numpy.zeros((1, 1, 1, 1))
         self.words, self.infinite = [], False  # 0 times infinity is no number
 
     def pick(self, *options):
@@ -104,16 +104,13 @@ class Graph:
     # What is done to scores
 
     def masked(self, scores):
-        name, value, constant = self.mask(self.pick(1, 2, 3))
+        name, value, _ = self.mask(self.pick(1, 2, 3))
         fill = self.pick(-1e4, -1e9, LOWEST, -numpy.inf)
         word = self.pick('where', 'where', 'filled', 'added where', 'one minus', 'subtracted', 'inverted', *['times'] * (not self.infinite))
         self.infinite = self.infinite or numpy.isinf(fill)
         self.words.append(f'{word} {fill:.0e}')
         b, number, one, hidden = self.b, numpy.float32(fill), numpy.float32(1), lambda: self.b('Not', name)
-        if constant:  # what is added to all keys of a query makes no difference, so numbers are kept
-            self.fixed = self.fixed + numpy.where(value, 0.0, -numpy.inf if word in ('where', 'filled', 'times') else fill if word == 'added where' else max(fill, -1e9))
-        else:
-            self.seen = self.seen & value
+        self.seen = self.seen & value
         if word == 'where':
             return b('Where', name, scores, number)
         if word == 'filled':
@@ -177,9 +174,6 @@ class Graph:
         if random.random() < 0.3:
             powers = b('Where', b('IsNaN', powers), numpy.float32(0), powers)
         b.output(b('MatMul', powers, 'v'))
-        self.fixed = numpy.where(self.fixed < -1e6, -numpy.inf, self.fixed)  # there no digit of a score would be left
-        most = self.fixed.max(-1, keepdims=True)
-        self.seen = self.seen & (self.fixed - numpy.where(numpy.isinf(most), 0.0, most) > -1e4)
         self.expected = float64.attention(self.x['q'], self.x['k'], self.x['v'], self.seen, self.scale, self.bias, cap).output
         return b.model()
 
