@@ -2,6 +2,7 @@
 
 Each model is a function of a Builder that gives its samples and what is right: the output of one sample, by tests/support/float64.py.
 """
+import itertools
 import math
 
 import float64
@@ -9,6 +10,8 @@ import numpy
 import onnx
 
 from attend.exporter.export import load
+from attend.exporter.passes import assign_memory
+from attend.exporter.quantise import quantise
 from models import Builder, causal
 
 HEADS, TOKENS, WIDTH = 2, 7, 8
@@ -491,6 +494,29 @@ def computed(path, model, x):
     with numpy.errstate(all='ignore'):
         reference = graph.evaluate(x)
     return program, program.run([x[name] for name in graph.inputs]), [reference[name] for name in graph.outputs]
+
+
+def check_integers(checks, path):
+    """--arithmetic int8: masks of floats that meet a bias leave it whole, in attention in floats."""
+    for fill, mask, kind in itertools.product((-1e4, -1e9, LOWEST), ('input', 'computed'), ('constant', 'computed', 'one array', 'two masks')):
+        b = Builder(14)
+        x = {**arrays(b), 'm': (numpy.arange(TOKENS) < 4).astype('float32').reshape(1, 1, 1, -1), 'x': b.random.standard_normal((1, TOKENS, WIDTH)).astype('float32')}
+        given = numpy.where(x['m'], 0, numpy.float32(fill)) if mask == 'input' else x['m']
+        m, bias = b.input('m', 1, 1, 1, TOKENS), (3 * b.random.standard_normal((1, HEADS, TOKENS, TOKENS))).astype('float32')
+        m = m if mask == 'input' else b('Mul', b('Sub', numpy.float32(1), m), numpy.float32(fill))
+        if kind != 'constant':
+            bias = b('Unsqueeze', b('MatMul', b.input('x', 1, TOKENS, WIDTH), b.random.standard_normal((WIDTH, TOKENS)).astype('float32')), numpy.array([1]))
+        terms = [b('Add', bias, m)] if kind == 'one array' else [bias, m] + ['m'] * (kind == 'two masks' and mask == 'input')
+        scores = product(b)
+        for term in terms:
+            scores = b('Add', scores, term)
+        finish(b, scores)
+        x = {name: given if name == 'm' else array for name, array in x.items() if name != 'x' or kind != 'constant'}
+        program, _, reference = computed(path, b.model(), x)
+        quantise(program, [[x[name] for name in sorted(x, key=[each.buffer.name for each in program.inputs].index)]])
+        assign_memory(program)
+        error = error_of(program.run([x[each.buffer.name] for each in program.inputs])[0], reference[0])
+        checks.ok(f'in integers, a mask of floats, {mask}, {fill:.0e}, beside a bias, {kind}: within 0.03', error <= 0.03, f'{error}')
 
 
 def joined(parts, opset):
