@@ -164,7 +164,7 @@ class Nodes(OtherNodes):
         return self._moved(y, lambda array: array.transpose(back))
 
     def _by_number(self: Any, function: str, x: View, number: float) -> View:
-        return self._combined(function, x, numpy.full(1, number), x.shape)
+        return self._combined(function, x, numpy.full((1,) * min(1, len(x.shape)), number), x.shape)
 
     def _combined(self: Any, function: str, a: Any, b: Any, shape: Any) -> View:
         """a and b are views or constants, whose axes may repeat; the result has its axes in the order that one of them has in memory."""

@@ -425,7 +425,7 @@ OPERATORS: Dict[str, Operator] = {
     **{kind: Operator(_reduce(function, axes_from), (1, 2)) for kind, (function, axes_from) in constant_operators.REDUCTIONS.items()},
     **{kind: Operator(compute, inputs, first) for kind, (inputs, first, compute) in constant_operators.OTHERS.items()},
     **{kind: Operator(plain(function), TWO) for kind, function in (
-        ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', numpy.power), ('Equal', numpy.equal),
+        ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', lambda x, y: numpy.power(x, y).astype(x.dtype)), ('Equal', numpy.equal),
         ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
     **{kind: Operator(plain(function), ONE) for kind, function in (
         ('Sqrt', numpy.sqrt), ('Neg', numpy.negative), ('Abs', numpy.abs), ('Exp', numpy.exp), ('Log', numpy.log), ('Reciprocal', numpy.reciprocal),
@@ -442,7 +442,7 @@ OPERATORS: Dict[str, Operator] = {
     'Gelu': Operator(_gelu, ONE, 20), 'Clip': Operator(_clip, (1, 3)), 'Cast': Operator(_cast, ONE), 'Softmax': Operator(_op_softmax, ONE),
     'Where': Operator(plain(numpy.where), THREE, 9), 'Trilu': Operator(_trilu, (1, 2), 14),
     'Gemm': Operator(_gemm, (2, 3)), 'Conv': Operator(_conv, (2, 3)),
-    'ReduceMean': Operator(_reduce(numpy.mean), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
+    'ReduceMean': Operator(_reduce(lambda x, **axes: numpy.mean(x, **axes).astype(x.dtype)), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
     'ReduceMin': Operator(_reduce(numpy.min), (1, 2)), 'ReduceL2': Operator(_reduce(lambda x, **axes: numpy.sqrt((x * x).sum(**axes))), (1, 2)),
     'ReduceMax': Operator(_reduce(numpy.max), (1, 2)),
     'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),

@@ -139,6 +139,14 @@ def operators():
     yield 'ReduceMin', 18, [x], node('ReduceMin', whole(1)), lambda x: x.min(1, keepdims=True)
     yield 'ReduceL2', 18, [x], node('ReduceL2', whole(2), keepdims=0), lambda x: numpy.sqrt((x ** 2).sum(2))
     yield 'ReduceL2 of two axes', 13, [x], node('ReduceL2', axes=[0, 1]), lambda x: numpy.sqrt((x ** 2).sum((0, 1), keepdims=True))
+    sizes = numpy.float32([1e-20, 1e25, 1, 1e-3, 1e-30])[:, None]
+    yield 'ReduceL2 of tiny rows', 18, [x], lambda b, x: b('Mul', b('ReduceL2', b('Mul', x, numpy.float32(1e-16)), whole(2)), numpy.float32(1e16)), lambda x: numpy.sqrt((x ** 2).sum(2, keepdims=True))
+    yield 'ReduceL2 of rows of all sizes', 18, [x], lambda b, x: b('Mul', b('ReduceL2', b('Mul', x, sizes), whole(2)), 1 / sizes), \
+        lambda x: numpy.sqrt((x ** 2).sum(2, keepdims=True))
+    yield 'ReduceL2 of zeros', 18, [x], lambda b, x: b('ReduceL2', b('Mul', x, numpy.float32(0)), whole(2)), lambda x: 0 * x[..., :1]
+    yield 'a computed number', 18, [x], lambda b, x: b('Add', b('Mul', b('ReduceMax', x, keepdims=0), numpy.float32(2)), b('Clip', b('ReduceMean', x, keepdims=0), numpy.float32(0), numpy.float32(1))), \
+        lambda x: x.max() * 2 + numpy.clip(x.mean(), 0, 1)
+    yield 'a computed number beside rows', 18, [x], lambda b, x: b('Div', x, b('Abs', b('Neg', b('ReduceMax', x, keepdims=0)))), lambda x: x / abs(x.max())
     yield 'a row over its length', 18, [x], lambda b, x: b('Div', x, b('Expand', b('Clip', b('ReduceL2', x, whole(-1)), numpy.float32(1e-12)), whole(1, 5, 8))), \
         lambda x: x / numpy.sqrt((x ** 2).sum(2, keepdims=True))
     yield 'AveragePool', 18, [(1, 4, 9)], node('AveragePool', kernel_shape=[3], strides=[2], pads=[1, 1]), lambda x: mean_pool(x, 3, 2, 1)
