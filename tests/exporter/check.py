@@ -373,6 +373,13 @@ def check_refusals(arguments):
         y = b('Add', x, b.self_attention(x, 8, 8, 2, causal(8)))
         b.output(b('Mul', y, b('Transpose', y, perm=[0, 2, 1])))
     refuse('a decoder that mixes tokens, as many as a token has numbers', 'moves elements between tokens', mixing, decoder=True)
+    for kind, add in (('bools', lambda b, s: b('Where', b.input('m', 1, 1, 1, 8, kind=masks.BOOL), s, numpy.float32(-1e9))), ('floats', lambda b, s: b('Add', s, b.input('m', 1, 1, 1, 8)))):
+        def padded(b, add=add):
+            b.input('x', 1, 8, 8)
+            q, k, v = (b('Transpose', b('Reshape', b.linear('x', 8, 8), numpy.array([1, 8, 2, 4])), perm=[0, 2, 1, 3]) for _ in range(3))
+            y = b('MatMul', b('Softmax', add(b, b('Add', b('MatMul', q, b('Transpose', k, perm=[0, 1, 3, 2])), causal(8))), axis=-1), v)
+            b.output(b('Reshape', b('Transpose', y, perm=[0, 2, 1, 3]), numpy.array([1, 8, 8])))
+        refuse(f'a decoder with a padding mask of {kind}', 'decoders take no masks', padded, decoder=True)
     all_of = lambda compute: lambda b: b.output(compute(b, b.self_attention(b.input('x', 1, 8, 8), 8, 8, 2, causal(8))))
     refuse('a decoder that projects all tokens at once, to as many numbers', '(projection, 64 to 8) of a decoder: it looks at several tokens',
            all_of(lambda b, y: b.linear(b('Flatten', y), 64, 8)), decoder=True)
