@@ -190,7 +190,8 @@ class ScoreSearch(Search):
             return self.added(node.inputs[0], sign, found)
         if node is not None and node.kind == 'Where' and sign > 0:
             kept = self._filled(node, found, lambda each: each not in self.graph.constants)
-            return kept is not None and self.added(kept, sign, found)
+            if kept is not None:
+                return self.added(kept, sign, found)
         if node is not None and node.kind != 'Where' and any(self.masks.few(each) for each in node.inputs):
             return self.added(node.inputs[0], sign, found) and self.added(node.inputs[1], -sign if node.kind == 'Sub' else sign, found)
         if self.graph.kinds[name] != 'f' or self.graph.shapes[name][-1:] != found.shape[-1:]:

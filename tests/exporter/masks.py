@@ -115,6 +115,22 @@ def added_where(b):
     return x, lambda x: right(x, x['m'] != 0)
 
 
+def fills_that_hide_no_key(kind):
+    def model(b):
+        x = {**arrays(b), 'm': some(b, 1, 1, 1, TOKENS)}
+        m, number = b.input('m', 1, 1, 1, TOKENS, kind=BOOL), numpy.float32
+        chosen = {'kept': lambda: b('Where', m, number(0), number(-2)), 'filled': lambda: b('Where', b('Not', m), number(-2), number(0)), 'subtracted': lambda: b('Where', m, number(0), number(2)),
+                  'of arrays': lambda: b('Where', m, numpy.zeros((1, 1, TOKENS, TOKENS), 'float32'), numpy.full((1, 1, TOKENS, 1), -2, 'float32'))}[kind]()
+        scores = b('Sub' if kind == 'subtracted' else 'Add', product(b), chosen)
+        finish(b, b('Add', scores, causal(TOKENS)))
+        return x, lambda x: right(x, numpy.tri(TOKENS, dtype=bool), bias=numpy.where(x['m'], 0, -2))
+    MODELS[f'a_fill_that_hides_no_key_{kind}'.replace(' ', '_')] = model
+
+
+for each in ('kept', 'filled', 'subtracted', 'of arrays'):
+    fills_that_hide_no_key(each)
+
+
 @of(MODELS)
 def constants_near_the_one_that_hides(b):
     """-6000 hides no key, where a mask hides the others; nor do two of them."""
