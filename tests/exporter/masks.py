@@ -73,6 +73,19 @@ def src_key_padding_mask(b):
 
 
 @of(MODELS)
+def key_padding_mask_of_two_items(b):
+    """torch.nn.MultiheadAttention: items of the batch beside heads in one axis, of scores and of the mask."""
+    x = {**arrays(b, items=2), 'm': ~some(b, 2, TOKENS)}
+    rows = lambda name: b('Reshape', name, numpy.array([2 * HEADS, TOKENS, WIDTH]))
+    m = b('Expand', b('Reshape', b.input('m', 2, TOKENS, kind=BOOL), numpy.array([2, 1, 1, TOKENS])), numpy.array([2, HEADS, 1, TOKENS]))
+    filled = b('Where', b('Reshape', m, numpy.array([2 * HEADS, 1, TOKENS])), numpy.float32(-numpy.inf), numpy.float32(0))
+    scores = b('Add', b('MatMul', b('Mul', rows('q'), numpy.float32(WIDTH ** -0.5)), b('Transpose', rows('k'), perm=[0, 2, 1])), filled)
+    powers = b('Softmax', scores, axis=-1)
+    b.output(b('Reshape', b('MatMul', powers, rows('v')), numpy.array([2, HEADS, TOKENS, WIDTH])), b('ReduceMean', b('Reshape', powers, numpy.array([2, HEADS, TOKENS, TOKENS])), axes=[1], keepdims=0))
+    return x, lambda x: (lambda y, weights: (y, weights.mean(1)))(*with_weights(x, ~x['m'][:, None, None]))
+
+
+@of(MODELS)
 def attn_mask(b):
     """torch.nn.MultiheadAttention: [tokens, tokens] of bools, True where a key is not seen, and it returns its weights."""
     x = {**arrays(b), 'm': ~some(b, TOKENS, TOKENS)}
