@@ -7,7 +7,7 @@ import numpy
 from .attention_node import scores_of_node
 from .errors import ExportError
 from .graph import Node
-from .scores import Scores, ScoreSearch
+from .scores import ON_SCORES, Scores, ScoreSearch
 
 
 class Match(NamedTuple):
@@ -43,7 +43,7 @@ class AttentionPattern(ScoreSearch):
             name, by = self.unscaled(name)
             found.factor *= by
             found.shape = self.graph.shapes[name]
-            node = self.producer(name, 'Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul')
+            node = self.producer(name, *ON_SCORES)
             if node is None:
                 raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked, but '
                                   f'{self.graph.producers.get(name, chr(34) + name + chr(34))}')
@@ -57,8 +57,8 @@ class AttentionPattern(ScoreSearch):
             inner = self.before(node, found) if found.factor > 0 and not found.cap else None
             if inner is None or self.graph.shapes[inner] != found.shape:
                 raise ExportError(f'{node}: this mask or bias of attention is neither constant, nor made of inputs by comparisons, nor one array that is added to '
-                                  'scaled scores; or it fills with numbers that hide no key, or scores are scaled by a factor below 0, capped or repeated after '
-                                  'it. Fill with -1e9 by Where(mask, scores, -1e9), or add what is computed in one array, or leave it out')
+                                  'scaled scores; or it fills with numbers that hide no key, or cuts scores off there, or scores are scaled by a factor below '
+                                  '0, capped or repeated after it. Fill with -1e9 by Where(mask, scores, -1e9), or add what is computed in one array, or leave it out')
             name = inner
         found.query, of_query = self.scaled(node.inputs[0])
         found.key, of_key, found.transposed = self.key_of(node.inputs[1])

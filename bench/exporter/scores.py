@@ -9,6 +9,7 @@ from .few_values import FewValues, Masks, combined
 from .graph import Graph, Node
 from .graph_search import Search
 
+ON_SCORES = ('Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul', 'Max', 'Clip')
 MASKED = -1e4  # what is filled with or added by masks: exporters write -10000, the lowest float, or -infinity
 
 
@@ -102,7 +103,7 @@ class ScoreSearch(Search):
 
     def is_scores(self, name: str, depth: int = 12) -> bool:
         """Whether it is made of a product of queries and keys, by what Scores has."""
-        node = self.producer(self.unscaled(name)[0], 'Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul') if depth and name not in self.graph.constants else None
+        node = self.producer(self.unscaled(name)[0], *ON_SCORES) if depth and name not in self.graph.constants else None
         if node is None:
             return False
         if node.kind == 'MatMul':
@@ -116,6 +117,8 @@ class ScoreSearch(Search):
             return None
         if node.kind == 'Where':
             return self._filled(node, found, self.is_scores)
+        if node.kind in ('Max', 'Clip'):
+            return None if found.times else self._above(node, found)
         pairs = list(self.sides(node))[:1 if node.kind == 'Sub' else 2]
         for scores, other in pairs:
             if not self.is_scores(scores) or self.is_scores(other):
@@ -128,6 +131,16 @@ class ScoreSearch(Search):
                 return scores
             sign = -1.0 if node.kind == 'Sub' else 1.0
             return self._gated(scores, other, sign, found) or (scores if self.added(other, sign, found) else None)
+        return None
+
+    def _above(self, node: Node, found: Scores) -> Optional[str]:
+        """What a Max or a Clip keeps above a number that hides keys, as the lowest float."""
+        pairs = [] if len(node.inputs) != 2 else self.sides(node) if node.kind == 'Max' else [(node.inputs[0], node.inputs[1])]
+        for inner, other in pairs:
+            lowest = self.scalar(other)
+            if lowest is not None and hides(lowest, found.factor):
+                found.limit = max(found.limit, lowest * found.factor)
+                return inner
         return None
 
     def _filled(self, node: Node, found: Scores, is_kept: Any) -> Optional[str]:
@@ -183,11 +196,8 @@ class ScoreSearch(Search):
             return False
         node = self.producer(name, 'Add', 'Sub', 'Where', 'Clip', 'Max')
         if node is not None and node.kind in ('Clip', 'Max'):
-            lowest = self.scalar(node.inputs[1]) if len(node.inputs) == 2 else None
-            if lowest is None or not hides(lowest, found.factor) or sign < 0:
-                return False
-            found.limit = max(found.limit, lowest * found.factor)
-            return self.added(node.inputs[0], sign, found)
+            inner = self._above(node, found) if sign > 0 else None
+            return inner is not None and self.added(inner, sign, found)
         if node is not None and node.kind == 'Where' and sign > 0:
             kept = self._filled(node, found, lambda each: each not in self.graph.constants)
             if kept is not None:

@@ -341,6 +341,9 @@ def check_refusals(arguments):
     refuse('masked scores times a number below 0', 'scaled by a factor below 0', masked(lambda b, s, m: attend_to(b, b('Neg', b('Where', m, s, numpy.float32(-1e9))))))
     refuse('a mask before a soft cap', 'capped or repeated after it', masked(lambda b, s, m: attend_to(b, b('Tanh', b('Where', m, s, numpy.float32(-1e9))))))
     refuse('a factor for each key behind a soft cap', 'a factor for each key', masked(lambda b, s, m: attend_to(b, b('Mul', b('Mul', b('Tanh', b('Div', s, numpy.float32(2))), numpy.float32(2)), b.input('f', 1, 1, 1, 4)))))
+    refuse('scores that a number that hides no key cuts off', 'cuts scores off', masked(lambda b, s, m: attend_to(b, b('Max', b('Where', m, s, numpy.float32(-1e9)), numpy.float32(-50)))))
+    refuse('the largest of three arrays of scores', 'cuts scores off', masked(lambda b, s, m: attend_to(b, b('Max', b('Where', m, s, numpy.float32(-1e9)), numpy.float32(-1e9), b.normal(1, 1, 4, 4)))))
+    refuse('scores that are cut off above', 'cuts scores off', masked(lambda b, s, m: attend_to(b, b('Clip', b('Where', m, s, numpy.float32(-1e9)), numpy.float32(masks.LOWEST), numpy.float32(50)))))
     refuse('infinities times a mask', 'Fill with -1e9', masked(lambda b, s, m: attend_to(b, b('Sub', b('Mul', b('Where', m, s, numpy.float32(-numpy.inf)), b('Cast', m, to=1)), numpy.float32(0)))))
     refuse('a bias that floats multiply with the scores', 'nor one array that is added', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)),
            b.normal(1, 2, 4, 4)), b.input('m', 1, 1, 1, 4)), axis=-1), b.input('v', 1, 2, 4, 4))))
@@ -357,7 +360,7 @@ def check_refusals(arguments):
     for kind, operation in (('ConstantOfShape', lambda b: b('ConstantOfShape', much)), ('Tile', lambda b: b('Tile', b.input('y', 1, 1), much)), ('Expand', lambda b: b('Expand', b.input('y', 1, 1), much)),
                             ('Pad', lambda b: b('Pad', b.input('y', 1, 1), numpy.array([1 << 20, 1 << 10, 0, 0]))), ('Range', lambda b: b('Range', *map(numpy.array, (0, 1 << 30, 1))))):
         refuse(f'a {kind} that asks for more than any memory has', 'elements; expected at most 268435456', lambda b: b.output(b('Add', b.input('x', 1, 1), operation(b))))
-    refuse('attention whose softmax is along another axis', 'put a Transpose before it', lambda b: b.output(b('MatMul', b('Softmax', b('MatMul', *(b.input(n, 1, 2, 4, 4) for n in 'qk')), axis=2), b.input('v', 1, 2, 4, 4))))
+    refuse('attention whose softmax is along another axis', 'over queries', lambda b: b.output(b('MatMul', b('Softmax', b('MatMul', *(b.input(n, 1, 2, 4, 4) for n in 'qk')), axis=2), b.input('v', 1, 2, 4, 4))))
     refuse('samples of another shape', 'expected [\'samples\', 4, 8]', one('Relu'), samples=numpy.zeros((3, 4, 9), 'float32'))
     refuse('samples of another type', 'samples of input "x" are int64', one('Relu'), samples=numpy.zeros((3, 4, 8), 'int64'))
     refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))

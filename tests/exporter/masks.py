@@ -72,6 +72,22 @@ def src_key_padding_mask(b):
     return x, lambda x: with_weights(x, ~x['m'][:, None, None])
 
 
+def never_below_the_lowest(word):
+    def model(b):
+        """As OPT keeps sums of masks finite."""
+        x = {**arrays(b), 'm': some(b, 1, 1, TOKENS, TOKENS)}
+        x['m'][:, :, 3] = False
+        added = b('Add', b('Where', b.input('m', 1, 1, TOKENS, TOKENS, kind=BOOL), numpy.float32(0), numpy.float32(LOWEST)), numpy.where(numpy.tri(TOKENS, dtype=bool), 0, numpy.float32(LOWEST)))
+        scores, lowest = b('Add', product(b), added), numpy.float32(LOWEST)
+        finish(b, b('Clip', scores, lowest) if word == 'Clip' else b('Max', *((scores, lowest) if word == 'Max' else (lowest, scores))))
+        return x, lambda x: right(x, x['m'] & numpy.tri(TOKENS, dtype=bool))
+    MODELS[f'never_below_the_lowest_by_{word}'] = model
+
+
+for each in ('Max', 'Max_turned', 'Clip'):
+    never_below_the_lowest(each)
+
+
 @of(MODELS)
 def key_padding_mask_of_two_items(b):
     """torch.nn.MultiheadAttention: items of the batch beside heads in one axis, of scores and of the mask."""
