@@ -164,10 +164,14 @@ class Nodes(OtherNodes):
         return self._moved(y, lambda array: array.transpose(back))
 
     def _by_number(self: Any, function: str, x: View, number: float) -> View:
-        return self._combined(function, x, numpy.full((1,) * min(1, len(x.shape)), number), x.shape)
+        return self._combined(function, x, numpy.full(1, number), x.shape)
 
     def _combined(self: Any, function: str, a: Any, b: Any, shape: Any) -> View:
         """a and b are views or constants, whose axes may repeat; the result has its axes in the order that one of them has in memory."""
+        if not shape:  # a single number: a row of one
+            row = lambda array: array.reshape(1)
+            y = self._combined(function, *(self._moved(each, row) if isinstance(each, View) else row(each) for each in (a, b)), (1,))
+            return self._moved(y, lambda array: array.reshape(()))
         adds = function in ('add', 'subtract')  # whole rows of b, by the library
         ordered = next((each for each in ((b, a) if adds else (a, b)) if isinstance(each, View) and each.shape == tuple(shape)), None)
         order = memory_order(ordered) if ordered else list(range(len(shape)))

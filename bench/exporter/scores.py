@@ -16,7 +16,7 @@ MASKED = -1e4  # what is filled with or added by masks: exporters write -10000, 
 def hides(numbers: Any, factor: float = 1.0) -> Any:
     """Whether what is added to scores, or takes their place, masks a key: one rule for constants and for what is computed. factor: what it is
     multiplied by later."""
-    return (numbers <= MASKED) & (numbers * factor <= MASKED / 10)
+    return (numbers <= MASKED) & (numbers <= MASKED / 10 / factor)
 
 
 class Scores:

@@ -141,7 +141,7 @@ def operators():
     yield 'ReduceL2 of two axes', 13, [x], node('ReduceL2', axes=[0, 1]), lambda x: numpy.sqrt((x ** 2).sum((0, 1), keepdims=True))
     sizes = numpy.float32([1e-20, 1e25, 1, 1e-3, 1e-30])[:, None]
     yield 'ReduceL2 of tiny rows', 18, [x], lambda b, x: b('Mul', b('ReduceL2', b('Mul', x, numpy.float32(1e-16)), whole(2)), numpy.float32(1e16)), lambda x: numpy.sqrt((x ** 2).sum(2, keepdims=True))
-    yield 'ReduceL2 of rows of all sizes', 18, [x], lambda b, x: b('Mul', b('ReduceL2', b('Mul', x, sizes), whole(2)), 1 / sizes), \
+    yield 'ReduceL2 of rows of all sizes', 13, [x], lambda b, x: b('Mul', b('ReduceL2', b('Mul', x, sizes), axes=[2]), 1 / sizes), \
         lambda x: numpy.sqrt((x ** 2).sum(2, keepdims=True))
     yield 'ReduceL2 of zeros', 18, [x], lambda b, x: b('ReduceL2', b('Mul', x, numpy.float32(0)), whole(2)), lambda x: 0 * x[..., :1]
     yield 'a computed number', 18, [x], lambda b, x: b('Add', b('Mul', b('ReduceMax', x, keepdims=0), numpy.float32(2)), b('Clip', b('ReduceMean', x, keepdims=0), numpy.float32(0), numpy.float32(1))), \
