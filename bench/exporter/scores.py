@@ -27,6 +27,7 @@ class Scores:
         self.shape, self.factor, self.cap = shape, 1.0, 0.0
         self.item: Any = 0                     # which of the items of a batch it is of, where they differ
         self.bias: Any = numpy.zeros((1, 1))   # constants, -infinity where they mask a key
+        self.exact: Any = self.bias            # the same with the numbers that mask keys as they are added
         self.never: Any = numpy.zeros((1, 1), bool)  # keys that no condition shows
         self.visible: List[FewValues] = []     # keys are seen where all of these bools hold
         self.limit = -numpy.inf                # the largest number that masks one of the others
@@ -40,12 +41,15 @@ class Scores:
         """Keys are masked elsewhere. filling: by what."""
         self.limit, visible = max(self.limit, float(numpy.max(filling)) * self.factor), visible.moved(self.by_items)
         if not visible.conditions:
-            self.bias = self.bias + numpy.where(visible.table[()], 0.0, -numpy.inf)
+            self.add(numpy.where(visible.table[()], 0.0, -numpy.inf))
             return
         ever = numpy.logical_or.reduce(list(visible.table.values()))
         self.never = self.never | ~ever
         uniform = lambda value: numpy.ones_like(value) if value[ever].all() else value & value[ever].any()
         self.visible.append(visible.changed(uniform))
+
+    def add(self, bias: Any, exact: Any = None) -> None:
+        self.bias, self.exact = self.bias + bias, self.exact + (bias if exact is None else exact)
 
     def items(self) -> int:
         return math.prod(self.shape[:-3])
@@ -73,6 +77,10 @@ class Scores:
 
     def settle(self) -> Any:
         """When all is gathered. Gives a function of scores: which queries see no key; None, where all see some."""
+        most = self.bias.max(-1, keepdims=True)
+        # Where all that is left is near to what masks, both are numbers that are added to a row.
+        near = (most <= MASKED / 2) & ~numpy.isneginf(most) & (self.exact > most + MASKED / 2)
+        self.bias = numpy.where(near, self.exact, self.bias)
         rows = (numpy.isneginf(self.bias) | self.never).all(-1, keepdims=True)
         if not self.visible and not rows.any():
             return None
@@ -176,7 +184,7 @@ class ScoreSearch(Search):
             if numpy.isnan(value).any() or (~hidden[key] & ~numpy.isneginf(bias) & (bias != value)).any():
                 return False
             bias = numpy.where(hidden[key], bias, value)
-        found.bias = found.bias + found.by_items(numpy.where(numpy.isneginf(bias), 0.0, bias)) * found.factor
+        found.add(found.by_items(numpy.where(numpy.isneginf(bias), 0.0, bias)) * found.factor)
         filling = max((value[hidden[key]].max(initial=-numpy.inf) for key, value in few.table.items()), default=-numpy.inf)
         found.see(FewValues(few.conditions, {key: ~each for key, each in hidden.items()}), filling)
         return True
@@ -188,7 +196,7 @@ class ScoreSearch(Search):
             numbers = found.by_items(few.table[()]) * sign
             hidden = hides(numbers, found.factor)
             found.limit = max(found.limit, float(numbers[hidden].max(initial=-numpy.inf)) * found.factor)
-            found.bias = found.bias + numpy.where(hidden, -numpy.inf, numbers * found.factor)
+            found.add(numpy.where(hidden, -numpy.inf, numbers * found.factor), numbers * found.factor)
             return True
         if few is not None and self._few_added(few.changed(lambda value: value * sign), found):
             return True

@@ -184,6 +184,19 @@ def constants_that_hide_rows(b):
 
 
 @of(MODELS)
+def constants_around_the_one_that_hides(b):
+    """Where nothing else is left of a row they are added, as PyTorch does; what is far below them is hidden, also where a mask hides them."""
+    x = {**arrays(b), 'm': numpy.ones((1, 1, TOKENS, 1), bool)}
+    x['m'][..., 3, :] = False
+    rows = numpy.zeros((TOKENS, TOKENS), 'float32')
+    rows[2:4] = [-9999, -10000, -10001, -9999.5, -1e9, -16000, -10002]
+    scores = b('Where', b('Or', b.input('m', 1, 1, TOKENS, 1, kind=BOOL), rows > -100), b('Add', product(b), rows), numpy.float32(-numpy.inf))
+    finish(b, scores)
+    seen = (rows > -15000) & (x['m'] | (rows > -100))
+    return x, lambda x: right(x, seen, bias=numpy.where(rows > -15000, rows, 0) + 1e4 * (rows < -100))
+
+
+@of(MODELS)
 def constants_above_the_one_that_hides(b):
     """-9999 added to all keys of a query makes no difference."""
     x = arrays(b)
