@@ -53,7 +53,8 @@ def _add_mask(search: Any, name: str, found: Scores) -> bool:
         return True
     if not search.added(name, 1.0, added):
         return False
-    found.bias, found.never, found.visible = found.bias + added.bias, found.never | added.never, found.visible + added.visible
+    found.add(added.bias, added.exact)
+    found.never, found.visible = found.never | added.never, found.visible + added.visible
     found.computed, found.limit = added.computed, max(found.limit, added.limit)
     return True
 

@@ -7,7 +7,7 @@ import numpy
 from .attention_node import scores_of_node
 from .errors import ExportError
 from .graph import Node
-from .scores import MASKED, Scores, ScoreSearch
+from .scores import ON_SCORES, Scores, ScoreSearch
 
 
 class Match(NamedTuple):
@@ -43,20 +43,22 @@ class AttentionPattern(ScoreSearch):
             name, by = self.unscaled(name)
             found.factor *= by
             found.shape = self.graph.shapes[name]
-            node = self.producer(name, 'Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul')
+            node = self.producer(name, *ON_SCORES)
             if node is None:
                 raise ExportError(f'{softmax}: its scores are no product of queries and keys, scaled and masked, but '
                                   f'{self.graph.producers.get(name, chr(34) + name + chr(34))}')
             if node.kind == 'MatMul':
                 break
             if node.kind == 'Tanh' and not found.cap and found.factor > 0:
+                if found.key_factor:
+                    raise ExportError(f'{node}: a factor for each key multiplies scores behind their soft cap; expected a mask there: Where(mask, scores, -1e9)')
                 found.cap, found.factor, name = found.factor, 1.0, node.inputs[0]
                 continue
             inner = self.before(node, found) if found.factor > 0 and not found.cap else None
             if inner is None or self.graph.shapes[inner] != found.shape:
                 raise ExportError(f'{node}: this mask or bias of attention is neither constant, nor made of inputs by comparisons, nor one array that is added to '
-                                  'scaled scores; or it fills with numbers that hide no key, or scores are scaled by a factor below 0, capped or repeated after '
-                                  'it. Fill with -1e9 by Where(mask, scores, -1e9), or add what is computed in one array, or leave it out')
+                                  'scaled scores; or it fills with numbers that hide no key, or cuts scores off there, or scores are scaled by a factor below '
+                                  '0, capped or repeated after it. Fill with -1e9 by Where(mask, scores, -1e9), or add what is computed in one array, or leave it out')
             name = inner
         found.query, of_query = self.scaled(node.inputs[0])
         found.key, of_key, found.transposed = self.key_of(node.inputs[1])
@@ -81,6 +83,5 @@ class AttentionPattern(ScoreSearch):
         most = bias.max(-1, keepdims=True)
         # What is added to all keys of a query makes no difference; large numbers would cost digits.
         bias = bias - numpy.where((numpy.abs(most) >= 100) & ~numpy.isneginf(most), most, 0.0)
-        bias = numpy.where(bias <= bias.max(-1, keepdims=True) + MASKED / 2, -numpy.inf, bias)
         bias = numpy.where(never, -numpy.inf, bias)
         return bias if (bias != 0).any() else None

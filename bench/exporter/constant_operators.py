@@ -13,6 +13,15 @@ def plain(function: Computes) -> Computes:
     return lambda node, opset, *arrays: function(*arrays)
 
 
+def type_of(number: int) -> Any:
+    """Of ONNX's number of a type; all floats are computed in 64 bits."""
+    kinds = {1: numpy.float64, 10: numpy.float64, 11: numpy.float64, 16: numpy.float64, 9: numpy.bool_, 6: numpy.int32, 7: numpy.int64,
+             2: numpy.uint8, 3: numpy.int8, 4: numpy.uint16, 5: numpy.int16, 12: numpy.uint32, 13: numpy.uint64}
+    if number not in kinds:
+        raise ValueError(f'the type {number}; expected a float, an integer or bool')
+    return kinds[number]
+
+
 def _mod(node: Any, opset: int, a: Any, b: Any) -> Any:
     return numpy.fmod(a, b) if node.attributes.flag('fmod', 0) else numpy.mod(a, b)
 
@@ -68,8 +77,8 @@ def _one_hot(node: Any, opset: int, indices: Any, depth: Any, values: Any) -> An
 
 
 def _eye_like(node: Any, opset: int, x: Any) -> Any:
-    node.attributes.whole('dtype', 1)
-    return numpy.eye(*x.shape, k=node.attributes.whole('k', 0))
+    dtype = node.attributes.whole('dtype', None)
+    return numpy.eye(*x.shape, k=node.attributes.whole('k', 0), dtype=x.dtype if dtype is None else type_of(dtype))
 
 
 def _bit_shift(node: Any, opset: int, a: Any, b: Any) -> Any:

@@ -87,7 +87,8 @@ class Search:
         shape = self.graph.shapes[softmax.inputs[0]]
         axis = softmax.attributes.whole('axis', -1 if self.graph.opset >= 13 else 1)
         if axis % len(shape) != len(shape) - 1 and (self.graph.opset >= 13 or math.prod(shape[axis % len(shape):-1]) != 1):
-            raise ExportError(f'{softmax}: softmax along axis {axis} of {len(shape)}; expected the last one, the keys: put a Transpose before it')
+            raise ExportError(f'{softmax}: softmax along axis {axis} of {len(shape)}, over queries; expected the last one, the keys, along which attention is '
+                              'normalised: axis=-1. No Transpose makes this attention; a model that means it needs it outside of what is exported')
 
     def is_scaled(self, name: str, inner: str, factor: float) -> bool:
         found, by = self.scaled(name)

@@ -168,6 +168,10 @@ class Nodes(OtherNodes):
 
     def _combined(self: Any, function: str, a: Any, b: Any, shape: Any) -> View:
         """a and b are views or constants, whose axes may repeat; the result has its axes in the order that one of them has in memory."""
+        if not shape:  # a single number: a row of one
+            row = lambda array: array.reshape(1)
+            y = self._combined(function, *(self._moved(each, row) if isinstance(each, View) else row(each) for each in (a, b)), (1,))
+            return self._moved(y, lambda array: array.reshape(()))
         adds = function in ('add', 'subtract')  # whole rows of b, by the library
         ordered = next((each for each in ((b, a) if adds else (a, b)) if isinstance(each, View) and each.shape == tuple(shape)), None)
         order = memory_order(ordered) if ordered else list(range(len(shape)))
@@ -252,7 +256,7 @@ class Nodes(OtherNodes):
 
     def _pool(self: Any, node: Node) -> View:
         x, is_mean = self._view(node, node.inputs[0]), node.kind == 'AveragePool'
-        window = operators.Window(node, self.graph.opset, x.array)
+        window, x = operators.Window(node, self.graph.opset, x.array), self._moved(x, operators.of_channels)
         patches = self._patches(x, window, 0.0 if is_mean else -3.4028235e38)
         y = self._reduced('mean' if is_mean else 'maximum', patches, list(range(1, 1 + len(window.kernel))))
         if is_mean and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):

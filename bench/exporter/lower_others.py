@@ -64,8 +64,13 @@ class OtherNodes:
             return self._by_number('multiply', self._reduced('maximum', self._by_number('multiply', x, -1.0), axes), -1.0)
         if function == 'length':  # x is its normalised row times the root of the mean of squares
             rows = self._dense(self._moved(self._moved(x, lambda array: array.transpose(kept + axes)), lambda array: array.reshape(-1, count)))
+            column = lambda view: self._moved(view, lambda array: array.reshape(-1, 1))
+            most = self._reduced('maximum', self._combined('maximum', rows, self._by_number('multiply', rows, -1.0), rows.shape), [1])
+            most = self._by_number('maximum', most, 1e-37)  # over which no square is too small or too large
+            rows = self._combined('divide', rows, column(most), rows.shape)
             products = self._combined('multiply', rows, self._norm('rms_norm', rows, count, None, None, 1e-30), rows.shape)
-            return self._by_number('multiply', self._reduced('mean', products, [1]), math.sqrt(count))
+            length = self._combined('multiply', self._reduced('mean', products, [1]), most, most.shape)
+            return self._by_number('multiply', length, math.sqrt(count))
         rows = self._dense(self._moved(self._moved(x, lambda array: array.transpose(axes + kept)), lambda array: array.reshape(count, -1)))
         return self._add(Reduce(function, self.place, rows, self._new((rows.shape[1],))))
 

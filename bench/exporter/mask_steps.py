@@ -114,8 +114,20 @@ class Operands:
             places.append(self.add(view))
         return places[0], places[1]
 
+    def _repeated(self, view: View, axis: int, count: int) -> View:
+        """Each so many times, as items of a batch are beside heads in one axis."""
+        shape, moved = view.shape, self.lowering._moved
+        wider, longer = shape[:axis + 1] + (count,) + shape[axis + 1:], shape[:axis] + (shape[axis] * count,) + shape[axis + 1:]
+        repeated = moved(view, lambda array: numpy.broadcast_to(numpy.expand_dims(array, axis + 1), wider))
+        return moved(self.lowering._dense(repeated), lambda array: array.reshape(longer))
+
     def _elements(self, name: str, numbers: Any) -> View:
         """Elements of an array by their numbers, which must go by steps along each axis."""
+        for axis, size in enumerate(numbers.shape):
+            each = next((at for at in range(1, size) if (numbers.take(at, axis) != numbers.take(0, axis)).any()), size)
+            fewer = numbers.take(range(0, size, each), axis) if size else numbers
+            if 1 < each < size and size % each == 0 and numpy.array_equal(numpy.repeat(fewer, each, axis), numbers):
+                return self._repeated(self._elements(name, fewer), axis, each)
         view = self.lowering._dense(self.lowering._view(self.node, name))
         first = int(numbers.reshape(-1)[0])
         steps = [int(numbers.take(1, axis).reshape(-1)[0]) - first if size > 1 else 0 for axis, size in enumerate(numbers.shape)]

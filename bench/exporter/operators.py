@@ -286,15 +286,22 @@ def _conv(node: Any, opset: int, x: Any, weight: Any, bias: Any = None) -> Any:
     return y if bias is None else y + bias.reshape([-1] + [1] * len(window.counts))
 
 
+def of_channels(x: Any) -> Any:
+    """Of a pooling, items of a batch are channels."""
+    return x.reshape(1, -1, *x.shape[2:])
+
+
 def _pool(function: Callable[..., Any], fill: float) -> Callable[..., Any]:
     def pool(node: Any, opset: int, x: Any) -> Any:
-        window = Window(node, opset, x)
+        window, x, shape = Window(node, opset, x), of_channels(x), x.shape[:2]
         patches = window.patches(x, fill)
         if fill != 0.0:
             node.attributes.irrelevant('storage_order')  # of the second output
         if fill == 0.0 and not node.attributes.flag('count_include_pad', 0) and any(window.before + window.after):
-            return (patches.reshape(x.shape[1], -1, *window.counts).sum(1) / window.inside_counts(x.shape).reshape(window.counts))[None]
-        return function(patches.reshape(x.shape[1], -1, *window.counts), axis=1)[None]
+            y = patches.reshape(x.shape[1], -1, *window.counts).sum(1) / window.inside_counts(x.shape).reshape(window.counts)
+        else:
+            y = function(patches.reshape(x.shape[1], -1, *window.counts), axis=1)
+        return y.reshape(*shape, *window.counts)
     return pool
 
 
@@ -333,13 +340,9 @@ def _clip(node: Any, opset: int, x: Any, low: Any = None, high: Any = None) -> A
 
 
 def _cast(node: Any, opset: int, x: Any) -> Any:
-    kinds = {1: numpy.float64, 10: numpy.float64, 11: numpy.float64, 16: numpy.float64, 9: numpy.bool_, 6: numpy.int32, 7: numpy.int64,
-             2: numpy.uint8, 3: numpy.int8, 4: numpy.uint16, 5: numpy.int16, 12: numpy.uint32, 13: numpy.uint64}
     to = node.attributes.whole('to')
     node.attributes.irrelevant(*['saturate'] * (opset >= 19), *['round_mode'] * (opset >= 24))  # of floats of 8 bits
-    if to not in kinds:
-        raise ValueError(f'the type {to}; expected a float, an integer or bool')
-    return x.astype(kinds[to])
+    return x.astype(constant_operators.type_of(to))
 
 
 def _constant_of_shape(node: Any, opset: int, shape: Any) -> Any:
@@ -422,7 +425,7 @@ OPERATORS: Dict[str, Operator] = {
     **{kind: Operator(_reduce(function, axes_from), (1, 2)) for kind, (function, axes_from) in constant_operators.REDUCTIONS.items()},
     **{kind: Operator(compute, inputs, first) for kind, (inputs, first, compute) in constant_operators.OTHERS.items()},
     **{kind: Operator(plain(function), TWO) for kind, function in (
-        ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', numpy.power), ('Equal', numpy.equal),
+        ('Add', numpy.add), ('Sub', numpy.subtract), ('Mul', numpy.multiply), ('Div', _divide), ('Pow', lambda x, y: numpy.power(x, y).astype(x.dtype)), ('Equal', numpy.equal),
         ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
     **{kind: Operator(plain(function), ONE) for kind, function in (
         ('Sqrt', numpy.sqrt), ('Neg', numpy.negative), ('Abs', numpy.abs), ('Exp', numpy.exp), ('Log', numpy.log), ('Reciprocal', numpy.reciprocal),
@@ -439,7 +442,7 @@ OPERATORS: Dict[str, Operator] = {
     'Gelu': Operator(_gelu, ONE, 20), 'Clip': Operator(_clip, (1, 3)), 'Cast': Operator(_cast, ONE), 'Softmax': Operator(_op_softmax, ONE),
     'Where': Operator(plain(numpy.where), THREE, 9), 'Trilu': Operator(_trilu, (1, 2), 14),
     'Gemm': Operator(_gemm, (2, 3)), 'Conv': Operator(_conv, (2, 3)),
-    'ReduceMean': Operator(_reduce(numpy.mean), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
+    'ReduceMean': Operator(_reduce(lambda x, **axes: numpy.mean(x, **axes).astype(x.dtype)), (1, 2)), 'ReduceSum': Operator(_reduce(numpy.sum, 13), (1, 2)),
     'ReduceMin': Operator(_reduce(numpy.min), (1, 2)), 'ReduceL2': Operator(_reduce(lambda x, **axes: numpy.sqrt((x * x).sum(**axes))), (1, 2)),
     'ReduceMax': Operator(_reduce(numpy.max), (1, 2)),
     'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),

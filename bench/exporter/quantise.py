@@ -31,6 +31,12 @@ class Quantiser:
         for step in program.steps:
             for view in step.reads:
                 self.readers.setdefault(id(view.buffer), []).append(step)
+        # What is added to scores stays in floats with all that it is a sum or a copy of: a mask of -1e9 leaves no step of integers to a bias.
+        biases = {id(step.added()[0].buffer) for step in program.steps if isinstance(step, Attention) and step.biased}
+        for step in reversed(program.steps):
+            if isinstance(step, (Elementwise, Copy)) and id(step.writes.buffer) in biases:
+                biases.update(id(view.buffer) for view in step.reads)
+                self.in_floats.add(id(step.writes.buffer))
 
     def _calibrate(self, inputs: Sequence[List[Any]]) -> None:
         """What each array has, over all samples: all of its numbers, or some of them at random."""

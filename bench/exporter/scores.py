@@ -9,12 +9,14 @@ from .few_values import FewValues, Masks, combined
 from .graph import Graph, Node
 from .graph_search import Search
 
+ON_SCORES = ('Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul', 'Max', 'Clip')
 MASKED = -1e4  # what is filled with or added by masks: exporters write -10000, the lowest float, or -infinity
 
 
 def hides(numbers: Any, factor: float = 1.0) -> Any:
-    """Whether what is added to scores, or takes their place, masks a key. factor: what it is multiplied by later."""
-    return (numbers <= MASKED) & (numbers * factor <= MASKED / 10)
+    """Whether what is added to scores, or takes their place, masks a key: one rule for constants and for what is computed. factor: what it is
+    multiplied by later."""
+    return (numbers <= MASKED) & (numbers <= MASKED / 10 / factor)
 
 
 class Scores:
@@ -25,6 +27,7 @@ class Scores:
         self.shape, self.factor, self.cap = shape, 1.0, 0.0
         self.item: Any = 0                     # which of the items of a batch it is of, where they differ
         self.bias: Any = numpy.zeros((1, 1))   # constants, -infinity where they mask a key
+        self.exact: Any = self.bias            # the same with the numbers that mask keys as they are added
         self.never: Any = numpy.zeros((1, 1), bool)  # keys that no condition shows
         self.visible: List[FewValues] = []     # keys are seen where all of these bools hold
         self.limit = -numpy.inf                # the largest number that masks one of the others
@@ -38,12 +41,15 @@ class Scores:
         """Keys are masked elsewhere. filling: by what."""
         self.limit, visible = max(self.limit, float(numpy.max(filling)) * self.factor), visible.moved(self.by_items)
         if not visible.conditions:
-            self.bias = self.bias + numpy.where(visible.table[()], 0.0, -numpy.inf)
+            self.add(numpy.where(visible.table[()], 0.0, -numpy.inf))
             return
         ever = numpy.logical_or.reduce(list(visible.table.values()))
         self.never = self.never | ~ever
         uniform = lambda value: numpy.ones_like(value) if value[ever].all() else value & value[ever].any()
         self.visible.append(visible.changed(uniform))
+
+    def add(self, bias: Any, exact: Any = None) -> None:
+        self.bias, self.exact = self.bias + bias, self.exact + (bias if exact is None else exact)
 
     def items(self) -> int:
         return math.prod(self.shape[:-3])
@@ -71,16 +77,16 @@ class Scores:
 
     def settle(self) -> Any:
         """When all is gathered. Gives a function of scores: which queries see no key; None, where all see some."""
-        added = self.bias
-        # Below 100 times what masks, no digit of a score would be left: this is no number that is added to all keys of a query.
-        self.bias = numpy.where(added <= 100 * MASKED, -numpy.inf, added)
+        most = self.bias.max(-1, keepdims=True)
+        # Where all that is left is near to what masks, both are numbers that are added to a row.
+        near = (most <= MASKED / 2) & ~numpy.isneginf(most) & (self.exact > most + MASKED / 2)
+        self.bias = numpy.where(near, self.exact, self.bias)
         rows = (numpy.isneginf(self.bias) | self.never).all(-1, keepdims=True)
         if not self.visible and not rows.any():
             return None
         most = self.bias.max(-1, keepdims=True)
         shift = numpy.where(numpy.isneginf(most), 0.0, most)
-        masked = (added - shift)[added - shift <= MASKED / 2]
-        limit = 0.9 * max(self.limit, float(masked.max(initial=-numpy.inf)))
+        limit = 0.9 * self.limit
 
         def unseen(scores: Any) -> Any:
             most = scores.max(-1, keepdims=True)
@@ -105,7 +111,7 @@ class ScoreSearch(Search):
 
     def is_scores(self, name: str, depth: int = 12) -> bool:
         """Whether it is made of a product of queries and keys, by what Scores has."""
-        node = self.producer(self.unscaled(name)[0], 'Add', 'Sub', 'Where', 'Mul', 'Tanh', 'MatMul') if depth and name not in self.graph.constants else None
+        node = self.producer(self.unscaled(name)[0], *ON_SCORES) if depth and name not in self.graph.constants else None
         if node is None:
             return False
         if node.kind == 'MatMul':
@@ -119,6 +125,8 @@ class ScoreSearch(Search):
             return None
         if node.kind == 'Where':
             return self._filled(node, found, self.is_scores)
+        if node.kind in ('Max', 'Clip'):
+            return None if found.times else self._above(node, found)
         pairs = list(self.sides(node))[:1 if node.kind == 'Sub' else 2]
         for scores, other in pairs:
             if not self.is_scores(scores) or self.is_scores(other):
@@ -131,6 +139,16 @@ class ScoreSearch(Search):
                 return scores
             sign = -1.0 if node.kind == 'Sub' else 1.0
             return self._gated(scores, other, sign, found) or (scores if self.added(other, sign, found) else None)
+        return None
+
+    def _above(self, node: Node, found: Scores) -> Optional[str]:
+        """What a Max or a Clip keeps above a number that hides keys, as the lowest float."""
+        pairs = [] if len(node.inputs) != 2 else self.sides(node) if node.kind == 'Max' else [(node.inputs[0], node.inputs[1])]
+        for inner, other in pairs:
+            lowest = self.scalar(other)
+            if lowest is not None and hides(lowest, found.factor):
+                found.limit = max(found.limit, lowest * found.factor)
+                return inner
         return None
 
     def _filled(self, node: Node, found: Scores, is_kept: Any) -> Optional[str]:
@@ -166,7 +184,7 @@ class ScoreSearch(Search):
             if numpy.isnan(value).any() or (~hidden[key] & ~numpy.isneginf(bias) & (bias != value)).any():
                 return False
             bias = numpy.where(hidden[key], bias, value)
-        found.bias = found.bias + found.by_items(numpy.where(numpy.isneginf(bias), 0.0, bias)) * found.factor
+        found.add(found.by_items(numpy.where(numpy.isneginf(bias), 0.0, bias)) * found.factor)
         filling = max((value[hidden[key]].max(initial=-numpy.inf) for key, value in few.table.items()), default=-numpy.inf)
         found.see(FewValues(few.conditions, {key: ~each for key, each in hidden.items()}), filling)
         return True
@@ -175,7 +193,10 @@ class ScoreSearch(Search):
         """What is added to scores, term by term: False where that is not known."""
         few = self.masks.few(name)
         if few is not None and not few.conditions:
-            found.bias = found.bias + found.by_items(few.table[()]) * (sign * found.factor)
+            numbers = found.by_items(few.table[()]) * sign
+            hidden = hides(numbers, found.factor)
+            found.limit = max(found.limit, float(numbers[hidden].max(initial=-numpy.inf)) * found.factor)
+            found.add(numpy.where(hidden, -numpy.inf, numbers * found.factor), numbers * found.factor)
             return True
         if few is not None and self._few_added(few.changed(lambda value: value * sign), found):
             return True
@@ -183,14 +204,12 @@ class ScoreSearch(Search):
             return False
         node = self.producer(name, 'Add', 'Sub', 'Where', 'Clip', 'Max')
         if node is not None and node.kind in ('Clip', 'Max'):
-            lowest = self.scalar(node.inputs[1]) if len(node.inputs) == 2 else None
-            if lowest is None or not hides(lowest, found.factor) or sign < 0:
-                return False
-            found.limit = max(found.limit, lowest * found.factor)
-            return self.added(node.inputs[0], sign, found)
+            inner = self._above(node, found) if sign > 0 else None
+            return inner is not None and self.added(inner, sign, found)
         if node is not None and node.kind == 'Where' and sign > 0:
             kept = self._filled(node, found, lambda each: each not in self.graph.constants)
-            return kept is not None and self.added(kept, sign, found)
+            if kept is not None:
+                return self.added(kept, sign, found)
         if node is not None and node.kind != 'Where' and any(self.masks.few(each) for each in node.inputs):
             return self.added(node.inputs[0], sign, found) and self.added(node.inputs[1], -sign if node.kind == 'Sub' else sign, found)
         if self.graph.kinds[name] != 'f' or self.graph.shapes[name][-1:] != found.shape[-1:]:

@@ -61,6 +61,10 @@ def capacity(program: Program) -> Optional[int]:
 
 def by_token(program: Program) -> Program:
     """Raises ExportError where a step looks at several tokens and is no causal attention."""
+    for step in program.steps:
+        if getattr(step, 'masked', False) or getattr(step, 'biased', False):
+            raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: its mask or bias is an input or computed, and decoders take no masks: their caches '
+                              'hold no padding. Make the mask constant, export a model without it, and append the tokens alone')
     tokens = {step.queries for step in program.steps if isinstance(step, (Attention, IntegerAttention))}
     if len(tokens) != 1:
         raise ExportError('a decoder takes tokens one by one: the model has ' +
@@ -75,8 +79,7 @@ class Streaming:
         steps: List[Step] = []
         for step in program.steps:
             if isinstance(step, (Attention, IntegerAttention)):
-                if not step.seen.causal or step.seen.offset != 0 or step.keys != tokens or step.seen.bias is not None or \
-                        getattr(step, 'stage', '') or getattr(step, 'masked', False) or getattr(step, 'biased', False):
+                if not step.seen.causal or step.seen.offset != 0 or step.keys != tokens or step.seen.bias is not None or getattr(step, 'stage', ''):
                     self.refuse(step, 'it is no causal attention of the tokens to each other')
                 reads = [self.row(view, step, view.shape) for view in step.reads]
                 steps.append(CachedAttention(step, reads, self.row(step.writes, step, step.writes.shape), caches))

@@ -291,6 +291,7 @@ def check_masks(arguments):
             checks.ok(name, False, str(error))
     program = masks.computed(arguments.folder / 'mask.onnx', *next(each[1:3] for each in masks.models() if each[0] == 'bool_mask'))[0]
     checks.ok('an input of bools that are seen is the mask itself', not any(step.kind == 'choose' for step in program.steps), f'{program.steps}')
+    masks.check_integers(checks, arguments.folder / 'mask.onnx')
     check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
     parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
     parts['random'] = taken(arguments.folder / 'mask.onnx', 12)
@@ -339,6 +340,10 @@ def check_refusals(arguments):
     refuse('a mask that fills with what hides no key', 'it fills with numbers that hide no key', masked(lambda b, s, m: attend_to(b, b('Where', m, s, numpy.float32(-50)))))
     refuse('masked scores times a number below 0', 'scaled by a factor below 0', masked(lambda b, s, m: attend_to(b, b('Neg', b('Where', m, s, numpy.float32(-1e9))))))
     refuse('a mask before a soft cap', 'capped or repeated after it', masked(lambda b, s, m: attend_to(b, b('Tanh', b('Where', m, s, numpy.float32(-1e9))))))
+    refuse('a factor for each key behind a soft cap', 'a factor for each key', masked(lambda b, s, m: attend_to(b, b('Mul', b('Mul', b('Tanh', b('Div', s, numpy.float32(2))), numpy.float32(2)), b.input('f', 1, 1, 1, 4)))))
+    refuse('scores that a number that hides no key cuts off', 'cuts scores off', masked(lambda b, s, m: attend_to(b, b('Max', b('Where', m, s, numpy.float32(-1e9)), numpy.float32(-50)))))
+    refuse('the largest of three arrays of scores', 'cuts scores off', masked(lambda b, s, m: attend_to(b, b('Max', b('Where', m, s, numpy.float32(-1e9)), numpy.float32(-1e9), b.normal(1, 1, 4, 4)))))
+    refuse('scores that are cut off above', 'cuts scores off', masked(lambda b, s, m: attend_to(b, b('Clip', b('Where', m, s, numpy.float32(-1e9)), numpy.float32(masks.LOWEST), numpy.float32(50)))))
     refuse('infinities times a mask', 'Fill with -1e9', masked(lambda b, s, m: attend_to(b, b('Sub', b('Mul', b('Where', m, s, numpy.float32(-numpy.inf)), b('Cast', m, to=1)), numpy.float32(0)))))
     refuse('a bias that floats multiply with the scores', 'nor one array that is added', lambda b: b.output(b('MatMul', b('Softmax', b('Mul', b('Add', b('MatMul', b.input('q', 1, 2, 4, 4), b.input('k', 1, 2, 4, 4)),
            b.normal(1, 2, 4, 4)), b.input('m', 1, 1, 1, 4)), axis=-1), b.input('v', 1, 2, 4, 4))))
@@ -355,7 +360,7 @@ def check_refusals(arguments):
     for kind, operation in (('ConstantOfShape', lambda b: b('ConstantOfShape', much)), ('Tile', lambda b: b('Tile', b.input('y', 1, 1), much)), ('Expand', lambda b: b('Expand', b.input('y', 1, 1), much)),
                             ('Pad', lambda b: b('Pad', b.input('y', 1, 1), numpy.array([1 << 20, 1 << 10, 0, 0]))), ('Range', lambda b: b('Range', *map(numpy.array, (0, 1 << 30, 1))))):
         refuse(f'a {kind} that asks for more than any memory has', 'elements; expected at most 268435456', lambda b: b.output(b('Add', b.input('x', 1, 1), operation(b))))
-    refuse('attention whose softmax is along another axis', 'put a Transpose before it', lambda b: b.output(b('MatMul', b('Softmax', b('MatMul', *(b.input(n, 1, 2, 4, 4) for n in 'qk')), axis=2), b.input('v', 1, 2, 4, 4))))
+    refuse('attention whose softmax is along another axis', 'over queries', lambda b: b.output(b('MatMul', b('Softmax', b('MatMul', *(b.input(n, 1, 2, 4, 4) for n in 'qk')), axis=2), b.input('v', 1, 2, 4, 4))))
     refuse('samples of another shape', 'expected [\'samples\', 4, 8]', one('Relu'), samples=numpy.zeros((3, 4, 9), 'float32'))
     refuse('samples of another type', 'samples of input "x" are int64', one('Relu'), samples=numpy.zeros((3, 4, 8), 'int64'))
     refuse('samples that are not finite', 'not finite', one('Relu'), samples=numpy.full((3, 4, 8), numpy.inf, 'float32'))
@@ -371,6 +376,13 @@ def check_refusals(arguments):
         y = b('Add', x, b.self_attention(x, 8, 8, 2, causal(8)))
         b.output(b('Mul', y, b('Transpose', y, perm=[0, 2, 1])))
     refuse('a decoder that mixes tokens, as many as a token has numbers', 'moves elements between tokens', mixing, decoder=True)
+    for kind, add in (('bools', lambda b, s: b('Where', b.input('m', 1, 1, 1, 8, kind=masks.BOOL), s, numpy.float32(-1e9))), ('floats', lambda b, s: b('Add', s, b.input('m', 1, 1, 1, 8)))):
+        def padded(b, add=add):
+            b.input('x', 1, 8, 8)
+            q, k, v = (b('Transpose', b('Reshape', b.linear('x', 8, 8), numpy.array([1, 8, 2, 4])), perm=[0, 2, 1, 3]) for _ in range(3))
+            y = b('MatMul', b('Softmax', add(b, b('Add', b('MatMul', q, b('Transpose', k, perm=[0, 1, 3, 2])), causal(8))), axis=-1), v)
+            b.output(b('Reshape', b('Transpose', y, perm=[0, 2, 1, 3]), numpy.array([1, 8, 8])))
+        refuse(f'a decoder with a padding mask of {kind}', 'decoders take no masks', padded, decoder=True)
     all_of = lambda compute: lambda b: b.output(compute(b, b.self_attention(b.input('x', 1, 8, 8), 8, 8, 2, causal(8))))
     refuse('a decoder that projects all tokens at once, to as many numbers', '(projection, 64 to 8) of a decoder: it looks at several tokens',
            all_of(lambda b, y: b.linear(b('Flatten', y), 64, 8)), decoder=True)

@@ -2,6 +2,7 @@
 
 Each model is a function of a Builder that gives its samples and what is right: the output of one sample, by tests/support/float64.py.
 """
+import itertools
 import math
 
 import float64
@@ -9,6 +10,8 @@ import numpy
 import onnx
 
 from attend.exporter.export import load
+from attend.exporter.passes import assign_memory
+from attend.exporter.quantise import quantise
 from models import Builder, causal
 
 HEADS, TOKENS, WIDTH = 2, 7, 8
@@ -69,6 +72,35 @@ def src_key_padding_mask(b):
     return x, lambda x: with_weights(x, ~x['m'][:, None, None])
 
 
+def never_below_the_lowest(word):
+    def model(b):
+        """As OPT keeps sums of masks finite."""
+        x = {**arrays(b), 'm': some(b, 1, 1, TOKENS, TOKENS)}
+        x['m'][:, :, 3] = False
+        added = b('Add', b('Where', b.input('m', 1, 1, TOKENS, TOKENS, kind=BOOL), numpy.float32(0), numpy.float32(LOWEST)), numpy.where(numpy.tri(TOKENS, dtype=bool), 0, numpy.float32(LOWEST)))
+        scores, lowest = b('Add', product(b), added), numpy.float32(LOWEST)
+        finish(b, b('Clip', scores, lowest) if word == 'Clip' else b('Max', *((scores, lowest) if word == 'Max' else (lowest, scores))))
+        return x, lambda x: right(x, x['m'] & numpy.tri(TOKENS, dtype=bool))
+    MODELS[f'never_below_the_lowest_by_{word}'] = model
+
+
+for each in ('Max', 'Max_turned', 'Clip'):
+    never_below_the_lowest(each)
+
+
+@of(MODELS)
+def key_padding_mask_of_two_items(b):
+    """torch.nn.MultiheadAttention: items of the batch beside heads in one axis, of scores and of the mask."""
+    x = {**arrays(b, items=2), 'm': ~some(b, 2, TOKENS)}
+    rows = lambda name: b('Reshape', name, numpy.array([2 * HEADS, TOKENS, WIDTH]))
+    m = b('Expand', b('Reshape', b.input('m', 2, TOKENS, kind=BOOL), numpy.array([2, 1, 1, TOKENS])), numpy.array([2, HEADS, 1, TOKENS]))
+    filled = b('Where', b('Reshape', m, numpy.array([2 * HEADS, 1, TOKENS])), numpy.float32(-numpy.inf), numpy.float32(0))
+    scores = b('Add', b('MatMul', b('Mul', rows('q'), numpy.float32(WIDTH ** -0.5)), b('Transpose', rows('k'), perm=[0, 2, 1])), filled)
+    powers = b('Softmax', scores, axis=-1)
+    b.output(b('Reshape', b('MatMul', powers, rows('v')), numpy.array([2, HEADS, TOKENS, WIDTH])), b('ReduceMean', b('Reshape', powers, numpy.array([2, HEADS, TOKENS, TOKENS])), axes=[1], keepdims=0))
+    return x, lambda x: (lambda y, weights: (y, weights.mean(1)))(*with_weights(x, ~x['m'][:, None, None]))
+
+
 @of(MODELS)
 def attn_mask(b):
     """torch.nn.MultiheadAttention: [tokens, tokens] of bools, True where a key is not seen, and it returns its weights."""
@@ -110,6 +142,66 @@ def added_where(b):
     x = {**arrays(b), 'm': some(b, 1, 1, 1, TOKENS).astype('int64')}
     finish(b, b('Add', product(b), b('Where', b('Cast', b.input('m', 1, 1, 1, TOKENS, kind=INT64), to=9), numpy.float32(0), numpy.float32(-1e9))))
     return x, lambda x: right(x, x['m'] != 0)
+
+
+def fills_that_hide_no_key(kind):
+    def model(b):
+        x = {**arrays(b), 'm': some(b, 1, 1, 1, TOKENS)}
+        m, number = b.input('m', 1, 1, 1, TOKENS, kind=BOOL), numpy.float32
+        chosen = {'kept': lambda: b('Where', m, number(0), number(-2)), 'filled': lambda: b('Where', b('Not', m), number(-2), number(0)), 'subtracted': lambda: b('Where', m, number(0), number(2)),
+                  'of arrays': lambda: b('Where', m, numpy.zeros((1, 1, TOKENS, TOKENS), 'float32'), numpy.full((1, 1, TOKENS, 1), -2, 'float32'))}[kind]()
+        scores = b('Sub' if kind == 'subtracted' else 'Add', product(b), chosen)
+        finish(b, b('Add', scores, causal(TOKENS)))
+        return x, lambda x: right(x, numpy.tri(TOKENS, dtype=bool), bias=numpy.where(x['m'], 0, -2))
+    MODELS[f'a_fill_that_hides_no_key_{kind}'.replace(' ', '_')] = model
+
+
+for each in ('kept', 'filled', 'subtracted', 'of arrays'):
+    fills_that_hide_no_key(each)
+
+
+@of(MODELS)
+def constants_near_the_one_that_hides(b):
+    """-6000 hides no key, where a mask hides the others; nor do two of them."""
+    x = {**arrays(b), 'm': numpy.zeros((1, 1, 1, TOKENS), bool)}
+    x['m'][..., 2] = True
+    bias = numpy.where(numpy.arange(TOKENS) == 2, -6000, 0).astype('float32')
+    for _ in range(2):
+        y = b('Softmax', b('Where', b.input('m', 1, 1, 1, TOKENS, kind=BOOL) if _ == 0 else 'm', b('Add', b('Add', product(b), bias), bias * _), numpy.float32(-numpy.inf)), axis=-1)
+        b.output(b('MatMul', y, 'v'))
+    return x, lambda x: (numpy.broadcast_to(x['v'][:, :, 2:3], x['v'].shape),) * 2
+
+
+@of(MODELS)
+def constants_that_hide_rows(b):
+    """From -10000 on: rows that are hidden whole give 0, whatever fills them."""
+    x, seen = arrays(b), numpy.ones((TOKENS, TOKENS), bool)
+    seen[2] = seen[4, 3:] = False
+    for fill in (-1e4, -65504, -1e5, -1e9, LOWEST):
+        finish(b, b('Add', product(b), numpy.where(seen, 0, fill).astype('float32')))
+    finish(b, b('Mul', b('Add', product(b, 2 * WIDTH ** -0.5), numpy.where(seen, 0, -1e4).astype('float32')), numpy.float32(0.5)))
+    return x, lambda x: (right(x, seen),) * 6
+
+
+@of(MODELS)
+def constants_around_the_one_that_hides(b):
+    """Where nothing else is left of a row they are added, as PyTorch does; what is far below them is hidden, also where a mask hides them."""
+    x = {**arrays(b), 'm': numpy.ones((1, 1, TOKENS, 1), bool)}
+    x['m'][..., 3, :] = False
+    rows = numpy.zeros((TOKENS, TOKENS), 'float32')
+    rows[2:4] = [-9999, -10000, -10001, -9999.5, -1e9, -16000, -10002]
+    scores = b('Where', b('Or', b.input('m', 1, 1, TOKENS, 1, kind=BOOL), rows > -100), b('Add', product(b), rows), numpy.float32(-numpy.inf))
+    finish(b, scores)
+    seen = (rows > -15000) & (x['m'] | (rows > -100))
+    return x, lambda x: right(x, seen, bias=numpy.where(rows > -15000, rows, 0) + 1e4 * (rows < -100))
+
+
+@of(MODELS)
+def constants_above_the_one_that_hides(b):
+    """-9999 added to all keys of a query makes no difference."""
+    x = arrays(b)
+    finish(b, b('Add', product(b), numpy.where(numpy.arange(TOKENS)[:, None] == 2, -9999, 0).astype('float32') + numpy.zeros((1, TOKENS), 'float32')))
+    return x, lambda x: right(x)
 
 
 @of(MODELS)
@@ -381,6 +473,15 @@ def float_mask(b):
 
 
 @of(NODES)
+def eye_of_bools(b):
+    """By its dtype, and of bools: each query sees its own key, and in the second one the key after it."""
+    x = arrays(b)
+    y = b('Attention', 'q', 'k', 'v', b('EyeLike', numpy.zeros((TOKENS, TOKENS), 'float32'), dtype=9))
+    b.output(y, b('Attention', 'q', 'k', 'v', b('EyeLike', numpy.zeros((TOKENS, TOKENS), bool), k=1)))
+    return x, lambda x: (x['v'], numpy.concatenate([x['v'][:, :, 1:], 0 * x['v'][:, :, :1]], 2))
+
+
+@of(NODES)
 def window(b):
     """left_window_size = 1, is_causal = 1, of [1, 1, 4, 4]."""
     x = arrays(b, 4, 4, 1, 1)
@@ -451,6 +552,29 @@ def computed(path, model, x):
     with numpy.errstate(all='ignore'):
         reference = graph.evaluate(x)
     return program, program.run([x[name] for name in graph.inputs]), [reference[name] for name in graph.outputs]
+
+
+def check_integers(checks, path):
+    """--arithmetic int8: masks of floats that meet a bias leave it whole, in attention in floats."""
+    for fill, mask, kind in itertools.product((-1e4, -1e9, LOWEST), ('input', 'computed'), ('constant', 'computed', 'one array', 'two masks')):
+        b = Builder(14)
+        x = {**arrays(b), 'm': (numpy.arange(TOKENS) < 4).astype('float32').reshape(1, 1, 1, -1), 'x': b.random.standard_normal((1, TOKENS, WIDTH)).astype('float32')}
+        given = numpy.where(x['m'], 0, numpy.float32(fill)) if mask == 'input' else x['m']
+        m, bias = b.input('m', 1, 1, 1, TOKENS), (3 * b.random.standard_normal((1, HEADS, TOKENS, TOKENS))).astype('float32')
+        m = m if mask == 'input' else b('Mul', b('Sub', numpy.float32(1), m), numpy.float32(fill))
+        if kind != 'constant':
+            bias = b('Unsqueeze', b('MatMul', b.input('x', 1, TOKENS, WIDTH), b.random.standard_normal((WIDTH, TOKENS)).astype('float32')), numpy.array([1]))
+        terms = [b('Add', bias, m)] if kind == 'one array' else [bias, m] + ['m'] * (kind == 'two masks' and mask == 'input')
+        scores = product(b)
+        for term in terms:
+            scores = b('Add', scores, term)
+        finish(b, scores)
+        x = {name: given if name == 'm' else array for name, array in x.items() if name != 'x' or kind != 'constant'}
+        program, _, reference = computed(path, b.model(), x)
+        quantise(program, [[x[name] for name in sorted(x, key=[each.buffer.name for each in program.inputs].index)]])
+        assign_memory(program)
+        error = error_of(program.run([x[each.buffer.name] for each in program.inputs])[0], reference[0])
+        checks.ok(f'in integers, a mask of floats, {mask}, {fill:.0e}, beside a bias, {kind}: within 0.03', error <= 0.03, f'{error}')
 
 
 def joined(parts, opset):

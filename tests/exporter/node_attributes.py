@@ -366,6 +366,8 @@ def forms(random):
     yield Form('GlobalAveragePool', 13, [picture], plain(lambda x: x.mean((2, 3), keepdims=True)))
     yield Form('Pow', 13, [x, numpy.float32(2)], plain(numpy.power))
     # Constants
+    yield Form('Pow', 13, [whole(2, 3, -5), numpy.float32([0.5, 3, 2])], plain(lambda x, y: numpy.trunc(numpy.abs(x) ** y)), free=0)
+    yield Form('ReduceMean', 13, [numpy.array([[1, 2], [-3, -4]])], lambda x, axes, keepdims=1: numpy.trunc(x.mean(tuple(axes), keepdims=bool(keepdims))), {'axes': [1], 'keepdims': 1}, 0)
     for kind, right in (('ReduceProd', lambda x, **a: x.prod(**a)), ('ReduceL1', lambda x, **a: abs(x).sum(**a)), ('ReduceSumSquare', lambda x, **a: (x**2).sum(**a)),
                         ('ReduceLogSumExp', lambda x, **a: numpy.log(numpy.exp(x).sum(**a)))):
         yield Form(kind, 13, [x], lambda *given, right=right, **attributes: reduce_by(right, *given, **attributes), {'axes': [1], 'keepdims': 1}, 0)

@@ -22,7 +22,7 @@ class Graph:
         self.heads, self.queries, self.keys = (int(random.integers(1, most)) for most in (4, 8, 9))
         self.items = self.pick(1, 1, 2)
         self.b, self.x, self.width = Builder(14, seed), {}, 4
-        self.seen, self.bias, self.fixed = numpy.ones((1, 1, 1, 1), bool), numpy.zeros((1, 1, 1, 1)), numpy.zeros((1, 1, 1, 1))
+        self.seen, self.bias = numpy.ones((1, 1, 1, 1), bool), numpy.zeros((1, 1, 1, 1))
         self.words, self.infinite = [], False  # 0 times infinity is no number
 
     def pick(self, *options):
@@ -33,7 +33,7 @@ class Graph:
         self.x[name] = array
         return self.b.input(name, *array.shape, kind=KINDS[str(array.dtype)])
 
-    # Masks: names of bools, their values, and whether they are constant
+    # Masks: names of bools, and their values
 
     def shape(self):
         """Of a mask: shared by items of the batch, by heads, by queries, or by none."""
@@ -53,30 +53,30 @@ class Graph:
         b, shape = self.b, self.shape()
         if kind in ('constant', 'bool'):
             value = self.bools(shape)
-            return (value if kind == 'constant' else self.input(value)), value, kind == 'constant'
+            return (value if kind == 'constant' else self.input(value)), value
         if kind in ('integers', 'floats'):
             numbers = self.bools(shape) * self.random.integers(1, 4, shape)
             numbers = numbers.astype(self.pick('int32', 'int64', 'uint8') if kind == 'integers' else 'float32') * self.pick(1, 1, 1 if numbers.dtype.kind == 'u' else -1)
             numbers = numbers.astype('float32' if kind == 'floats' else str(numbers.dtype) if str(numbers.dtype) in KINDS else 'int64')
             name, zero, one = self.sliced(numbers), numbers.dtype.type(0), numbers.dtype.type(1)
-            return *self.pick((b('Cast', name, to=9), numbers != 0), (b('Not', b('Equal', name, zero)), numbers != 0), (b('Greater', name, zero), numbers > 0),
-                              (b('LessOrEqual', one, name), numbers >= 1), (b('Cast', b('Equal', b('Cast', name, to=1), numpy.float32(0)), to=9), numbers == 0)), False
+            return self.pick((b('Cast', name, to=9), numbers != 0), (b('Not', b('Equal', name, zero)), numbers != 0), (b('Greater', name, zero), numbers > 0),
+                             (b('LessOrEqual', one, name), numbers >= 1), (b('Cast', b('Equal', b('Cast', name, to=1), numpy.float32(0)), to=9), numbers == 0))
         if kind == 'number':
             number, at = numpy.array([self.random.integers(0, self.keys + 1)]), numpy.arange(self.keys)
             rows = at - numpy.arange(self.queries)[:, None]
             name, places = self.input(number), self.pick(at, at[None, None], rows)
-            return *self.pick((b('Less', places, name), places < number), (b('GreaterOrEqual', name, places), places <= number)), False
+            return self.pick((b('Less', places, name), places < number), (b('GreaterOrEqual', name, places), places <= number))
         if kind == 'tokens':
             tokens = self.random.integers(0, 3, (self.items, self.keys))
-            return b('Unsqueeze', b('Not', b('Equal', self.input(tokens), numpy.array(0))), numpy.array([1, 2])), (tokens != 0)[:, None, None], False
-        name, value, constant = self.mask(depth - 1)
+            return b('Unsqueeze', b('Not', b('Equal', self.input(tokens), numpy.array(0))), numpy.array([1, 2])), (tokens != 0)[:, None, None]
+        name, value = self.mask(depth - 1)
         if kind == 'not':
-            return b('Not', name), ~value, constant
+            return b('Not', name), ~value
         if kind == 'both':
-            other, more, as_well = self.mask(depth - 1)
+            other, more = self.mask(depth - 1)
             word = self.pick('And', 'Or')
-            return b(word, name, other), value & more if word == 'And' else value | more, constant and as_well
-        return *self.moved(name, value), constant
+            return b(word, name, other), value & more if word == 'And' else value | more
+        return self.moved(name, value)
 
     def sliced(self, numbers):
         """As an input, or as a part of one."""
@@ -104,16 +104,13 @@ class Graph:
     # What is done to scores
 
     def masked(self, scores):
-        name, value, constant = self.mask(self.pick(1, 2, 3))
+        name, value = self.mask(self.pick(1, 2, 3))
         fill = self.pick(-1e4, -1e9, LOWEST, -numpy.inf)
         word = self.pick('where', 'where', 'filled', 'added where', 'one minus', 'subtracted', 'inverted', *['times'] * (not self.infinite))
         self.infinite = self.infinite or numpy.isinf(fill)
         self.words.append(f'{word} {fill:.0e}')
         b, number, one, hidden = self.b, numpy.float32(fill), numpy.float32(1), lambda: self.b('Not', name)
-        if constant:  # what is added to all keys of a query makes no difference, so numbers are kept
-            self.fixed = self.fixed + numpy.where(value, 0.0, -numpy.inf if word in ('where', 'filled', 'times') else fill if word == 'added where' else max(fill, -1e9))
-        else:
-            self.seen = self.seen & value
+        self.seen = self.seen & value
         if word == 'where':
             return b('Where', name, scores, number)
         if word == 'filled':
@@ -177,9 +174,6 @@ class Graph:
         if random.random() < 0.3:
             powers = b('Where', b('IsNaN', powers), numpy.float32(0), powers)
         b.output(b('MatMul', powers, 'v'))
-        self.fixed = numpy.where(self.fixed < -1e6, -numpy.inf, self.fixed)  # there no digit of a score would be left
-        most = self.fixed.max(-1, keepdims=True)
-        self.seen = self.seen & (self.fixed - numpy.where(numpy.isinf(most), 0.0, most) > -1e4)
         self.expected = float64.attention(self.x['q'], self.x['k'], self.x['v'], self.seen, self.scale, self.bias, cap).output
         return b.model()
 
