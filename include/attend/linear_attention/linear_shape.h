@@ -51,6 +51,7 @@ struct LinearChecked : Checked<Shape> {
 // The gates of tokens, as rules have them.
 template <class Shape, int tokens, bool gated = LinearChecked<Shape>::gated, Decay = LinearChecked<Shape>::decay>
 struct LogDecay {
+  // As core::LinearAttention takes them; no data where the rule has none.
   static constexpr core::Tensor<const float> log_decays() { return {}; }
 };
 template <class Shape, int tokens>
@@ -68,6 +69,7 @@ struct LogDecay<Shape, tokens, true, Decay::per_key> {
 };
 template <class Shape, int tokens, bool has = core::has_beta(LinearChecked<Shape>::rule)>
 struct Beta {
+  // As core::LinearAttention takes them; no data where the rule has none.
   static constexpr core::Tensor<const float> betas() { return {}; }
 };
 template <class Shape, int tokens>
