@@ -77,7 +77,7 @@ void run_linear_attention(const LinearAttention& call, int part, int parts);
 
 // The most stack that a call takes, in bytes, as config::stack_bytes is: hosts compute gates and scaled queries there.
 #if ATTEND_EMBEDDED
-inline constexpr size_t linear_attention_stack_bytes = sizeof(void*) == 8 ? 1024 : 896;
+inline constexpr size_t linear_attention_stack_bytes = sizeof(void*) == 8 ? 1280 : 896;
 #else
 inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode_stack_floats) + 4096;
 #endif
