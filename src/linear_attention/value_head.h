@@ -11,8 +11,6 @@ constexpr int column_vecs = Isa::lanes == 1 && !ATTEND_SOFT_FLOAT ? 4
 // and on embedded processors, they are made anew for each chain.
 constexpr int block_tokens = config::embedded ? 1 : 32, block_floats = config::embedded ? 1 : config::decode_stack_floats;
 
-inline int panels_of(int columns) { return (columns + panel_keys - 1) / panel_keys; }
-
 template <class Isa, LinearRule rule, Decay decay>
 class ValueHead {
   using Vec = typename Isa::Vec;
@@ -32,7 +30,7 @@ class ValueHead {
         room_(row_ > 0 ? at_most(block_floats / row_, block_tokens) : block_tokens) {}
 
   ATTEND_NOINLINE void run() {
-    const int panels = panels_of(c_.value_dim);
+    const int panels = core::panel_count(c_.value_dim);
     const size_t floats = core::linear_head_floats(c_.head_dim, c_.value_dim);
     const float* from = c_.state != nullptr ? c_.state : c_.from;
     float* kept = nullptr;
@@ -130,11 +128,11 @@ class ValueHead {
     }
   }
 
-  // Numbers of the state below 2^-100 become 0. NaN stays NaN.
+  // Numbers of the state below 2^-100 become +0. NaN stays NaN.
   ATTEND_NOINLINE void sweep() {
     float* const state = state_ + panel_at(first_);
     map_row<Isa>(state, int(panel_at(end_) - panel_at(first_)), state, [&](Vec a, int, int) ATTEND_INLINE_LAMBDA {
-      return where_at_least<Isa>(size_of<Isa>(a), Isa::broadcast(least_of_state), a, Isa::mul(a, Isa::zero()));
+      return where_at_least<Isa>(size_of<Isa>(a), Isa::broadcast(least_of_state), a, Isa::sub(a, a));
     });
   }
 
@@ -236,7 +234,7 @@ class ValueHead {
 // A part: some panels of columns of one value head after another.
 template <class Isa, LinearRule rule, Decay decay>
 void run_value_heads(const core::LinearAttention& call, int part, int parts) {
-  const int panels = panels_of(call.value_dim), units = call.value_heads * panels;
+  const int panels = core::panel_count(call.value_dim), units = call.value_heads * panels;
   int unit = count_before(units, part, parts).whole;
   const int end = count_before(units, part + 1, parts).whole;
   while (unit < end) {
