@@ -82,7 +82,8 @@ ATTEND_NOINLINE void check_format(Check& check, int given, ptrdiff_t width, atte
 void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& cache, size_t& bytes) {
   check.whole_struct(shape, ATTEND_ARG_SHAPE);
   if (check.failed()) return;
-  const ptrdiff_t widths[] = {shape->kv_heads, shape->head_dim, shape->value_dim};  // whose arguments follow each other
+  const ptrdiff_t widths[] = {shape->kv_heads, shape->head_dim, shape->value_dim};
+  static_assert(ATTEND_ARG_VALUE_DIM == ATTEND_ARG_KV_HEADS + 2, "arguments of these widths follow each other");
   for (int i = 0; i < 3; ++i) check.within(widths[i], 1, ATTEND_MAX_WIDTH, attend_argument(ATTEND_ARG_KV_HEADS + i));
   check.within(shape->max_tokens, shape->window_keys > 0 ? 0 : 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
   const bool in_keys = shape->value_format == ATTEND_IN_KEYS;

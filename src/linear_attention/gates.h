@@ -6,8 +6,8 @@
 //
 // A token adds token_log_decay at most, also without a gate: numbers are swept at least every 64 tokens. The correction of
 // delta rules shrinks a state too, and no gate counts it; a key that has one dimension can halve numbers at each token. Such
-// numbers may become subnormal, but within 64 tokens they are 0. And a sum of floats stands still when gates too near 1 are
-// added.
+// numbers may become subnormal, but within 64 tokens they are 0. Smaller additions would be lost: logarithms of gates near 1
+// are less than half a unit in the last place of the sum.
 constexpr float token_log_decay = -0.26f;         // a 64th of least_log_gate, or a little more
 constexpr float least_of_state = 7.8886091e-31f;  // 2^-100
 

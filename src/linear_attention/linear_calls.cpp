@@ -23,7 +23,7 @@ static_assert(linear_head_words == 10, "LinearHead has no padding");
 
 size_t floats_of(const LinearHead& head) { return linear_state_floats(head.value_heads, head.head_dim, head.value_dim); }
 
-// Whether the sums of heads, behind their matrices, are those of a state: the same number in all panels of a head.
+// Whether a state can have the sums that lie behind the matrices: the same number in all panels of a head, in its range.
 bool are_sums(const LinearHead& head, const uint8_t* bytes) {
   const size_t panels = size_t(panel_count(head.value_dim)), count = size_t(head.value_heads) * panels;
   const uint8_t* const sums = bytes + 4 * (linear_head_words + floats_of(head) - count);

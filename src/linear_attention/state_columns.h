@@ -29,7 +29,7 @@ ATTEND_ALWAYS_INLINE void for_each_key_dimension(int count, Step step) {
   for (; d < count; ++d) step(d);
 }
 
-// Sums lie in memory while chains are in registers, of which there are 16 where it counts.
+// Sums lie in memory while chains are in registers: with AVX2, which has 16 of these, both would not fit.
 template <class Isa, int vecs>
 ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], float* sums) {
   ATTEND_UNROLL

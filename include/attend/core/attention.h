@@ -45,7 +45,7 @@ struct Cache {
   int capacity;  // tokens
 };
 
-constexpr int panel_count(int tokens) { return (tokens + panel_keys - 1) / panel_keys; }
+[[gnu::always_inline]] constexpr int panel_count(int tokens) { return (tokens + panel_keys - 1) / panel_keys; }
 
 // The smallest key_block of a Problem that takes so many keys at once.
 constexpr int whole_chains(int tokens) { return (tokens + chain_keys - 1) / chain_keys * chain_keys; }

@@ -51,8 +51,8 @@ constexpr size_t linear_state_index(int head_dim, int value_dim, int head, int d
 //
 //   output[t][h] = scale * query[t][h] S
 //
-// There are as many outputs as the larger of query_heads and value_heads, one of which divides the other; value head h has the
-// key of head h / (value_heads / kv_heads). Of tokens that do not exist nothing is read and nothing is written.
+// There are as many outputs as the larger of query_heads and value_heads, and the smaller divides it; value head h has the key
+// of head h / (value_heads / kv_heads). Of tokens that do not exist nothing is read and nothing is written.
 struct LinearAttention {
   Tensor<const float> query;  // no data: tokens are taken and there are no outputs
   Tensor<const float> key;    // kv_heads

@@ -94,8 +94,8 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
 
 }  // namespace detail
 
-// The state takes tokens one after another, and after each of them its query reads it; the bits are those of any other cut into
-// calls. A call that finds an argument out of range returns a status and changes nothing. Outputs must not overlap anything
+// The state takes tokens one after another, and after each of them its query reads it; any cut into calls gives the same bits.
+// A call that finds an argument out of range returns a status and changes nothing. Outputs must not overlap anything
 // else.
 // clang-format off
 //   query   Query<Shape, tokens>

@@ -54,7 +54,7 @@ void set_linear(core::LinearAttention& call, const Key<Shape, tokens>& key, cons
 }  // namespace detail
 
 // S[value head][key dimension][value column], and how many tokens it has taken: sizeof is all the memory. It begins empty. It
-// may be copied: a copy is a snapshot, as of a prefix that several sequences share.
+// may be copied: a copy is a snapshot, for example behind a prefix that several sequences share.
 template <class Shape>
 class LinearState {
   using Dims = detail::LinearChecked<Shape>;
