@@ -19,8 +19,8 @@ targets='cortex-m0plus cortex-m3 cortex-m4/soft cortex-m4/softfp cortex-m4 corte
   cortex-m55 armv7-a armv7-a/neon aarch64 rv32imac rv32imafc rv64gc rv64gc/linux'
 # Without ALL=1, GCC's that Clang's list below has not, and those with loops that no other of GCC's has.
 [ -n "${ALL:-}" ] || targets='cortex-m0plus cortex-m4/softfp cortex-m33/soft cortex-m55/nomve cortex-m55 armv7-a aarch64 rv32imafc rv64gc'
-# Clang's: one for each set of loops that the library has; without ALL=1 those that no other check compiles with it. What differs between the others is the C library and the way floats
-# are passed, in which it uses the same headers as GCC.
+# Clang's: one for each set of loops that the library has; without ALL=1 those that no other check compiles with it. What differs
+# between the others is the C library and the way floats are passed, in which it uses the same headers as GCC.
 [ "$family" = gcc ] || targets="${ALL:+cortex-m0plus cortex-m4 cortex-m33/soft cortex-m55 rv32imafc rv64gc/linux }armv7-a/neon aarch64"
 
 # What a firmware of our own might say: no C or C++ library, no exceptions, every warning.

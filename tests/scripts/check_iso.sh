@@ -5,8 +5,8 @@
 # a source could tell its compiler, its processor or the order of bytes, and poisons the words that are not ISO C++17: what is left
 # is what every compiler must have. Also what Visual C++ gets to see: its kernels, which have no assembly, run here as GCC's.
 #
-# The library of CXX is in BUILD_DIR. ALL=1: four stand-ins on this machine, at -O0 and at -O3 with contraction, the host's form without vectors, and more targets, with what a
-# build can say about its floats: ATTEND_SOFT_FLOAT, ATTEND_SOFT_DOUBLE and ATTEND_FMA_OF.
+# The library of CXX is in BUILD_DIR. ALL=1: four stand-ins on this machine, at -O0 and at -O3 with contraction, the host's form without
+# vectors, and more targets, with what a build can say about its floats: ATTEND_SOFT_FLOAT, ATTEND_SOFT_DOUBLE and ATTEND_FMA_OF.
 cxx=$1
 build=$2/check_iso library=$2/libattend.a
 clang=${CLANG:-clang++}

@@ -93,6 +93,17 @@ bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
 # promise NAME FOLDER: a constant of the headers, in bytes.
 promise() { nm -S -t d "$2/size_main.o" | awk -v name="$1_stack" '$4 == name { print $2 + 0 }'; }
 
+# keeps WHAT PROMISE: the deepest of the functions whose bounds were found last needs no more than the headers promise.
+keeps() {
+  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise "$2" "$folder")
+  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+    ok "$level: $1: $needed bytes of stack, $promised promised"
+  else
+    fail "$level: $1: the headers promise this stack" "$needed bytes are needed, ${promised:-none} promised"
+    false
+  fi
+}
+
 # library_with_notes LEVEL FOLDER: like library_at. At -O2 it is the library itself, where the folder's name says that this is its
 # level and the compiler has left notes beside every object.
 library_with_notes() {
@@ -161,21 +172,11 @@ for level in $levels; do
   succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" "$objects/rotary_calls.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
-  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise layer "$folder")
-  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
-    ok "$level: what stands around attention: $needed bytes of stack, $promised promised"
-  else
-    fail "$level: what stands around attention: the headers promise its stack" "it needs $needed bytes, include/attend/core/config.h says ${promised:-?}"
-  fi
+  keeps "what stands around attention" layer
   roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core20run_linear_attention[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" | tr '\n' ' ')
   succeeds "$level: linear attention has a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" \
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" || continue
-  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise linear_attention "$folder")
-  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
-    ok "$level: linear attention: $needed bytes of stack, $promised promised"
-  else
-    fail "$level: linear attention: the headers promise its stack" "it needs $needed bytes, core_linear_attention.h says ${promised:-?}"
-  fi
+  keeps "linear attention" linear_attention
   # Projections in integers of embedded processors keep to the promise of integer attention, which size.sh looks at.
   kinds=linear
   grep -q run_packed_integer_linear "$objects/layer_calls.ci" && kinds='linear integer_linear'
@@ -188,13 +189,7 @@ for level in $levels; do
     succeeds "$level: $whose have a bound" awk -v known="$known" -v indirect="$most_of_kind" \
       -v roots="$(echo $roots)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" || continue 2
     [ $kind = integer_linear ] || pieces="$pieces $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
-    needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise $kind "$folder")
-    if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
-      ok "$level: $whose: $needed bytes of stack, $promised promised"
-      echo "$kind $needed $promised" >>"$build/option_promises"
-    else
-      fail "$level: $whose: the headers promise their stack" "they need $needed bytes, include/attend/core/config.h says ${promised:-?}"
-    fi
+    keeps "$whose" $kind && echo "$kind $needed $promised" >>"$build/option_promises"
   done
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \

@@ -3,9 +3,10 @@
 #
 # A 24th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
 # all random problems of the wheel; the digests on older processors; that benchmarks run; sums over three processes; hot loops
-# within their limits; every emulated target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; copied
-# folders; packages of all kinds; exported models; the stated errors; a story; the playground in a browser and the types of the npm package, for which npm fetches what they need; the
-# library optimised at link time, as one file of C++11, and by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
+# within their limits; every emulated target; flash, stack and instructions on boards; the self-tests on boards of other people;
+# what make vendor copies; copied folders; packages of all kinds; exported models; the stated errors; a story; the playground in
+# a browser and the types of the npm package, for which npm fetches what they need; the library optimised at link time, as one
+# file of C++11, and by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a sixth); assembly in Intel's syntax;

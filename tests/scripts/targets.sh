@@ -66,8 +66,7 @@ what() {
     aarch64_be) say "digests, options without a C library${ALL:+, and Clang's}, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "${of_kernels}operations of 512 bits${ALL:+; digests of 256}" ;;
-    vendor/gcc) say "copied folders, each kind of build, emulated" ;;
-    vendor/clang) say "copied folders, each kind of build, emulated" ;;
+    vendor/*) say "copied folders, each kind of build, emulated" ;;
     cortex-m0plus) say "$programs, streams; commands in int8" ;;
     cortex-m3 | rv32imac) say "$few_programs" ;;
     cortex-m7) say "$few_programs${ALL:+, household, story}" ;;
