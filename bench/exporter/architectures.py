@@ -1,5 +1,4 @@
 """Graphs of known architectures from their published weights, by the names that these have there."""
-import math
 import re
 from typing import Any, Callable, Dict, List, Optional, Tuple
 

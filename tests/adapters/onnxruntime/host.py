@@ -223,6 +223,18 @@ class Session:
         return sorted({kind for provider, kind, _ in self.assignment() if provider != PROVIDER})
 
 
+def seconds_in_turns(sessions, inputs, rounds, clock):
+    """Seconds of so many runs of two sessions, which take turns in one process."""
+    times = [[], []]
+    for turn in range(rounds + 1):
+        for which in (0, 1) if turn % 2 else (1, 0):
+            begin = clock()
+            sessions[which].run(inputs)
+            if turn:  # the first round warms up
+                times[which].append(clock() - begin)
+    return times
+
+
 def opened(arguments=None):
     """A program's arguments, of which the first is the runtime's library and --plugin the adapter's; and the runtime with it."""
     arguments = arguments or argparse.ArgumentParser()

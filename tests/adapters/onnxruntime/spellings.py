@@ -26,18 +26,6 @@ def chain(heads, mask, tokens):
     return Chain([random.normal(1, HEADS, tokens, WIDTH) for _ in "qkv"], heads, steps, safe=0 if "safe" in mask else None)
 
 
-def least(sessions, fed, rounds, clock=time.perf_counter):
-    """Seconds of each session's fastest run."""
-    times = [[] for _ in sessions]
-    for turn in range(rounds + 1):
-        for which in (0, 1) if turn % 2 else (1, 0):
-            begin = clock()
-            sessions[which].run(fed)
-            if turn:  # the first round warms up
-                times[which].append(clock() - begin)
-    return [min(each) for each in times]
-
-
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--rounds", type=int, default=15)
@@ -52,7 +40,8 @@ def main():
             one, cells = chain(heads, mask, asked.tokens), []
             for threads in (1, 2):
                 sessions = [runtime.session(one.onnx(), provider=plugin, threads=threads) for plugin in (False, True)]
-                shipped, ours = least(sessions, one.fed, asked.rounds, time.process_time if threads == 1 else time.perf_counter)
+                clock = time.process_time if threads == 1 else time.perf_counter
+                shipped, ours = map(min, host.seconds_in_turns(sessions, one.fed, asked.rounds, clock))
                 cells.append("%.1f, %.1f, **%.2f**" % (shipped * 1e3, ours * 1e3, ours / shipped))
                 failed = failed or bool(sessions[1].left()) or ours / shipped > asked.most
             print("| %s | %s | %s |" % (said, mask, " | ".join(cells)), flush=True)

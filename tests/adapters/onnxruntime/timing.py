@@ -13,26 +13,14 @@ import encoder_model
 import host
 
 
-def medians(runtime, data, inputs, threads, rounds, clock):
-    """Seconds of a run as shipped, and with the plugin."""
-    sessions = [runtime.session(data, provider=plugin, threads=threads) for plugin in (False, True)]
-    times = [[], []]
-    for turn in range(rounds + 1):
-        for which in (0, 1) if turn % 2 else (1, 0):
-            begin = clock()
-            sessions[which].run(inputs)
-            if turn:  # the first round warms up
-                times[which].append(clock() - begin)
-    return [statistics.median(t) for t in times]
-
-
 def ratios(runtime, threads, rounds, integers=False, batches=(1, 8), clock=time.perf_counter):
     """For each batch (batch, as shipped, with the plugin)."""
     data = encoder_model.Encoder(integers=integers).onnx()
     found = []
     for batch in batches:
         inputs = encoder_model.arranged(encoder_model.texts([128] * batch), 128, False)
-        found.append((batch, *medians(runtime, data, inputs, threads, rounds, clock)))
+        sessions = [runtime.session(data, provider=plugin, threads=threads) for plugin in (False, True)]
+        found.append((batch, *map(statistics.median, host.seconds_in_turns(sessions, inputs, rounds, clock))))
     return found
 
 
