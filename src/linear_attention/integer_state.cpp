@@ -23,7 +23,7 @@ ATTEND_ALWAYS_INLINE int32_t decayed(int32_t x, uint32_t a) {
   const int32_t sign = x >> 31;
   const uint32_t size = uint32_t(x ^ sign);
 #if defined(__arm__) && !defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-  const uint32_t kept = ((size >> 16) * a << 1) + ((size & 0xffffu) * a >> 15);
+  const uint32_t kept = (size >> 16) * (2 * a) + ((size & 0xffffu) * a >> 15);
 #else
   const uint32_t kept = uint32_t(uint64_t(size << 1) * (a << 16) >> 32);
 #endif
@@ -54,24 +54,28 @@ struct IntegerToken {
 
 // Some columns of a panel, over all key dimensions: they decay and are read …
 template <int columns, Decay decay, bool decays>
-void read_integers(int32_t* row, int width, int dims, const IntegerToken& token, int32_t* sums) {
+void read_integers(int32_t* row, int width, int dims, const IntegerToken token, int32_t* sums) {
   int32_t sum[columns] = {};
   for (int d = 0; d < dims; ++d, row += width) {
     const int32_t factor = token.key[d];
+    ATTEND_UNROLL
     for (int c = 0; c < columns; ++c) {
       if constexpr (decays) row[c] = decayed(row[c], token.gates[decay == Decay::per_key ? d : 0]);
       sum[c] += factor * (row[c] >> token.shift);
     }
   }
+  ATTEND_UNROLL
   for (int c = 0; c < columns; ++c) sums[c] = sum[c];
 }
 // … or take a token, and are read behind it.
 template <int columns, Decay decay, bool decays>
-void update_integers(int32_t* row, int width, int dims, const IntegerToken& token, const int32_t* values, int32_t* sums) {
+void update_integers(int32_t* row, int width, int dims, const IntegerToken token, const int32_t* values, int32_t* sums) {
   int32_t sum[columns] = {}, value[columns];
+  ATTEND_UNROLL
   for (int c = 0; c < columns; ++c) value[c] = values[c];
   for (int d = 0; d < dims; ++d, row += width) {
     const int32_t key = token.key[d], query = token.query[d];
+    ATTEND_UNROLL
     for (int c = 0; c < columns; ++c) {
       int32_t number = row[c];
       if constexpr (decays) number = decayed(number, token.gates[decay == Decay::per_key ? d : 0]);
@@ -80,6 +84,7 @@ void update_integers(int32_t* row, int width, int dims, const IntegerToken& toke
       sum[c] += query * (number >> token.shift);
     }
   }
+  ATTEND_UNROLL
   for (int c = 0; c < columns; ++c) sums[c] = sum[c];
 }
 
