@@ -40,16 +40,16 @@ attend::LinearState<Wrong> wrong;
 struct Right : Integers {
   static constexpr auto rule = attend::LinearRule::delta;
 };
-static attend::LinearState<Right> state;
-static attend::Query<Right> query;
-static attend::Key<Right> key;
-static attend::Value<Right> value;
-static attend::Gates<Right> gates;
-static attend::Output<Right> output;
+static attend::LinearState<Right> right_state;
+static attend::Query<Right> right_query;
+static attend::Key<Right> right_key;
+static attend::Value<Right> right_value;
+static attend::Gates<Right> right_gates;
+static attend::Output<Right> right_output;
 constexpr attend::LinearQuantisation<Right> scales(0.01, 0.01, 0.02, 0.03);
 bool right() {
-  return attend::decode(query, key, value, gates, state, output, scales) == attend::Status::ok &&
-         state.append(key, value, gates, scales) == attend::Status::ok;
+  return attend::decode(right_query, right_key, right_value, right_gates, right_state, right_output, scales) == attend::Status::ok &&
+         right_state.append(right_key, right_value, right_gates, scales) == attend::Status::ok;
 }
 
 //! linear_integer_dims: attend: head_dim of linear attention in integers is at most 256
@@ -63,19 +63,19 @@ attend::LinearState<Wrong> wrong;
 struct Right : Integers {
   static constexpr auto rule = attend::LinearRule::delta;
 };
-static attend::LinearState<Right> state;
+static attend::LinearState<Right> right_state;
 auto wrong(attend::Query<Right>& query, attend::Key<Right>& key, attend::Value<Right>& value, attend::Gates<Right>& gates,
            attend::Output<Right>& output) {
-  return attend::decode(query, key, value, gates, state, output);
+  return attend::decode(query, key, value, gates, right_state, output);
 }
 
 //! linear_append_without_scales: attend: append in integers takes an attend::LinearQuantisation behind the gates
 struct Right : Integers {
   static constexpr auto rule = attend::LinearRule::delta;
 };
-static attend::LinearState<Right> state;
+static attend::LinearState<Right> right_state;
 auto wrong(attend::Key<Right>& key, attend::Value<Right>& value, attend::Gates<Right>& gates) {
-  return state.append(key, value, gates);
+  return right_state.append(key, value, gates);
 }
 
 //! linear_scales_of_floats: attend: a LinearQuantisation is of an integer shape: write attend::LinearQuantisation<attend::Integer<Shape>>
@@ -87,7 +87,7 @@ struct Right : Integers {
 };
 constexpr attend::LinearQuantisation<Right, 3> wrong(0.01, 0.01, 0.02, 0.03);
 
-//! linear_scale_out_of_range: a_scale_or_zero_point_is_out_of_range
+//! linear_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
 struct Right : Integers {
   static constexpr auto rule = attend::LinearRule::delta;
 };
