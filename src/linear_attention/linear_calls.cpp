@@ -2,6 +2,7 @@
 #include "list.h"
 
 #include "../../include/attend/core/version.h"
+#include "../../include/attend/linear_attention/core_linear_integer.h"
 #include "../call/saved_words.h"
 
 namespace attend {
@@ -21,18 +22,81 @@ ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 constexpr size_t linear_head_words = sizeof(LinearHead) / 4;
 static_assert(linear_head_words == 10, "LinearHead has no padding");
 
-size_t floats_of(const LinearHead& head) { return linear_state_floats(head.value_heads, head.head_dim, head.value_dim); }
+size_t numbers_of(const LinearHead& head, const float*) {
+  return linear_state_floats(head.value_heads, head.head_dim, head.value_dim);
+}
+size_t numbers_of(const LinearHead& head, const int32_t*) {
+  return linear_state_integers(head.value_heads, head.head_dim, head.value_dim);
+}
 
 // Whether a state can have the sums that lie behind the matrices: the same number in all panels of a head, in its range.
-bool are_sums(const LinearHead& head, const uint8_t* bytes) {
+bool is_state(const LinearHead& head, const uint8_t* bytes, const float*) {
   const size_t panels = size_t(panel_count(head.value_dim)), count = size_t(head.value_heads) * panels;
-  const uint8_t* const sums = bytes + 4 * (linear_head_words + floats_of(head) - count);
+  const uint8_t* const sums = bytes + 4 * linear_head_floats(head.head_dim, head.value_dim) * size_t(head.value_heads);
   bool valid = true;
   for (size_t i = 0; i < count; ++i) {
     const float sum = bits_to<float>(word_at(sums + 4 * i));
     valid = valid && sum <= 0.0f && sum >= least_log_gate && word_at(sums + 4 * i) == word_at(sums + 4 * (i - i % panels));
   }
   return valid;
+}
+bool is_state(const LinearHead& head, const uint8_t* bytes, const int32_t*) {
+  const size_t head_numbers = linear_head_floats(head.head_dim, head.value_dim);
+  const uint8_t* scaled = bytes + 4 * head_numbers * size_t(head.value_heads);
+  bool valid = true;
+  for (int h = 0; h < head.value_heads; ++h, bytes += 4 * head_numbers) {
+    const uint8_t* numbers = bytes;
+    for (int column = 0; column < head.value_dim; column += panel_keys, scaled += 12) {
+      const uint32_t bound = word_at(scaled + 4);
+      valid = valid && is_linear_scaling(int32_t(word_at(scaled)), bound, word_at(scaled + 8));
+      const size_t count = size_t(head.head_dim) * detail::smaller(panel_keys, head.value_dim - column);
+      for (size_t i = 0; i < count; ++i, numbers += 4) {
+        const uint32_t number = word_at(numbers);
+        valid = valid && (number ^ (0u - (number >> 31))) <= bound;
+      }
+    }
+  }
+  return valid;
+}
+
+uint32_t canonical(float number) {
+  const uint32_t bits = bits_to<uint32_t>(number), size = bits & 0x7fffffffu;
+  return size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits;
+}
+uint32_t canonical(int32_t number) { return uint32_t(number); }
+
+template <class Number>
+void save_state(LinearHead& head, const Number* state, uint8_t* bytes) {
+  const size_t count = numbers_of(head, state);
+  for (size_t i = 0; i < count; ++i) put_word(bytes + 4 * (linear_head_words + i), canonical(state[i]));
+  head.magic = linear_magic, head.bits_version = ATTEND_BITS_VERSION;
+  uint32_t words[linear_head_words];
+  for (int pass = 0; pass < 2; ++pass) {
+    ATTEND_MEMCPY(words, &head, sizeof head);
+    for (size_t i = 0; i < linear_head_words; ++i) put_word(bytes + 4 * i, words[i]);
+    head.check = check_of(bytes, linear_head_words + count, linear_magic);
+  }
+}
+
+template <class Number>
+LinearLoaded load_state(LinearHead& head, const uint8_t* bytes, size_t size, Number* state) {
+  if (size < sizeof head) return LinearLoaded::damaged;
+  uint32_t words[linear_head_words];
+  for (size_t i = 0; i < linear_head_words; ++i) words[i] = word_at(bytes + 4 * i);
+  LinearHead saved;
+  ATTEND_MEMCPY(&saved, words, sizeof saved);
+  if (saved.magic != linear_magic) return LinearLoaded::damaged;
+  if (saved.bits_version != ATTEND_BITS_VERSION) return LinearLoaded::other_bits;
+  const bool same = saved.rule == head.rule && saved.decay == head.decay && saved.value_heads == head.value_heads &&
+                    saved.head_dim == head.head_dim && saved.value_dim == head.value_dim;
+  if (!same) return LinearLoaded::other_shape;
+  const size_t count = numbers_of(head, state);
+  if (size / 4 < linear_head_words + count || saved.check != check_of(bytes, linear_head_words + count, linear_magic))
+    return LinearLoaded::damaged;
+  if (!is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
+  for (size_t i = 0; i < count; ++i) state[i] = bits_to<Number>(word_at(bytes + 4 * (linear_head_words + i)));
+  head = saved;
+  return LinearLoaded::ok;
 }
 
 }  // namespace
@@ -46,39 +110,13 @@ void run_linear_attention(const LinearAttention& call, int part, int parts) {
 ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 #undef ATTEND_RUN
 
-void save(LinearHead& head, const float* state, uint8_t* bytes) {
-  const size_t floats = floats_of(head);
-  for (size_t i = 0; i < floats; ++i) {
-    const uint32_t bits = bits_to<uint32_t>(state[i]), size = bits & 0x7fffffffu;
-    put_word(bytes + 4 * (linear_head_words + i), size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits);
-  }
-  head.magic = linear_magic, head.bits_version = ATTEND_BITS_VERSION;
-  uint32_t words[linear_head_words];
-  for (int pass = 0; pass < 2; ++pass) {
-    ATTEND_MEMCPY(words, &head, sizeof head);
-    for (size_t i = 0; i < linear_head_words; ++i) put_word(bytes + 4 * i, words[i]);
-    head.check = check_of(bytes, linear_head_words + floats, linear_magic);
-  }
-}
-
+void save(LinearHead& head, const float* state, uint8_t* bytes) { save_state(head, state, bytes); }
+void save(LinearHead& head, const int32_t* state, uint8_t* bytes) { save_state(head, state, bytes); }
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state) {
-  if (size < sizeof head) return LinearLoaded::damaged;
-  uint32_t words[linear_head_words];
-  for (size_t i = 0; i < linear_head_words; ++i) words[i] = word_at(bytes + 4 * i);
-  LinearHead saved;
-  ATTEND_MEMCPY(&saved, words, sizeof saved);
-  if (saved.magic != linear_magic) return LinearLoaded::damaged;
-  if (saved.bits_version != ATTEND_BITS_VERSION) return LinearLoaded::other_bits;
-  const bool same = saved.rule == head.rule && saved.decay == head.decay && saved.value_heads == head.value_heads &&
-                    saved.head_dim == head.head_dim && saved.value_dim == head.value_dim;
-  if (!same) return LinearLoaded::other_shape;
-  const size_t floats = floats_of(head);
-  if (size / 4 < linear_head_words + floats || saved.check != check_of(bytes, linear_head_words + floats, linear_magic))
-    return LinearLoaded::damaged;
-  if (!are_sums(head, bytes)) return LinearLoaded::damaged;
-  for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (linear_head_words + i)));
-  head = saved;
-  return LinearLoaded::ok;
+  return load_state(head, bytes, size, state);
+}
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int32_t* state) {
+  return load_state(head, bytes, size, state);
 }
 
 bool are_finite(const float* numbers, size_t count) {

@@ -8,6 +8,7 @@
 #include "layer_digest.h"
 #include "linear_attention_digest.h"
 #include "linear_digest.h"
+#include "linear_integer_digest.h"
 #include "option_digest.h"
 #include "plain_digest.h"
 #include "saved_digest.h"

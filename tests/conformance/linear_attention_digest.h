@@ -108,8 +108,8 @@ inline attend::core::LinearAttention linear_call(const LinearAttentionCase& c, c
   return call;
 }
 
-inline void run_linear_case(const LinearAttentionCase& c, const attend::core::LinearAttention& call, int part = 0,
-                            int parts = 1) {
+template <class Call>
+void run_linear_case(const LinearAttentionCase& c, const Call& call, int part = 0, int parts = 1) {
   using namespace attend::core;
   constexpr Decay head = Decay::per_head, key = Decay::per_key;
   switch (c.rule) {
@@ -129,16 +129,15 @@ inline void run_linear_case(const LinearAttentionCase& c, const attend::core::Li
 // How the tokens are cut into calls. No bit depends on it.
 enum class LinearCut { whole, tokens, parts, drafts };
 
-inline void run_linear_way(const LinearAttentionCase& c, const LinearData& d, LinearCut way) {
-  for (size_t i = 0; i < state_floats(c); ++i) d.state[i] = 0.0f;
+template <class Case, class Data>
+void run_linear_way(const Case& c, const Data& d, LinearCut way) {
   if (way == LinearCut::whole) run_linear_case(c, linear_call(c, d, 0, c.tokens));
   for (int i = 0; i < c.tokens && way == LinearCut::tokens; ++i) run_linear_case(c, linear_call(c, d, i, i + 1));
   for (int part = 3; part-- > 0 && way == LinearCut::parts;) run_linear_case(c, linear_call(c, d, 0, c.tokens), part, 3);
   if (way != LinearCut::drafts) return;
   const int accepted = c.tokens / 3, steps[] = {0, accepted, c.tokens};
   for (int step = 0; step < 2; ++step) {
-    attend::core::LinearAttention call =
-        linear_call(c, d, steps[step], c.tokens);  // to the end: drafts of which some are taken
+    auto call = linear_call(c, d, steps[step], c.tokens);  // to the end: drafts of which some are taken
     call.from = d.state, call.state = nullptr, call.work = d.work;
     run_linear_case(c, call);
     call = linear_call(c, d, steps[step], steps[step + 1]);
@@ -164,6 +163,7 @@ inline uint64_t compute_digest(const LinearAttentionCase& c, void* memory) {
   for (const LinearCut way : ways) {
     const size_t outputs = size_t(c.tokens) * token_floats(c).output;
     for (size_t i = 0; i < outputs; ++i) d.output[i] = d.work[0];
+    for (size_t i = 0; i < state_floats(c); ++i) d.state[i] = 0.0f;
     run_linear_way(c, d, way);
     leave_out_small(d.output, outputs);
     const uint64_t hash = hash_floats(hash_floats(hash_begin, d.output, outputs), d.state, state_floats(c));

@@ -173,9 +173,9 @@ for level in $levels; do
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" "$objects/rotary_calls.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   keeps "what stands around attention" layer
-  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core20run_linear_attention[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" | tr '\n' ' ')
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core20run_linear_attention[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" "$objects/integer_state.ci" | tr '\n' ' ')
   succeeds "$level: linear attention has a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" \
-    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" || continue
+    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" "$objects/integer_state.ci" || continue
   keeps "linear attention" linear_attention
   # Projections in integers of embedded processors keep to the promise of integer attention, which size.sh looks at.
   kinds=linear

@@ -36,11 +36,62 @@ struct Wrong : Shape {
 };
 attend::LinearState<Wrong> wrong;
 
-//! linear_of_integers: attend: linear attention computes in floats: leave the arithmetic of the shape out
-struct Wrong : Integers {
+//! linear_integers: nothing
+struct Right : Integers {
   static constexpr auto rule = attend::LinearRule::delta;
 };
+static attend::LinearState<Right> right_state;
+static attend::Query<Right> right_query;
+static attend::Key<Right> right_key;
+static attend::Value<Right> right_value;
+static attend::Gates<Right> right_gates;
+static attend::Output<Right> right_output;
+constexpr attend::LinearQuantisation<Right> scales(0.01, 0.01, 0.02, 0.03);
+bool right() {
+  return attend::decode(right_query, right_key, right_value, right_gates, right_state, right_output, scales) == attend::Status::ok &&
+         right_state.append(right_key, right_value, right_gates, scales) == attend::Status::ok;
+}
+
+//! linear_integer_dims: attend: head_dim of linear attention in integers is at most 256
+struct Wrong : Integers {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int head_dim = 257;
+};
 attend::LinearState<Wrong> wrong;
+
+//! linear_integers_without_scales: attend: a call of linear attention in integers takes one attend::LinearQuantisation of the shape at its end
+struct Right : Integers {
+  static constexpr auto rule = attend::LinearRule::delta;
+};
+static attend::LinearState<Right> right_state;
+auto wrong(attend::Query<Right>& query, attend::Key<Right>& key, attend::Value<Right>& value, attend::Gates<Right>& gates,
+           attend::Output<Right>& output) {
+  return attend::decode(query, key, value, gates, right_state, output);
+}
+
+//! linear_append_without_scales: attend: append in integers takes an attend::LinearQuantisation behind the gates
+struct Right : Integers {
+  static constexpr auto rule = attend::LinearRule::delta;
+};
+static attend::LinearState<Right> right_state;
+auto wrong(attend::Key<Right>& key, attend::Value<Right>& value, attend::Gates<Right>& gates) {
+  return right_state.append(key, value, gates);
+}
+
+//! linear_scales_of_floats: attend: a LinearQuantisation is of an integer shape: write attend::LinearQuantisation<attend::Integer<Shape>>
+constexpr attend::LinearQuantisation<Mixer> wrong(0.01, 0.01, 0.02, 0.03);
+
+//! linear_scales_of_three_heads: attend: a LinearQuantisation is of 1 head, for all of them, or of the shape's value heads
+struct Right : Integers {
+  static constexpr auto rule = attend::LinearRule::delta;
+};
+constexpr attend::LinearQuantisation<Right, 3> wrong(0.01, 0.01, 0.02, 0.03);
+
+//! linear_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+struct Right : Integers {
+  static constexpr auto rule = attend::LinearRule::delta;
+};
+constexpr attend::LinearQuantisation<Right> wrong(0.01, 1.0, 0.02, 0.03);
 
 //! linear_value_heads: attend: kv_heads must divide value_heads
 struct Wrong : Shape {

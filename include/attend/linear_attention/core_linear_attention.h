@@ -53,20 +53,22 @@ constexpr size_t linear_state_index(int head_dim, int value_dim, int head, int d
 //
 // There are as many outputs as the larger of query_heads and value_heads, and the smaller divides it; value head h has the key
 // of head h / (value_heads / kv_heads). Of tokens that do not exist nothing is read and nothing is written.
-struct LinearAttention {
+struct LinearExtents {
+  const int32_t* boundaries;  // [documents + 1]: document i > 0 begins with token boundaries[i], from an empty state
+  int documents;              // 0: the tokens are one
+  int query_heads, kv_heads, value_heads, head_dim, value_dim;
+  int first, tokens;
+};
+struct LinearAttention : LinearExtents {
   Tensor<const float> query;  // no data: tokens are taken and there are no outputs
   Tensor<const float> key;    // kv_heads
   Tensor<const float> value;  // value_heads
   Tensor<const float> gates;  // g, at most 0, of value_heads: one number, or head_dim side by side; only of rules with a gate
   Tensor<const float> beta;   // of value_heads: one number; only of delta rules
   Tensor<float> output;
-  float* state;               // that moves on, linear_state_floats
-  const float* from;          // where state is null: what the call begins with; null: an empty state
-  float* work;                // linear_head_floats, where state is null
-  const int32_t* boundaries;  // [documents + 1]: document i > 0 begins with token boundaries[i], from an empty state
-  int documents;              // 0: the tokens are one
-  int query_heads, kv_heads, value_heads, head_dim, value_dim;
-  int first, tokens;
+  float* state;       // that moves on, linear_state_floats
+  const float* from;  // where state is null: what the call begins with; null: an empty state
+  float* work;        // linear_head_floats, where state is null
   float scale;
 };
 
@@ -88,11 +90,12 @@ struct LinearHead {
   uint32_t magic;         // linear_magic
   uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
   uint32_t check;         // hash_with (core/saved.h) from linear_magic over all other words in order
-  uint32_t rule, decay;
+  uint32_t rule, decay;   // integers add integer_rule to the rule
   int32_t value_heads, head_dim, value_dim;
   uint32_t tokens[2];  // that the state has taken, the lower half first
 };
 inline constexpr uint32_t linear_magic = 0x4c537441;  // "AtSL"
+inline constexpr uint32_t integer_rule = 256;
 
 constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim) {
   return sizeof(LinearHead) + 4 * linear_state_floats(value_heads, head_dim, value_dim);
@@ -103,6 +106,8 @@ constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim
 void save(LinearHead& head, const float* state, uint8_t* bytes);
 enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
+void save(LinearHead& head, const int32_t* state, uint8_t* bytes);
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int32_t* state);
 
 // Whether no number is infinite or NaN.
 bool are_finite(const float* numbers, size_t count);

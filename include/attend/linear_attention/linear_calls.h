@@ -17,15 +17,22 @@ struct LinearArguments {
   Part part{};
   constexpr void take(const LinearOptions& given) { options = given; }
   constexpr void take(const Part& given) { part = given; }
+  template <class Shape, int heads>
+  constexpr void take(const LinearQuantisation<Shape, heads>&) {}
 };
 constexpr bool is_any_part(const void*) { return false; }
 constexpr bool is_any_part(const Part*) { return true; }
 
-inline Status set_linear_options(core::LinearAttention& call, const LinearOptions& options, float usual_scale) {
-  call.scale = options.scale.or_else(usual_scale);
+inline Status set_linear_scale(core::LinearAttention& call, const Setting<float>& scale, float usual_scale) {
+  call.scale = scale.or_else(usual_scale);
+  return core::is_scale(call.scale) ? Status::ok : Status::bad_scale;
+}
+inline Status set_linear_scale(core::IntegerLinearAttention&, const Setting<float>& scale, float) {
+  return scale.given ? Status::bad_scale : Status::ok;
+}
+inline Status set_linear_options(core::LinearExtents& call, const LinearOptions& options) {
   const int most = call.tokens, count = options.count.or_else(most);
   if (count < 0 || count > most || options.first < 0 || options.first > count) return Status::bad_count;
-  if (!core::is_scale(call.scale)) return Status::bad_scale;
   call.first = options.first, call.tokens = count;
   if (options.documents.boundaries == nullptr) return Status::ok;
   call.boundaries = options.documents.boundaries, call.documents = *options.documents.count;
@@ -58,30 +65,36 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
   constexpr bool is_empty = Same<State, const EmptyState>::value;
   constexpr bool is_state = is_query && (is_empty || Same<const State, const LinearState<Shape>>::value);
   constexpr int options = (int(Same<More, LinearOptions>::value) + ... + 0),
-                parts = (int(is_any_part(null_of<More>())) + ... + 0);
-  constexpr bool only_options = options <= 1 && parts <= 1 && options + parts == int(sizeof...(More));
+                parts = (int(is_any_part(null_of<More>())) + ... + 0),
+                scales = (int(IsLinearQuantisation<Shape, More>::value) + ... + 0);
+  constexpr bool only_options = options <= 1 && parts <= 1 && options + parts + scales == int(sizeof...(More));
   static_assert(is_query, "attend: linear attention takes an attend::Query first");
   static_assert(is_state || !is_query, "attend: linear attention takes an attend::LinearState of the query's shape");
   static_assert(!stays || !Same<Work, decltype(nullptr)>::value || !is_state,
                 "attend: prefill and decode move an attend::LinearState on, which must not be const: attention leaves it");
   static_assert(only_options || !is_state,
                 "attend: at its end a call of linear attention takes at most one attend::LinearOptions and one attend::Part");
+  static_assert(scales == is_integer<Shape> || !only_options || !is_state,
+                "attend: a call of linear attention in integers takes one attend::LinearQuantisation of the shape at its end");
   if constexpr (is_state && only_options) {
     if constexpr (are_linear_arrays<Shape, tokens, KeyArray, ValueArray, GateArray>()) {
       using Dims = LinearChecked<Shape>;
       constexpr bool is_output = Same<OutputArray, Output<Shape, tokens>>::value;
       static_assert(is_output, "attend: linear attention takes an attend::Output, like its query, behind the state");
       constexpr float usual_scale = default_scale(Dims::head_dim);
-      core::LinearAttention call;
+      typename LinearTypes<Shape>::Call call;
       set_linear(call, key, value, gates);
       LinearArguments arguments;
       (arguments.take(more), ...);
       const Part& part = arguments.part;
-      const Status status = set_linear_options(call, arguments.options, usual_scale);
+      Status status = set_linear_options(call, arguments.options);
+      if (status == Status::ok) status = set_linear_scale(call, arguments.options.scale, usual_scale);
+      ((status = status == Status::ok ? set_scales(call, more) : status), ...);
       if (status != Status::ok) return status;
       if (!is_part(part)) return Status::bad_part;
       call.query = {query.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
-      if constexpr (is_output) call.output = {output.data[0][0], ptrdiff_t(sizeof output[0] / sizeof(float)), Dims::value_dim};
+      if constexpr (is_output)
+        call.output = {output.data[0][0], ptrdiff_t(sizeof output[0] / sizeof output.data[0][0][0]), Dims::value_dim};
       if constexpr (!stays) call.state = LinearAccess::data(state);
       if constexpr (stays && !is_empty) call.from = LinearAccess::data(state);
       call.work = work;

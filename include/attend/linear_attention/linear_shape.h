@@ -3,7 +3,7 @@
 
 #include "../core/rules.h"
 #include "../options.h"
-#include "core_linear_attention.h"
+#include "core_linear_integer.h"
 
 namespace attend {
 namespace detail {
@@ -33,7 +33,8 @@ ATTEND_ENUMERATOR(DecayOf, Decay, decay)
 template <class Shape>
 struct LinearChecked : Checked<Shape> {
   static_assert(RuleOf<Shape>::named, "attend: add `static constexpr attend::LinearRule rule = ...;` to the shape");
-  static_assert(!is_integer<Shape>, "attend: linear attention computes in floats: leave the arithmetic of the shape out");
+  static_assert(!is_integer<Shape> || Checked<Shape>::head_dim <= core::most_linear_dims,
+                "attend: head_dim of linear attention in integers is at most 256");
   static constexpr LinearRule rule = RuleOf<Shape>::value;
   static constexpr bool gated = core::has_gate(rule);
   static_assert(gated || !DecayOf<Shape>::named || !RuleOf<Shape>::named,
@@ -48,34 +49,57 @@ struct LinearChecked : Checked<Shape> {
                 "attend: one of query_heads and value_heads must divide the other");
 };
 
+// What calls in floats and in integers are made of.
+template <class Shape>
+struct LinearTypes {
+  using Call = typename Choice<is_integer<Shape>, core::IntegerLinearAttention, core::LinearAttention>::Type;
+  using Number = typename Choice<is_integer<Shape>, int32_t, float>::Type;  // of a state
+  using Gate = typename Choice<is_integer<Shape>, uint16_t, float>::Type;
+};
+
 // The gates of tokens, as rules have them.
-template <class Shape, int tokens, bool gated = LinearChecked<Shape>::gated, Decay = LinearChecked<Shape>::decay>
+template <class Shape, int tokens, bool gated = LinearChecked<Shape>::gated, Decay = LinearChecked<Shape>::decay,
+          bool integer = is_integer<Shape>>
 struct LogDecay {
   // As core::LinearAttention takes them; no data where the rule has none.
-  static constexpr core::Tensor<const float> log_decays() { return {}; }
+  static constexpr core::Tensor<const typename LinearTypes<Shape>::Gate> gates() { return {}; }
 };
 template <class Shape, int tokens>
-struct LogDecay<Shape, tokens, true, Decay::per_head> {
+struct LogDecay<Shape, tokens, true, Decay::per_head, false> {
   float log_decay[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
-  core::Tensor<const float> log_decays() const { return {log_decay[0], LinearChecked<Shape>::value_heads, 1}; }
+  core::Tensor<const float> gates() const { return {log_decay[0], LinearChecked<Shape>::value_heads, 1}; }
 };
 template <class Shape, int tokens>
-struct LogDecay<Shape, tokens, true, Decay::per_key> {
+struct LogDecay<Shape, tokens, true, Decay::per_key, false> {
   using Dims = LinearChecked<Shape>;
   float log_decay[size_t(at_least_one(tokens))][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
-  core::Tensor<const float> log_decays() const {
+  core::Tensor<const float> gates() const {
     return {log_decay[0][0], ptrdiff_t(Dims::value_heads) * Dims::head_dim, Dims::head_dim};
+  }
+};
+template <class Shape, int tokens>
+struct LogDecay<Shape, tokens, true, Decay::per_head, true> {
+  uint16_t decay[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
+  core::Tensor<const uint16_t> gates() const { return {decay[0], LinearChecked<Shape>::value_heads, 1}; }
+};
+template <class Shape, int tokens>
+struct LogDecay<Shape, tokens, true, Decay::per_key, true> {
+  using Dims = LinearChecked<Shape>;
+  uint16_t decay[size_t(at_least_one(tokens))][size_t(Dims::value_heads)][size_t(Dims::head_dim)];
+  core::Tensor<const uint16_t> gates() const {
+    return {decay[0][0], ptrdiff_t(Dims::value_heads) * Dims::head_dim, Dims::head_dim};
   }
 };
 template <class Shape, int tokens, bool has = core::has_beta(LinearChecked<Shape>::rule)>
 struct Beta {
   // As core::LinearAttention takes them; no data where the rule has none.
-  static constexpr core::Tensor<const float> betas() { return {}; }
+  static constexpr core::Tensor<const typename LinearTypes<Shape>::Gate> betas() { return {}; }
 };
 template <class Shape, int tokens>
 struct Beta<Shape, tokens, true> {
-  float beta[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
-  core::Tensor<const float> betas() const { return {beta[0], LinearChecked<Shape>::value_heads, 1}; }
+  using Number = typename LinearTypes<Shape>::Gate;
+  Number beta[size_t(at_least_one(tokens))][size_t(LinearChecked<Shape>::value_heads)];
+  core::Tensor<const Number> betas() const { return {beta[0], LinearChecked<Shape>::value_heads, 1}; }
 };
 
 }  // namespace detail
@@ -85,6 +109,8 @@ struct Beta<Shape, tokens, true> {
 //   log_decay[token][head]  of gated and gated_delta: g <= 0 of the gate e^g, which is 0 below 2^-24; [token][head][d] with
 //                           Decay::per_key
 //   beta[token][head]       of delta and gated_delta: how far the value of a key is replaced, 0 … 1; 0 … 2 in some models
+//
+// In integers decay[…] is there in place of log_decay, the gate itself, and 1 is 32768 in both arrays.
 template <class Shape, int tokens = 1>
 struct Gates : detail::LogDecay<Shape, tokens>, detail::Beta<Shape, tokens> {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");

@@ -1,7 +1,7 @@
 // The state of linear attention: one matrix for each value head, of the same size after any number of tokens.
 #pragma once
 
-#include "linear_shape.h"
+#include "linear_quantisation.h"
 
 namespace attend {
 
@@ -9,10 +9,18 @@ namespace attend {
 template <class Shape>
 struct LinearWorkspace {
   using Dims = detail::LinearChecked<Shape>;
-  alignas(config::alignment) float data[core::linear_head_floats(Dims::head_dim, Dims::value_dim)];
+  alignas(config::alignment)
+      typename detail::LinearTypes<Shape>::Number data[core::linear_head_floats(Dims::head_dim, Dims::value_dim)];
 };
 
 namespace detail {
+
+template <class Shape>
+constexpr size_t linear_numbers() {
+  using Dims = LinearChecked<Shape>;
+  return (is_integer<Shape> ? core::linear_state_integers : core::linear_state_floats)(Dims::value_heads, Dims::head_dim,
+                                                                                       Dims::value_dim);
+}
 
 struct LinearAccess {
   template <class State>
@@ -39,13 +47,13 @@ constexpr bool are_linear_arrays() {
 
 // A call over keys, values and gates.
 template <class Shape, int tokens>
-void set_linear(core::LinearAttention& call, const Key<Shape, tokens>& key, const Value<Shape, tokens>& value,
+void set_linear(typename LinearTypes<Shape>::Call& call, const Key<Shape, tokens>& key, const Value<Shape, tokens>& value,
                 const Gates<Shape, tokens>& gates) {
   using Dims = LinearChecked<Shape>;
   call = {};
   call.key = {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
   call.value = {value.data[0][0], ptrdiff_t(Dims::value_heads) * Dims::value_dim, Dims::value_dim};
-  call.gates = gates.log_decays(), call.beta = gates.betas();
+  call.gates = gates.gates(), call.beta = gates.betas();
   call.query_heads = Dims::query_heads, call.kv_heads = Dims::kv_heads, call.value_heads = Dims::value_heads;
   call.head_dim = Dims::head_dim, call.value_dim = Dims::value_dim;
   call.tokens = tokens;
@@ -58,16 +66,17 @@ void set_linear(core::LinearAttention& call, const Key<Shape, tokens>& key, cons
 template <class Shape>
 class LinearState {
   using Dims = detail::LinearChecked<Shape>;
+  using Number = typename detail::LinearTypes<Shape>::Number;
 
  public:
   // The bytes that save writes.
-  static constexpr size_t saved_bytes = core::linear_saved_bytes(Dims::value_heads, Dims::head_dim, Dims::value_dim);
+  static constexpr size_t saved_bytes = sizeof(core::LinearHead) + 4 * detail::linear_numbers<Shape>();
 
   constexpr LinearState() : data_{}, tokens_(0) {}
 
   // Forgets all tokens, and whatever infinities and NaN they brought.
   constexpr void clear() {
-    for (float& number : data_) number = 0.0f;
+    for (Number& number : data_) number = 0;
     tokens_ = 0;
   }
 
@@ -75,15 +84,36 @@ class LinearState {
   constexpr uint64_t tokens() const { return tokens_; }
 
   // Takes the first `count` tokens and reads nothing: drafts that were accepted. Then it holds what prefill would have left.
-  // Returns bad_count and changes nothing when that is negative, or more than the arrays have.
+  // Returns bad_count and changes nothing when that is negative, or more than the arrays have. In integers it takes the scales
+  // of its calls behind the gates.
   template <class KeyArray, class ValueArray, class GateArray>
   Status append(const KeyArray& key, const ValueArray& value, const GateArray& gates,
                 int count = detail::Traits<KeyArray>::tokens) {
+    static_assert(!detail::is_integer<Shape>,
+                  "attend: append in integers takes an attend::LinearQuantisation behind the gates");
+    return append_with(key, value, gates, nullptr, count);
+  }
+  template <class KeyArray, class ValueArray, class GateArray, int heads>
+  Status append(const KeyArray& key, const ValueArray& value, const GateArray& gates,
+                const LinearQuantisation<Shape, heads>& quantisation, int count = detail::Traits<KeyArray>::tokens) {
+    return append_with(key, value, gates, quantisation, count);
+  }
+
+  // Number d of a column of a head's matrix; in integers before it is scaled.
+  constexpr Number at(int head, int d, int column) const {
+    return data_[core::linear_state_index(Dims::head_dim, Dims::value_dim, head, d, column)];
+  }
+
+ private:
+  template <class KeyArray, class ValueArray, class GateArray, class Scales>
+  Status append_with(const KeyArray& key, const ValueArray& value, const GateArray& gates, const Scales& scales, int count) {
     constexpr int most = detail::Traits<KeyArray>::tokens;
     if constexpr (detail::are_linear_arrays<Shape, most, KeyArray, ValueArray, GateArray>()) {
       if (count < 0 || count > most) return Status::bad_count;
-      core::LinearAttention call;
+      typename detail::LinearTypes<Shape>::Call call;
       detail::set_linear(call, key, value, gates);
+      const Status status = detail::set_scales(call, scales);
+      if (status != Status::ok) return status;
       call.state = data_, call.tokens = count;
       core::run_linear_attention<Dims::rule, Dims::decay>(call, 0, 1);
       tokens_ += uint64_t(count);
@@ -91,21 +121,18 @@ class LinearState {
     return Status::ok;
   }
 
-  // Number d of a column of a head's matrix.
-  constexpr float at(int head, int d, int column) const {
-    return data_[core::linear_state_index(Dims::head_dim, Dims::value_dim, head, d, column)];
-  }
-
- private:
   friend detail::LinearAccess;
-  alignas(config::alignment) float data_[core::linear_state_floats(Dims::value_heads, Dims::head_dim, Dims::value_dim)];
+  alignas(config::alignment) Number data_[detail::linear_numbers<Shape>()];
   uint64_t tokens_;
 };
 
 // Whether no number of a state is infinite or NaN. What keys, values and gates brought of these stays until it is cleared.
 template <class Shape>
 bool is_finite(const LinearState<Shape>& state) {
-  return core::are_finite(detail::LinearAccess::data(state), sizeof detail::LinearAccess::data(state) / sizeof(float));
+  if constexpr (detail::is_integer<Shape>)
+    return true;
+  else
+    return core::are_finite(detail::LinearAccess::data(state), sizeof detail::LinearAccess::data(state) / sizeof(float));
 }
 
 namespace detail {
@@ -115,7 +142,7 @@ constexpr core::LinearHead linear_head(uint64_t tokens) {
   return {0,
           0,
           0,
-          uint32_t(Dims::rule),
+          uint32_t(Dims::rule) + (is_integer<Shape> ? core::integer_rule : 0),
           uint32_t(Dims::decay),
           Dims::value_heads,
           Dims::head_dim,
