@@ -116,7 +116,7 @@ install: lib
 uninstall:
 	@sh src/install.sh uninstall "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
 
-## package     what others vendor or install, as archives in build/packages: one source, Arduino, PlatformIO, ESP-IDF, Zephyr, CMSIS, Python, npm (URL= of the project)
+## package     what others vendor or install, as archives in build/packages: one source, Arduino, PlatformIO, ESP-IDF, Zephyr, CMSIS, a wheel for Python, npm (URL= of the project)
 .PHONY: package
 
 #: format      lay out the sources with clang-format

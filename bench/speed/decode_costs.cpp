@@ -102,8 +102,8 @@ void time_chosen_blocks_in(Pages pages, const std::string& backend, Put put) {
       std::fill_n(bits.begin() + first, block / 8, std::uint8_t(0xff));
       --left;
     }
-    options.visible = {bits.data(), 0, 0, 0, capacity};
-    options.visible_bits = true;
+    options.mask = {bits.data(), 0, 0, 0, capacity};
+    options.mask_bits = true;
     calls.push_back({"blocks of " + std::to_string(block) + " of 131072", [p, options] { core::Floats::run(p, options); }});
   }
   time_in_turns(calls, 25, 0.01);

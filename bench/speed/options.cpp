@@ -88,9 +88,9 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   causal.causal = true;
   core::Options with_bias, with_mask, with_bits, with_cap, with_slopes, with_relative, with_lse, with_window;
   with_bias.bias = {bias.get(), 0, tokens, 0, tokens};
-  with_mask.visible = {mask.get(), 0, tokens, 0, tokens};
-  with_bits.visible = {bits.get(), 0, tokens, 0, tokens};
-  with_bits.visible_bits = true;
+  with_mask.mask = {mask.get(), 0, tokens, 0, tokens};
+  with_bits.mask = {bits.get(), 0, tokens, 0, tokens};
+  with_bits.mask_bits = true;
   with_cap.soft_cap = 50.0f;
   with_slopes.alibi_slopes = alibi_slopes.data();
   with_relative.relative = relative.data();

@@ -79,7 +79,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    constexpr bool plain = CacheTraits<Cache>::plain && !Rest::score_options;
+    constexpr bool plain = CacheTraits<Cache>::needs_no_options && !Rest::score_options;
     using CacheMemory = Plan<Shape, tokens, MaxTokens<Cache>::value, true>;
     using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, tokens, CacheTraits<Cache>::keys>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
@@ -95,7 +95,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
                   "attend: a RingCache serves at most tokens_at_once query tokens at once");
     const InUse use(work);
     const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true,
-                            CacheAccess::newest(cache));
+                            CacheAccess::queries_without_length(cache));
     return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), cache.length(), pick<Kind::part>(whole, more...), more...);
   }
 }
@@ -128,7 +128,7 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
     const auto& part = pick<Kind::part>(whole, more...);
     auto& work = pick<Kind::work>(whole, more...);
     const auto& rows = CacheAccess::rows(cache);
-    constexpr bool plain = CacheTraits<Cache>::plain && !Rest::score_options;
+    constexpr bool plain = CacheTraits<Cache>::needs_no_options && !Rest::score_options;
     if constexpr (plain && !is_integer<Shape> && !Rest::work) {
       alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
       const CallArrays arrays(query.data[0][0], output.data[0][0], scratch, 1, false);

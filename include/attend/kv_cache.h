@@ -16,12 +16,12 @@ struct CacheAccess {
   }
   // The most queries that a call without a query_length may have: all tokens, unless the last append took a padded array.
   template <class Cache>
-  static constexpr int newest(const Cache& cache) {
-    return cache.newest_;
+  static constexpr int queries_without_length(const Cache& cache) {
+    return cache.queries_without_length_;
   }
   template <class Cache>
   static constexpr void count_all(Cache& cache) {
-    cache.newest_ = cache.length_;
+    cache.queries_without_length_ = cache.length_;
   }
 };
 
@@ -29,7 +29,7 @@ struct CacheAccess {
 template <class Shape, class Rows, int capacity, int tokens_at_once>
 class CacheTokens {
  public:
-  constexpr CacheTokens() : rows_(), length_(0), newest_(0) {}
+  constexpr CacheTokens() : rows_(), length_(0), queries_without_length_(0) {}
 
   // Adds the first count tokens of key and value after those already here. If count is wrong, there is no room for them, or one
   // of their numbers is finite and too large for the cache's format, no token changes, and the status is bad_count, cache_full
@@ -76,12 +76,12 @@ class CacheTokens {
   }
 
   // Forgets all tokens.
-  constexpr void clear() { length_ = newest_ = 0; }
+  constexpr void clear() { length_ = queries_without_length_ = 0; }
 
  protected:
   friend CacheAccess;
   Rows rows_;
-  int length_, newest_;
+  int length_, queries_without_length_;
 
  private:
   // Adds the first count of so many tokens.
@@ -91,7 +91,7 @@ class CacheTokens {
     if (count > room()) return Status::cache_full;
     if (!rows_.store(length_, count, arrays)) return Status::out_of_range;
     length_ += count;
-    newest_ = count < tokens ? count : length_;  // in padded arrays only the first `count` are tokens
+    queries_without_length_ = count < tokens ? count : length_;  // in padded arrays only the first `count` are tokens
     return Status::ok;
   }
 };
@@ -119,7 +119,7 @@ class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
   // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
   constexpr Status truncate(int length) {
     if (length < 0 || length > this->length_) return Status::bad_length;
-    this->length_ = this->newest_ = length;
+    this->length_ = this->queries_without_length_ = length;
     return Status::ok;
   }
 };
@@ -217,11 +217,11 @@ struct TraitsOfCache {
   static constexpr int most_queries = most;
   static constexpr int keys =
       RowsOf::RingType::window > 0 ? over_ring_of<typename RowsOf::RingType> : capacity;  // as a workspace takes them
-  static constexpr bool plain = RowsOf::plain, is_ring = Ring::window > 0;
+  static constexpr bool needs_no_options = RowsOf::needs_no_options, is_ring = Ring::window > 0;
 };
 struct NoRows {
   using RingType = NoRing;
-  static constexpr bool plain = false;
+  static constexpr bool needs_no_options = false;
 };
 constexpr TraitsOfCache<void, NoRows, 1, any_number> cache_traits(const void*) { return {}; }
 template <class Shape, class Rows, int capacity, int most>

@@ -70,8 +70,8 @@ constexpr bool is_state_of(const void*) {
 // The rest of accumulate: query and state are of this shape. rows: those of a cache or of arrays, of which there are `held`.
 template <class Shape, int tokens, int nodes, class Rows, class Work, class... More>
 [[gnu::always_inline]] inline Status accumulate_keys(const Query<Shape, tokens>& query, const Rows& rows, int held,
-                                                     State<Shape, tokens, nodes>& state, int up_to, Work& work, int newest,
-                                                     const More&... more) {
+                                                     State<Shape, tokens, nodes>& state, int up_to, Work& work,
+                                                     int queries_without_length, const More&... more) {
   using Memory = OptionPlan<Shape, tokens, 0>;
   using Rest = CallArguments<Shape, More...>;
   static_assert(Rest::only_options, "attend: after the work memory accumulate takes options only");
@@ -84,7 +84,7 @@ template <class Shape, int tokens, int nodes, class Rows, class Work, class... M
   } else {
     const InUse use(work);
     const CallArrays arrays(query.data[0][0], null_of<NumberOf<Shape>>(), memory_of<enough>(work), tokens, Rows::cached,
-                            newest);
+                            queries_without_length);
     return run_call<Shape, Memory>(arrays, rows, held, IntoState<Shape, State<Shape, tokens, nodes>>(state, up_to), more...);
   }
 }
@@ -198,8 +198,8 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    return accumulate_keys(query, CacheAccess::rows(cache), cache.length(), state, up_to, work, CacheAccess::newest(cache),
-                           more...);
+    return accumulate_keys(query, CacheAccess::rows(cache), cache.length(), state, up_to, work,
+                           CacheAccess::queries_without_length(cache), more...);
   }
 }
 

@@ -51,7 +51,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   ATTEND_ALWAYS_INLINE void add_keys() {
     int key = 0, end;
     if constexpr (Features::any) {
-      key = rows_.row(0).at.visibility.begin & -chain_keys;
+      key = rows_.row(0).at.visibility.call_begin & -chain_keys;
       end = rows_.shows_masked() ? problem().keys : rows_.row(count() - 1).at.visibility.end;
       seen_.all = false;
       open_ = rows_.has_states() ? rows_.options().first_key & -chain_keys : -1;
@@ -65,7 +65,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         chain(key);
         key += chain_keys;
       } else if constexpr (Features::any) {
-        key = at_least(key + chain_keys, rows_.row(0).at.visibility.first & -chain_keys);
+        key = at_least(key + chain_keys, rows_.row(0).at.visibility.window_begin & -chain_keys);
       }
     }
     if (rows_.has_states()) close_before(problem().keys);
@@ -78,7 +78,8 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       return true;
     } else {
       const Visibility &earliest = rows_.row(0).at.visibility, &latest = rows_.row(count() - 1).at.visibility;
-      if (key < at_least(latest.first, latest.begin) || key + chain_keys > earliest.end) return find_visible_by_rows(key);
+      if (key < at_least(latest.window_begin, latest.call_begin) || key + chain_keys > earliest.end)
+        return find_visible_by_rows(key);
       if (seen_.all) return true;  // as before
       for (int r = 0; r < count(); ++r) rows_.row(r).sees = {0, chain_keys, false};
       seen_ = {0, chain_keys, false, true};
@@ -98,7 +99,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       seen_.gap = seen_.gap || row.sees.gap;
     }
     if (rows_.shows_masked()) {
-      seen_.from = at_least(rows_.row(0).at.visibility.begin - key, 0);
+      seen_.from = at_least(rows_.row(0).at.visibility.call_begin - key, 0);
       seen_.to = count_here;
     }
     return seen_.from < seen_.to;
@@ -138,7 +139,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     }
     for (int r = 0; r < count(); ++r) {
       if constexpr (Features::score_mods) {
-        if (rows_.modifies()) modify(r, key);
+        if (rows_.modifies_scores()) modify(r, key);
       }
       weigh(r, key, cut);
     }
@@ -175,7 +176,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     for (int r = 0; r < count(); ++r) {
       const QueryRow& at = rows_.row(r).at;
       if (!at.visibility.has_any(key, key + keys)) continue;
-      if (!rows_.has_masks() || lets_any_through(rows_.options(), at.visible, at.bias, key, keys)) return true;
+      if (!rows_.has_masks() || lets_any_through(rows_.options(), at.mask_at, at.bias_at, key, keys)) return true;
     }
     return false;
   }
@@ -195,11 +196,11 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     float* sums = *rows_.sums(r);
     int width = problem().value_dim;
     if constexpr (Features::any) {
-      if (!rows_.modifies()) {
+      if (!rows_.modifies_scores()) {
         for (int k = 0; k < sees.from - from; ++k) scores[k] = -ATTEND_INFINITY;
         if (sees.gap) {
-          const Visibility& visibility = rows_.row(r).at.visibility;
-          for (int k = visibility.sink_tokens - key; k < visibility.first - key; ++k) scores[k - from] = -ATTEND_INFINITY;
+          const Visibility& by = rows_.row(r).at.visibility;
+          for (int k = by.sink_tokens - key; k < by.window_begin - key; ++k) scores[k - from] = -ATTEND_INFINITY;
         }
       }
       if (cut) {

@@ -10,8 +10,8 @@ struct ChainRange {
 };
 
 inline ChainRange range_in_chain(const Visibility& visibility, int key, int count) {
-  ChainRange range = {at_least(visibility.begin - key, 0), at_most(visibility.end - key, count), false};
-  const int first = visibility.first - key, sink_tokens = visibility.sink_tokens - key;
+  ChainRange range = {at_least(visibility.call_begin - key, 0), at_most(visibility.end - key, count), false};
+  const int first = visibility.window_begin - key, sink_tokens = visibility.sink_tokens - key;
   if (range.from >= first) return range;
   if (range.from >= sink_tokens) {
     range.from = first;
@@ -81,7 +81,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
   const core::Problem& problem() const { return problem_; }
   const core::Options& options() const { return options_; }
   bool has_states() const { return Features::states && ATTEND_ISA::has_states(options_); }
-  bool modifies() const { return Features::score_mods && use_.modifies; }
+  bool modifies_scores() const { return Features::score_mods && use_.modifies_scores; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
   bool shows_masked() const { return Features::score_mods && shows_masked_; }
   int take(int left) const { return at_most(left, row_limit()); }  // rows of the next block, where `left` are left
@@ -146,7 +146,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
         float numbers[2];
         const auto row = open_segment(r);
         SumNode<float> top = row.node(numbers);
-        push_node<SumInFloats<Isa>>(nodes_of(r, depth), joins, top);
+        join_or_keep<SumInFloats<Isa>>(nodes_of(r, depth), joins, top);
         row.clear();
       }
       return;
@@ -161,7 +161,7 @@ class EmbeddedRows : public LostFactors<Isa::flushes> {
     const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();
     float numbers[2];
     SumNode<float> all = open_segment(r).node(numbers);
-    if (depth > 0) push_node<SumInFloats<Isa>>(nodes_of(r, depth), depth, all);
+    if (depth > 0) join_or_keep<SumInFloats<Isa>>(nodes_of(r, depth), depth, all);
     if constexpr (Features::states) {
       const Denominator denominator = denominator_of(options_, head, all.numbers[0], all.numbers[1]);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
@@ -274,7 +274,7 @@ class EmbeddedRows<Isa, NoFeatures> : public LostFactors<Isa::flushes> {
   int row_limit() const { return problem_.row_block < limit ? 1 : limit; }
   ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {row_limit(), scaled()}; }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
-  // As push_node. The sums of the first node lie in the output, the numbers of each before the sums of the next one.
+  // As join_or_keep. The sums of the first node lie in the output, the numbers of each before the sums of the next one.
   ATTEND_NOINLINE void end_segment(int r, int depth, int joins) {
     const ptrdiff_t row = core::EmbeddedMemory::node(problem_.value_dim), level = row * row_limit();
     float* place = state_ + memory().queries() + memory().nodes(problem_.head_dim) + depth * level + r * row;

@@ -1,8 +1,8 @@
 // The walk of a call with features over its keys on hosts: those that some row sees by position and masks.
 //
 //   scale the queries
-//   for each block of keys that any row sees some of by position, ascending, cut at segments:
-//     for each tile of rows:  scores -> score modifications -> weights -> weighted sum of values
+//   for each block of keys that some row sees by position, ascending, cut at segments; as floats, unless rows are at most 4:
+//     for each tile of rows, each up to the end of what it sees:  scores -> modifications -> weights -> weighted sum of values
 //     at the end of a segment: add its sums to those of segments before it, in the tree's order
 //   epilogue: divide by the denominators, or keep the states
 //
@@ -35,9 +35,9 @@ class FeatureWalk {
     tree_ = SegmentTree();
     // A chain that was begun in another call goes alone. The next stretch is looked for before one is computed, so that memory
     // that hardware cannot foresee is on its way meanwhile.
-    const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
+    const int begin = visibility_.earliest.call_begin, end = visibility_.shows_masked ? problem_.keys : visibility_.latest.end;
     int last_chain = (rows_.has_states() ? options_.first_key : begin) & -chain_keys;  // by its first key
-    const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies, key_block_};
+    const Stretches stretches = {options_, visibility_, row_, rows_.rows.count, use_.modifies_scores, key_block_};
     Stretch next = stretches.next(begin & -chain_keys, begin, begin < end ? end : begin & -chain_keys);  // or no keys
     while (next.count > 0) {
       const Stretch now = next;
@@ -48,7 +48,7 @@ class FeatureWalk {
       }
       close_before(last_chain, now.key);
       last_chain = after - chain_keys;
-      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.untouched);
+      if (now.from < now.to) add_keys(now.key, now.from, now.to, now.scores_stay);
     }
     if (rows_.has_states()) close_before(last_chain, problem_.keys);
     end_rows();
@@ -94,16 +94,16 @@ class FeatureWalk {
     rows_.for_each_row([&](int r, int token, int head) { rows_.sums.end_segment(r, rows_.state(token, head), open, next); });
   }
 
-  // untouched: whether all rows see all of these keys, and nothing happens to scores.
-  void add_keys(int key, int from, int to, bool untouched) {
-    KeyBlock block = rows_.block(key, from, to, visibility_);
-    block.begun = true;
+  // scores_stay: as in Stretch.
+  void add_keys(int key, int from, int to, bool scores_stay) {
+    KeyBlock block = rows_.take_keys(key, from, to, visibility_);
+    block.begun = true;  // with features, RowSums clears the sums of a row and of each segment before keys are added
     int visible[Isa::tile_rows];
     for (int& count : visible) count = to;
     RowTile tile = {0, 0};
     for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
       tile.rows = at_most(rows_.rows.count - tile.r, Isa::tile_rows);
-      if (untouched && block.key_scales == nullptr && !rows_.shrunk.any()) {
+      if (scores_stay && block.key_scales == nullptr && !rows_.shrunk.any()) {
         rows_.template attend_tile<Kernels>(tile, block, visible);
       } else {
         add_keys_to_tile(tile, block);
@@ -113,15 +113,15 @@ class FeatureWalk {
 
   ATTEND_NOINLINE void add_keys_to_tile(const RowTile& tile, KeyBlock& block) {
     const QueryRow* const row = row_ + tile.r;
-    const BlockVisibility visibility = {row[0].visibility, row[tile.rows - 1].visibility, visibility_.all};
+    const BlockVisibility visibility = {row[0].visibility, row[tile.rows - 1].visibility, visibility_.shows_masked};
     int visible[Isa::tile_rows];  // of the block's keys, never falling
     for (int i = 0; i < tile.rows; ++i) visible[i] = at_least(at_most(row[i].visibility.end - block.key, block.to), 0);
 
-    const int to = visibility.all ? block.to : visible[tile.rows - 1];
+    const int to = visibility.shows_masked ? block.to : visible[tile.rows - 1];
     int from = block.from;
     while (from < to && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= to) return;
-    if (use_.has_masks && !visibility_.all && !lets_any(options_, row, tile.rows, block.key + from, to - from)) return;
+    if (use_.has_masks && !visibility_.shows_masked && !lets_any(options_, row, tile.rows, block.key + from, to - from)) return;
     rows_.template score<Kernels>(tile, block, from, to);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
     if (visible[tile.rows - 1] > from) add_values(tile, block, from, visible, gaps);
@@ -134,7 +134,7 @@ class FeatureWalk {
       restore(tile, keys, key_scales);
       key_scales = nullptr;
     }
-    if (!use_.modifies && key_scales == nullptr && in_range) return false;
+    if (!use_.modifies_scores && key_scales == nullptr && in_range) return false;
     score_mod_.apply(rows_.scores, row_ + tile.r, tile.rows, keys, key_scales, !in_range);
     // With many rows, some row does not see some key.
     bool gaps = !in_range || (use_.has_masks && rows_.rows.count > 2 * Isa::tile_rows);
@@ -165,10 +165,10 @@ class FeatureWalk {
     Kernels::softmax(count, rows_.scores + from, counts, rows_.sums.maxima + r, rows_.sums.lane_sums(r), sums);
     if (rows_.has_states()) rows_.sums.scale_chains(r, count, before);
     const bool by_keys = gaps && !rows_.keys.are_finite(block, visibility_);
-    if (visible[0] != to) rows_.keys.widen_values(block, visibility_);
+    if (visible[0] != to) rows_.keys.widen_values(block, visibility_);  // kernels that widen want rows to see the same keys
 
     // Chains with only some keys in this call go key by key too.
-    const int begin = visibility_.earliest.begin;
+    const int begin = visibility_.earliest.call_begin;
     const auto is_whole = [&](int chain) {
       return !by_keys &&
              (!rows_.has_states() || (block.key + chain >= begin && block.key + chain + chain_keys <= problem_.keys));

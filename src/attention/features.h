@@ -20,9 +20,9 @@ struct AllFeatures : NoFeatures {
   static constexpr bool states = true;
 };
 
-// A cache of one format, and a window at most.
+// A cache of one format, and a window at most. The embedded form only: hosts run these calls with AllFeatures.
 template <core::Format cache_format, bool single_rows>
-struct CacheFeatures : NoFeatures {
+struct EmbeddedCacheFeatures : NoFeatures {
   static constexpr bool any = true;
   static constexpr bool arrays = false;
   static constexpr bool one_row = single_rows;

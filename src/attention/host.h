@@ -168,12 +168,12 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
 
 // Whether a call takes whole segments of keys into states, and calls without options make the sums of these.
 inline bool takes_plain_segments(const core::Problem& problem, const core::Options& options) {
-  const int first = options.first_key, last_token = problem.queries - 1;
+  const int first = options.first_key, last = problem.queries - 1;
   if (!has_states(options) || first % segment_keys != 0 || problem.keys % segment_keys != 0) return false;
   const auto floats = [](core::Format format) { return format == core::Format::float32; };
   return floats(options.query_format) && floats(options.key_format) && floats(options.value_format) && options.origin == 0 &&
-         options.paging.pages == nullptr && options.paging.ring_panels == 0 && !score_use(options).modifies &&
-         visibility_of(problem, options, 0).end == problem.keys && visibility_of(problem, options, last_token).first <= first;
+         options.paging.pages == nullptr && options.paging.ring_panels == 0 && !score_use(options).modifies_scores &&
+         visibility_of(problem, options, 0).end == problem.keys && visibility_of(problem, options, last).window_begin <= first;
 }
 
 template <class Isa>

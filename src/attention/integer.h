@@ -192,7 +192,7 @@ class IntegerPipeline {
       const int depth = tree_.depth(), joins = tree_.close(open, next);
       for (int r = 0; r < rows_->count; ++r) {
         SumNode<int32_t> top = node(r);
-        push_node<SumInIntegers>(nodes_of(r, depth), joins, top);
+        join_or_keep<SumInIntegers>(nodes_of(r, depth), joins, top);
       }
     }
     begin();
@@ -203,7 +203,7 @@ class IntegerPipeline {
     const int depth = tree_.depth();
     for_each_row(*rows_, group_, [&](int r, int token, int head) {
       SumNode<int32_t> all = node(r);
-      if (depth > 0) push_node<SumInIntegers>(nodes_of(r, depth), depth, all);
+      if (depth > 0) join_or_keep<SumInIntegers>(nodes_of(r, depth), depth, all);
       store_integer_row<Isa>(problem_, options_, all, token, head);
     });
   }

@@ -56,7 +56,7 @@ class IntegerKeys {
     if constexpr (has_options) {
       if (has_states()) return first_key(options_);
       const Visibility by = visibility_of(problem_, options_, token);
-      return by.sink_tokens > by.begin ? by.begin : at_least(by.first, by.begin);
+      return by.sink_tokens > by.call_begin ? by.call_begin : at_least(by.window_begin, by.call_begin);
     }
     return 0;
   }
@@ -68,7 +68,7 @@ class IntegerKeys {
   int next(int token, int key) const {
     if constexpr (has_options) {
       if (has_states() || key < options_.sink_tokens) return key;
-      return at_least(key, visibility_of(problem_, options_, token).first & -integer_chunk);
+      return at_least(key, visibility_of(problem_, options_, token).window_begin & -integer_chunk);
     }
     return key;
   }
@@ -101,10 +101,11 @@ class IntegerKeys {
     } else {
       const Visibility by = visibility_of(problem_, options_, token);
       uint32_t bits = first_bits(at_most(by.end - chunk, count)) &
-                      (~first_bits(by.first - chunk) | first_bits(by.sink_tokens - chunk)) & ~first_bits(by.begin - chunk);
-      if (options_.visible.data != nullptr && bits != 0) {
-        const ptrdiff_t mask = mask_row(options_.visible, token, head) + chunk;
-        bits &= first_bits(options_.visible.keys - chunk);
+                      (~first_bits(by.window_begin - chunk) | first_bits(by.sink_tokens - chunk)) &
+                      ~first_bits(by.call_begin - chunk);
+      if (options_.mask.data != nullptr && bits != 0) {
+        const ptrdiff_t mask = mask_row(options_.mask, token, head) + chunk;
+        bits &= first_bits(options_.mask.keys - chunk);
         for (int k = 0; k < integer_chunk; ++k) {
           if ((bits >> k & 1) != 0 && !is_shown(options_, mask + k)) bits &= ~(1u << k);
         }

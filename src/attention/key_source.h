@@ -56,7 +56,7 @@ class KeySource {
   // Keys for so many rows. A few rows read other formats in place, a single one int4; for more they are widened, anew for each
   // block of rows and head: work memory has room for a block of keys. Values are gathered when several tiles read them and they
   // lie far apart, because they would then share few sets of the cache.
-  Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
+  Block take_keys(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;
     made.from = from;
@@ -65,9 +65,9 @@ class KeySource {
     made.together = lie_together(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few_rows = Features::any && rows <= most_widening_rows && made.together;
-    const bool reads_keys_in_place = few_rows && problem_.key_panels && widens_in_registers(key_format(), rows);
-    const bool reads_values_in_place = few_rows && widens_in_registers(value_format(), rows);
+    const bool widens_in_kernels = Features::any && rows <= most_widening_rows && made.together;
+    const bool reads_keys_in_place = widens_in_kernels && problem_.key_panels && widens_in_registers(key_format(), rows);
+    const bool reads_values_in_place = widens_in_kernels && widens_in_registers(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          lies_apart(problem_.value.token_stride, problem_.value_dim);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
@@ -76,7 +76,7 @@ class KeySource {
     made.key_scales = reads_keys_in_place ? nullptr : key_scales;
     made.values = reads_values_in_place || (made.together && !gathers && value_format() == core::Format::float32)
                       ? values_in_place(made)
-                      : gathered_values(made, visibility);
+                      : float_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
     return made;
   }
@@ -124,13 +124,13 @@ class KeySource {
 
   // Widens the block's values to floats where they are none.
   void widen_values(Block& block, const BlockVisibility& visibility) {
-    if (block.values.format != core::Format::float32) block.values = gathered_values(block, visibility);
+    if (block.values.format != core::Format::float32) block.values = float_values(block, visibility);
   }
 
   // Whether all values of a block, or their scales, are finite: looked for once.
   bool are_finite(Block& block, const BlockVisibility& visibility) {
     if (block.finite < 0) {
-      const int first = at_least(block.from, visibility.earliest.begin - block.key);
+      const int first = at_least(block.from, visibility.earliest.call_begin - block.key);
       if (value_format() == core::Format::int8) {
         block.finite = block.value_scales == nullptr || numbers_are_finite(block.value_scales, block.from, block.to);
       } else {
@@ -230,7 +230,7 @@ class KeySource {
   }
 
   // A block's values as floats, side by side.
-  Values gathered_values(const Block& block, const BlockVisibility& visibility) {
+  Values float_values(const Block& block, const BlockVisibility& visibility) {
     for (int k = block.from; k < block.to; k += panel_keys)
       gather_values(block.key, k, at_most(k + panel_keys, block.to), visibility);
     return {values_, core::Format::float32, problem_.value_dim, chain_keys, nullptr};

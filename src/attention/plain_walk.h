@@ -22,7 +22,7 @@ class PlainWalk {
   // divides: writes the final output; otherwise the sums of one segment (sums/row_sums.h).
   void run(const Rows& rows, bool divides) {
     rows_.take(rows);
-    rows_.sums.follow = !divides;
+    rows_.sums.raises_always = !divides;
     tiles_finish_ = divides && problem_.keys <= segment_keys;
     const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token);
     tiles_begin_ = tiles_finish_ && key_end <= key_block_ && !rows_.keys.keeps_rows();
@@ -32,7 +32,7 @@ class PlainWalk {
     for (;; segment += segment_keys) {
       const int end = at_most(segment + segment_keys, key_end);
       for (int key = segment; key < end || key == 0; key += key_block_) {
-        KeyBlock block = rows_.block(key, 0, at_most(key_block_, end - key), plain_visibility);
+        KeyBlock block = rows_.take_keys(key, 0, at_most(key_block_, end - key), plain_visibility);
         block.begun = key > segment;
         add_keys(block);
       }
@@ -83,7 +83,7 @@ class PlainWalk {
       tile.r = tiles_begin_ ? 0 : r;
       if (tiles_begin_) rows_.begin({rows_.rows.kv_head, tile.first, tile.rows}, base2_scale(problem_.scale));
       if (one_chain_) {
-        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel(), this, &tile, &block);
+        with_rows<TileKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel(), this, &tile, &block);
       } else {
         add_keys_to_tile<Tiles<Isa>>(tile, block);
       }

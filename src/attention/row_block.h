@@ -72,9 +72,9 @@ struct RowBlock {
     return {element<float>(options.states, token, head), problem.value_dim};
   }
 
-  // Some keys (KeySource::block). Where they stay in rows, their scores for all query rows are computed now.
-  KeyBlock block(int key, int from, int to, const BlockVisibility& visibility) {
-    const KeyBlock made = keys.block(key, from, to, visibility, rows.count);
+  // Some keys (KeySource::take_keys). Where they stay in rows, their scores for all query rows are computed now.
+  KeyBlock take_keys(int key, int from, int to, const BlockVisibility& visibility) {
+    const KeyBlock made = keys.take_keys(key, from, to, visibility, rows.count);
     if (keys.keeps_rows()) {
       const auto key_rows = [&](int first, int count) { return keys.key_rows(made, first, count); };
       keys.for_each_run(made, visibility, [&](int first, int end) {

@@ -115,35 +115,35 @@ void add_relative(float* scores, const float* table, int left, int right, int64_
 
 // Masks the keys whose byte is 0.
 template <class Isa>
-void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
+void mask_by_bytes(float* scores, const uint8_t* mask, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
     const typename Isa::Vec lowest = Isa::broadcast(-ATTEND_INFINITY);
     for (; count - k >= Isa::lanes; k += Isa::lanes) {
-      Isa::store(scores + k, Isa::where_bytes(visible + k, Isa::load(scores + k), lowest));
+      Isa::store(scores + k, Isa::where_bytes(mask + k, Isa::load(scores + k), lowest));
     }
   }
   for (; k < count; ++k) {
-    if (visible[k] == 0) scores[k] = -ATTEND_INFINITY;
+    if (mask[k] == 0) scores[k] = -ATTEND_INFINITY;
   }
 }
 
 // The bits of a panel's keys, from bit `first` on. Reads only bytes that hold one of them.
-inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
+inline unsigned bits_of_panel(const uint8_t* mask, ptrdiff_t first) {
   static_assert(panel_keys == 16, "two bytes have the bits of a panel, or three");
-  const uint8_t* bytes = visible + (first >> 3);
+  const uint8_t* bytes = mask + (first >> 3);
   const unsigned shift = unsigned(first & 7), two = bytes[0] | unsigned(bytes[1]) << 8;
   return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
 }
 
 // Masks the keys whose bit is 0; the first key has bit `first`.
 template <class Isa>
-void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
+void mask_by_bits(float* scores, const uint8_t* mask, ptrdiff_t first, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
     const typename Isa::Vec lowest = Isa::broadcast(-ATTEND_INFINITY);
     for (; count - k >= panel_keys; k += panel_keys) {
-      const unsigned bits = bits_of_panel(visible, first + k);
+      const unsigned bits = bits_of_panel(mask, first + k);
       ATTEND_UNROLL
       for (int i = 0; i < panel_keys; i += Isa::lanes) {
         Isa::store(scores + k + i, Isa::where_bits(bits >> i, Isa::load(scores + k + i), lowest));
@@ -151,7 +151,7 @@ void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int co
     }
   }
   for (; k < count; ++k) {
-    if (!bit_of(visible, first + k)) scores[k] = -ATTEND_INFINITY;
+    if (!bit_of(mask, first + k)) scores[k] = -ATTEND_INFINITY;
   }
 }
 
@@ -164,13 +164,13 @@ struct KeySpan {
 
 // The changes that a call makes to scores.
 struct ScoreUse {
-  bool modifies;   // anything but scales of keys and what tokens see by position
-  bool has_masks;  // a mask may leave out keys between others
+  bool modifies_scores;  // anything but scales of keys and what tokens see by position
+  bool has_masks;        // a mask may leave out keys between others
 };
 
 inline ScoreUse score_use(const core::Options& options) {
   static_assert(core::option_count == 34, "attend: what does the new option do to scores?");
-  const bool has_bias = options.bias.data != nullptr, has_mask = options.visible.data != nullptr;
+  const bool has_bias = options.bias.data != nullptr, has_mask = options.mask.data != nullptr;
   const bool has_relative = options.relative != nullptr,
              others = options.scores.data != nullptr || options.alibi_slopes != nullptr;
   return {others || has_relative || has_bias || has_mask || magnitude(options.soft_cap) != 0,
@@ -183,7 +183,7 @@ inline bool has_no_option(const core::Options& options, const TensorFormats& for
   const bool arrays = options.sink_logits != nullptr || options.lse.data != nullptr || options.states.data != nullptr ||
                       options.key_scales != nullptr || options.value_scales != nullptr;
   const bool all_plain = formats.query == plain && formats.key == plain && formats.value == plain && formats.output == plain;
-  return !score_use(options).modifies && !arrays && all_plain && options.left < 0 && options.right < 0 &&
+  return !score_use(options).modifies_scores && !arrays && all_plain && options.left < 0 && options.right < 0 &&
          options.query_zero == 0 && options.paging.pages == nullptr && options.paging.ring_panels == 0 && options.origin == 0 &&
          options.first_key == 0;
 }
@@ -198,8 +198,8 @@ bool any_masked(const float* scores, int count) {
 
 // A token of a query head, what it sees by position, and where its rows of the masks begin.
 struct QueryRow {
-  ptrdiff_t bias;
-  ptrdiff_t visible;
+  ptrdiff_t bias_at;
+  ptrdiff_t mask_at;
   Visibility visibility;
   int token;
   int head;
@@ -208,7 +208,7 @@ struct QueryRow {
 static_assert(sizeof(QueryRow) <= core::HostWorkMemory::query_row_floats * sizeof(float), "the work memory has room for it");
 
 inline QueryRow query_row(const core::Problem& problem, const core::Options& options, int token, int head) {
-  return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), visibility_of(problem, options, token),
+  return {mask_row(options.bias, token, head), mask_row(options.mask, token, head), visibility_of(problem, options, token),
           token, head};
 }
 
@@ -239,11 +239,11 @@ class ScoreMod {
     }
     if (shows(core::Scores::capped)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, ln_2); });
     add_all_biases(for_rows, key, keys);
-    if (options_.visible.data != nullptr) mask_rows(for_rows, key, keys);
+    if (options_.mask.data != nullptr) mask_rows(for_rows, key, keys);
     if (by_position) {  // what lies before the call's first key, and between the sink tokens and the window
       for_rows([&](float* row, const QueryRow& at) {
-        mask_between(row, 0, at_most(at.visibility.begin - key, keys));
-        mask_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.first - key, keys));
+        mask_between(row, 0, at_most(at.visibility.call_begin - key, keys));
+        mask_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.window_begin - key, keys));
       });
     }
     if (options_.bias.data != nullptr) {
@@ -253,7 +253,7 @@ class ScoreMod {
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
-        if (unmasked) mask_by_bias<Isa>(row, bias + at.bias, there);
+        if (unmasked) mask_by_bias<Isa>(row, bias + at.bias_at, there);
         mask_between(row, there, keys);
       });
     }
@@ -297,7 +297,7 @@ class ScoreMod {
   ATTEND_NOINLINE void add_bias(const ScoreRows& for_rows, int key, int keys) const {
     const float* bias = static_cast<const float*>(options_.bias.data) + key;
     const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
-    for_rows([&](float* row, const QueryRow& at) { add_biases<Isa>(row, bias + at.bias, there, factors_.bias); });
+    for_rows([&](float* row, const QueryRow& at) { add_biases<Isa>(row, bias + at.bias_at, there, factors_.bias); });
   }
 
   // Adds the bias, unless it was before the cap, the table of relative positions and the slopes.
@@ -318,13 +318,13 @@ class ScoreMod {
 
   // Masks the keys that the boolean mask hides or has no column for.
   ATTEND_ALWAYS_INLINE void mask_rows(const ScoreRows& for_rows, int key, int keys) const {
-    const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
-    const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
+    const uint8_t* mask = static_cast<const uint8_t*>(options_.mask.data);
+    const int there = at_least(at_most(keys, options_.mask.keys - key), 0);
     for_rows([&](float* row, const QueryRow& at) {
-      if (options_.visible_bits) {
-        mask_by_bits<Isa>(row, visible, at.visible + key, there);
+      if (options_.mask_bits) {
+        mask_by_bits<Isa>(row, mask, at.mask_at + key, there);
       } else {
-        mask_by_bytes<Isa>(row, visible + (at.visible + key), there);
+        mask_by_bytes<Isa>(row, mask + (at.mask_at + key), there);
       }
       mask_between(row, there, keys);
     });
@@ -344,7 +344,7 @@ class ScoreMod {
 
   // Copies to the scores that the caller wants to see, of keys that this call goes over.
   void show(const float* row, const QueryRow& at, int key, int count, float factor) const {
-    const int skipped = at_least(at.visibility.begin - key, 0);
+    const int skipped = at_least(at.visibility.call_begin - key, 0);
     if (skipped >= count) return;
     multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown(at.token, at.head) + key + skipped);
   }

@@ -14,19 +14,19 @@ inline int visible_keys(const core::Problem& problem, int token) {
   return seen > 0 ? seen : 0;
 }
 
-// The keys that a token sees by position: first ... end - 1, and sink tokens 0 ... sink_tokens - 1, where sink_tokens <= first;
-// but only keys from `begin` on. From token to token, each of the four stays or grows.
+// The keys that a token sees by position: window_begin ... end - 1, and sink tokens 0 ... sink_tokens - 1, at most
+// window_begin; but only keys from call_begin on. From token to token, each of the four stays or grows.
 struct Visibility {
-  int begin;  // of the call's keys
-  int first;  // of the window
+  int call_begin;    // the first of the call's keys
+  int window_begin;  // the first key of the window
   int end;
   int sink_tokens;
 
-  bool has(int key) const { return key >= begin && key < end && (key >= first || key < sink_tokens); }
+  bool has(int key) const { return key >= call_begin && key < end && (key >= window_begin || key < sink_tokens); }
   // Whether it has any of the keys from `key` up to `to`.
   bool has_any(int key, int to) const {
-    const int low = at_least(key, begin), high = at_most(to, end);
-    return low < high && (high > first || low < sink_tokens);
+    const int low = at_least(key, call_begin), high = at_most(to, end);
+    return low < high && (high > window_begin || low < sink_tokens);
   }
 };
 
@@ -34,14 +34,15 @@ struct Visibility {
 struct BlockVisibility {
   Visibility earliest;  // of the first row: begins where it does
   Visibility latest;    // of the last row
-  bool all;             // masked keys count too
+  bool shows_masked;    // scores of masked keys are a result, so all keys count as seen
 
   bool has_any(int key, int to) const {
-    return all || Visibility{earliest.begin, earliest.first, latest.end, latest.sink_tokens}.has_any(key, to);
+    return shows_masked ||
+           Visibility{earliest.call_begin, earliest.window_begin, latest.end, latest.sink_tokens}.has_any(key, to);
   }
   // Whether any row sees some of each panel of keys, where it sees some of the first and of the last.
   bool has_all_panels(int key, int to) const {
-    return all || key + panel_keys > earliest.first || to - panel_keys < latest.sink_tokens;
+    return shows_masked || key + panel_keys > earliest.window_begin || to - panel_keys < latest.sink_tokens;
   }
 };
 
@@ -71,7 +72,7 @@ inline core::SeenKeys seen_by_queries(const core::Problem& problem, const core::
   if (problem.queries == 0) return {0, 0, 0};
   if (options.scores.data != nullptr) return {0, 0, problem.keys};
   const Visibility earliest = visibility_of(problem, options, 0), latest = visibility_of(problem, options, problem.queries - 1);
-  return {latest.sink_tokens, at_most(earliest.first, latest.end), latest.end};
+  return {latest.sink_tokens, at_most(earliest.window_begin, latest.end), latest.end};
 }
 
 inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {
@@ -82,8 +83,8 @@ inline bool bit_of(const uint8_t* bytes, ptrdiff_t n) { return (bytes[n >> 3] >>
 
 // Whether the boolean mask shows the key of its n-th number.
 inline bool is_shown(const core::Options& options, ptrdiff_t n) {
-  const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data);
-  return options.visible_bits ? bit_of(bytes, n) : bytes[n] != 0;
+  const uint8_t* bytes = static_cast<const uint8_t*>(options.mask.data);
+  return options.mask_bits ? bit_of(bytes, n) : bytes[n] != 0;
 }
 
 // How many bits are 0 before the first 1, in four bytes of a mask that are not all 0.
@@ -100,12 +101,12 @@ inline int zeros_before(uint32_t bytes) {
 
 // How many elements of the boolean mask hide their keys, from the n-th one on, of at most `count`.
 inline int hidden_elements(const core::Options& options, ptrdiff_t n, int count) {
-  const int in_byte = options.visible_bits ? 8 : 1;
+  const int in_byte = options.mask_bits ? 8 : 1;
   int i = 0;
   while (i < count && (n + i) % in_byte != 0 && !is_shown(options, n + i)) ++i;
   if (i < count && (n + i) % in_byte == 0) {
     // From a whole byte on, eight words at a time, then one.
-    const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data) + (n + i) / in_byte;
+    const uint8_t* bytes = static_cast<const uint8_t*>(options.mask.data) + (n + i) / in_byte;
     uint32_t word[8];
     for (const int step = int(sizeof word) * in_byte; count - i >= step; i += step, bytes += sizeof word) {
       ATTEND_MEMCPY(word, bytes, sizeof word);
@@ -140,19 +141,19 @@ bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen
 }
 
 // Whether a row of the masks lets any of some keys through; biases by position are not looked at.
-inline bool lets_any_through(const core::Options& options, ptrdiff_t visible_row, ptrdiff_t bias_row, int key, int count) {
+inline bool lets_any_through(const core::Options& options, ptrdiff_t mask_at, ptrdiff_t bias_at, int key, int count) {
   const float* bias = static_cast<const float*>(options.bias.data);
-  const auto is_visible = [&](int k) { return is_shown(options, visible_row + k); };
-  return lets_any_through(options.visible, key, count, is_visible) && lets_any_through(options.bias, key, count, [&](int k) {
-           return bits_to<uint32_t>(bias[bias_row + k]) != minus_infinity;
+  const auto is_visible = [&](int k) { return is_shown(options, mask_at + k); };
+  return lets_any_through(options.mask, key, count, is_visible) && lets_any_through(options.bias, key, count, [&](int k) {
+           return bits_to<uint32_t>(bias[bias_at + k]) != minus_infinity;
          });
 }
 
 // Whether masks and biases let a query head's token see a key that it sees by position.
 inline bool is_let_through(const core::Problem& problem, const core::Options& options, int token, int head, int key) {
-  if (options.visible.data != nullptr) {
-    if (key >= options.visible.keys) return false;
-    if (!is_shown(options, mask_row(options.visible, token, head) + key)) return false;
+  if (options.mask.data != nullptr) {
+    if (key >= options.mask.keys) return false;
+    if (!is_shown(options, mask_row(options.mask, token, head) + key)) return false;
   }
   if (options.bias.data != nullptr) {
     if (key >= options.bias.keys) return false;
@@ -198,11 +199,11 @@ inline KeyRange range_of(const core::Ranges& ranges, int token, const KeyRange& 
 // How many keys a query sees by position. (In documents too, positions count from the call's first token.)
 inline int keys_seen(const core::Problem& problem, const core::Options& options, int token) {
   const Visibility visibility = visibility_of(problem, options, token);
-  return visibility.end - visibility.first + visibility.sink_tokens;
+  return visibility.end - visibility.window_begin + visibility.sink_tokens;
 }
 inline int keys_seen(const core::Problem& problem, const core::RangedOptions& options, int token) {
   const Visibility visibility = visibility_of(problem, options, token);
   const KeyRange range = range_of(options.ranges, token, document_of(options.ranges, token, problem.keys));
-  const int seen = at_most(visibility.end, range.end) - at_least(visibility.first, range.first);
+  const int seen = at_most(visibility.end, range.end) - at_least(visibility.window_begin, range.first);
   return at_least(seen, 0) + visibility.sink_tokens;
 }

@@ -37,7 +37,7 @@ template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options) {
   namespace isa = embedded_caches;
   in_float_environment([&]() ATTEND_INLINE_LAMBDA {
-    isa::EmbeddedPipeline<isa::Isa, isa::CacheFeatures<format, one_row>>(problem, options).run();
+    isa::EmbeddedPipeline<isa::Isa, isa::EmbeddedCacheFeatures<format, one_row>>(problem, options).run();
   });
 }
 

@@ -9,7 +9,7 @@ ATTEND_HOT void Backend::run(const core::Problem& problem) {
   run_blocks<Isa>(problem, true);
 }
 
-void Backend::run_options(const core::Problem& problem, const core::Options& options) {
+void Backend::run_options(const core::Problem& problem, const core::Options& options) {  // also of caches of other formats
   if constexpr (Isa::flushes) {
     if (run_flushed<Isa>(problem, options)) return;
   }

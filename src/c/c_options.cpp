@@ -307,7 +307,7 @@ core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::Options& row_options = ranged;
   row_options = options.first;
   static_assert(core::option_count == 34, "attend: what does a batch row have of the new option?");
-  row_options.visible.first = row * options.mask_step;
+  row_options.mask.first = row * options.mask_step;
   row_options.bias.first = row * options.bias_step;
   move(row_options.key_scales, row * options.key_scale_step);
   move(row_options.value_scales, row * options.value_scale_step);

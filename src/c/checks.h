@@ -210,8 +210,8 @@ inline ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent
   const auto& [batch, token, head] = extent.strides;
   check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
   check.read(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK);
-  options.visible = core_mask(mask.data, extent);
-  options.visible_bits = bits;
+  options.mask = core_mask(mask.data, extent);
+  options.mask_bits = bits;
   return batch;
 }
 

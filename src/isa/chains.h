@@ -83,7 +83,7 @@ struct Sums {
   float* data;
   int value_dim;
   bool begun;
-  bool follow;  // whether maxima are raised for every higher score
+  bool raises_always;  // whether maxima are raised for every higher score
 };
 
 // The compiler moves no load over this. GCC would otherwise load all vectors of several steps first, and spill sums to the
@@ -127,7 +127,7 @@ void whole_value_tile(const float* weights, const ValueRows<float>& values, cons
 struct BySteps {
   static constexpr int chain_rows = 0, chain_vecs = 0;
   static constexpr bool chains_values = false, stores_chains = false;
-  static constexpr bool has_weights = false, transposes_rows = false, flushes = false;
+  static constexpr bool weighs_rows = false, transposes_rows = false, flushes = false;
 
   // scores[r][k] = or += sum over d of query[r][d] * keys[k / 16][d][k % 16]: score_steps.h.
   template <class Isa, class Number, int rows, int vecs>

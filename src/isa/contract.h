@@ -55,7 +55,7 @@ struct HostOperations : CommonOperations<Isa> {
   int chain_rows = Isa::chain_rows, chain_vecs = Isa::chain_vecs;
   bool chains_values = Isa::chains_values;      // whether that loop takes chains of values, too
   bool stores_chains = Isa::stores_chains;      // whether these loops add their sums to what is there: StoredChains
-  bool has_weights = Isa::has_weights;          // whether it has its own weights of a row: PanelWeights
+  bool weighs_rows = Isa::weighs_rows;          // whether it has its own weights of a row: PanelWeights
   bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
   int transposed = Isa::transposed;             // how many rows and columns transpose takes
 
@@ -151,7 +151,7 @@ struct PanelWeights {
   // that scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the
   // 16 sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
   void (*weights_of_panels)(float* scores, int count, float lowest, bool begun, float* sums) = &Isa::weights_of_panels;
-  bool is_own = Isa::has_weights;
+  bool is_own = Isa::weighs_rows;
 };
 
 // The loop over a whole chain of a tile of chain_rows x chain_vecs, of instruction sets that have one.
@@ -193,7 +193,7 @@ constexpr bool has_host_operations() {
   static_assert(Has<((Isa::chain_rows > 0 || Isa::chains_values) && !Isa::stores_chains), WholeChains<Isa>>::all, "");
   static_assert(Has<Isa::stores_chains, StoredChains<Isa>>::all, "");
   static_assert(Has<Isa::flushes, FlushingOperations<Isa>>::all, "");
-  static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
+  static_assert(Has<Isa::weighs_rows, PanelWeights<Isa>>::all, "");
   static_assert(Has<Isa::transposes_rows, RowOperations<Isa>>::all, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs, Isa::tile_rows),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");

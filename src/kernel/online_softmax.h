@@ -42,7 +42,7 @@ ATTEND_NOINLINE void move_max(float max, RowMaximum& maximum, float* lane_sums, 
 // Raises a row's maximum to its highest score, rounded up, or to the nearest where nothing was added up yet.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void raise_max(float highest_score, RowMaximum& maximum, float* lane_sums, Sums sums) {
-  if (!sums.begun && !sums.follow &&
+  if (!sums.begun && !sums.raises_always &&
       magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done: each row of a plain call begins so
     const float shifted = Scalar::add(highest_score, whole_shift);
     maximum = row_maximum(Scalar::sub(shifted, whole_shift), shifted);
@@ -171,7 +171,7 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Row
   Vec most_above = Isa::zero();  // a number, whatever rows have: higher() passes over a NaN in its second operand only
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) most_above = Isa::higher(most_above, above(r));
-  const float most = sums.follow ? 0.0f : above_max;
+  const float most = sums.raises_always ? 0.0f : above_max;
   if (Isa::any_above(most_above, Isa::broadcast(most))) {
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {

@@ -9,7 +9,7 @@ constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of key
 // The multiply-adds of one step, sums[r][v] += factor(r) * vector(v), for rows from `first` on.
 //
 // Registers hold the smaller group, factors or vectors, and the others come one by one, where the set has no steps of its own
-// (AArch64: lanes.h). Numbers that are widened always come one by one: if all were widened first, GCC would spill sums.
+// (AArch64: lanes.h, which widens up to four at a time). Here what is widened comes one by one, or GCC would spill sums.
 template <class Isa, class Number, bool scores, int rows, int vecs, class Factor, class Vector>
 ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, typename Isa::Vec (&sums)[rows][vecs],
                                               int first = 0) {

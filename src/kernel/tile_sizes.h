@@ -37,7 +37,7 @@ constexpr int most_rows = most_kernel_rows<Isa, Number>(widens<Number> ? most_wi
 
 // Whether there are kernels for a number of rows.
 template <class Isa, class Number>
-struct FloatKernels {
+struct TileKernels {
   static constexpr bool exist(int rows) { return kernel_rows<Isa, Number>(rows) == rows; }
 };
 
@@ -67,7 +67,7 @@ template <class Isa, class Number, class Call>
 ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, Call call) {
   for (int r = 0, taken; r < rows; r += taken) {
     taken = kernel_rows<Isa, Number>(rows - r);
-    with_rows<FloatKernels<Isa, Number>, most_rows<Isa, Number>>(taken, call, r);
+    with_rows<TileKernels<Isa, Number>, most_rows<Isa, Number>>(taken, call, r);
   }
 }
 

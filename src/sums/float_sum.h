@@ -53,12 +53,12 @@ struct SumInFloats {
       fill_row<Isa>(0.0f, width, chain);
       begin_segment();
     }
-    // A segment without chain, of which nothing was seen; or with the maximum of segments before it.
+    // A segment without chain, of which nothing was seen.
     void begin_segment() const {
       *max = lowest_max;
       clear();
     }
-    void clear() const {
+    void clear() const {  // the maximum, which segments before it may have left, stays
       fill_row<Isa>(0.0f, panel_keys, lane_sums);
       fill_row<Isa>(0.0f, width, sums);
     }

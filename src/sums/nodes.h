@@ -50,7 +50,7 @@ ATTEND_ALWAYS_INLINE void join_nodes(SumNode<typename Sum::Number>& top, int joi
 // A segment ends, or a row does: its node is joined with so many nodes before a place, and becomes what they become; or it is
 // kept there.
 template <class Sum>
-ATTEND_NOINLINE void push_node(SumNodes<typename Sum::Number> nodes, int joins, SumNode<typename Sum::Number>& top) {
+ATTEND_NOINLINE void join_or_keep(SumNodes<typename Sum::Number> nodes, int joins, SumNode<typename Sum::Number>& top) {
   if (joins == 0) return Sum::copy(top, nodes.value_dim, nodes.node());
   join_nodes<Sum>(top, joins, nodes.value_dim, [&] { return nodes.before(); });
 }

@@ -14,7 +14,7 @@ class RowSums {
 
   RowSums(float* work, const core::HostWorkMemory& at, int rows, int value_dim, bool has_states)
       : maxima(static_cast<RowMaximum*>(static_cast<void*>(work + at.maxima))),
-        follow(Features::states && has_states),
+        raises_always(Features::states && has_states),
         rows_(rows),
         dims_(value_dim),
         lane_sums_(work + at.lane_sums),
@@ -23,7 +23,7 @@ class RowSums {
         nodes_(work + at.nodes) {}
 
   RowMaximum* const maxima;  // [rows]
-  bool follow;               // whether each higher score raises the maximum: in states, and in segments made for them
+  bool raises_always;        // whether each higher score raises the maximum: in states, and in segments made for them
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
@@ -34,14 +34,14 @@ class RowSums {
   typename State::Open row(int r) const { return {&maxima[r].max, lane_sums(r), chain(r), sums(r), dims_}; }
 
   // From row r on.
-  Sums segment_sums(int r, bool begun) const { return {sums(r), dims_, begun, follow}; }
+  Sums segment_sums(int r, bool begun) const { return {sums(r), dims_, begun, raises_always}; }
 
   // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
   // segment together, and their first keys store sums instead of adding to them.
   void begin(int r) const {
     maxima[r] = no_maximum();
     if constexpr (Features::any) row(r).clear();
-    if (Features::states && follow) fill_row<Isa>(0.0f, dims_, chain(r));
+    if (Features::states && raises_always) fill_row<Isa>(0.0f, dims_, chain(r));
   }
 
   // The open chains of rows follow their maxima, which were `before`.
@@ -55,10 +55,10 @@ class RowSums {
   void end_segment(int r, int depth, int joins) const {
     float numbers[2];
     SumNode<float> top = row(r).node(numbers);
-    push_node<SumInFloats<Isa>>(nodes(r, depth), joins, top);
-    if constexpr (Features::any) row(r).clear();
+    join_or_keep<SumInFloats<Isa>>(nodes(r, depth), joins, top);
+    if constexpr (Features::any) row(r).clear();  // not the maximum: join() only moves exponents, so no digit depends on it
   }
-  // Into a state; `next` is the next segment in which any row sees a key.
+  // Into a state, whose bits must not depend on keys before; `next` is the next segment in which any row sees a key.
   void end_segment(int r, const State& state, int segment, int next) const {
     float numbers[2];
     state.push(segment, row(r).node(numbers), next);
@@ -70,7 +70,7 @@ class RowSums {
   SumNode<float> all(int r, int depth, bool is_open, float* numbers) const {
     if (!is_open) return nodes(r, 0).node();
     SumNode<float> top = row(r).node(numbers);
-    if (depth > 0) push_node<SumInFloats<Isa>>(nodes(r, depth), depth, top);
+    if (depth > 0) join_or_keep<SumInFloats<Isa>>(nodes(r, depth), depth, top);
     return top;
   }
 

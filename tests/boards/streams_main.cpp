@@ -41,7 +41,7 @@ void check(bool right, const char* what, const char* stream, int position) {
 // A ring whose next token has the position that a test needs, without the years before it. Sink tokens stay.
 template <class Shape, int sinks>
 struct FarRing : attend::RingCache<Shape, Last<sinks>> {
-  void go_to(int position) { this->length_ = this->newest_ = position; }
+  void go_to(int position) { this->length_ = this->queries_without_length_ = position; }
 };
 
 template <class Shape, int sinks>

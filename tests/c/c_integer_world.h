@@ -218,8 +218,8 @@ class IntegerWorld {
     attend::core::Options options;
     options.left = int(p.window_left), options.right = int(p.window_right), options.sink_tokens = int(p.sink_tokens);
     if (!mask.empty()) {
-      options.visible = {mask.data(), mask_place(row, 0, 0), p.keys, p.queries * p.keys, int(p.keys)};
-      options.visible_bits = p.mask.kind == ATTEND_MASK_BITS;
+      options.mask = {mask.data(), mask_place(row, 0, 0), p.keys, p.queries * p.keys, int(p.keys)};
+      options.mask_bits = p.mask.kind == ATTEND_MASK_BITS;
     }
     if (!key_scales.empty()) options.key_scales = key_scales.data() + row * p.kv_heads * p.keys;
     if (!value_scales.empty()) options.value_scales = value_scales.data() + row * p.kv_heads * p.keys;

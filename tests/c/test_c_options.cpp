@@ -26,8 +26,8 @@ void change(OptionInstance& in) {
   std::reverse(in.biases.begin(), in.biases.end());
   for (std::size_t t = 0; t < in.range_first.size(); ++t) in.range_first[t] /= 2;
   // The bits behind the last element are not elements.
-  if (!in.options.visible_bits) std::reverse(in.visible.begin(), in.visible.end());
-  for (std::uint8_t& bits : in.visible) bits = in.options.visible_bits ? std::uint8_t(~bits) : bits;
+  if (!in.options.mask_bits) std::reverse(in.visible.begin(), in.visible.end());
+  for (std::uint8_t& bits : in.visible) bits = in.options.mask_bits ? std::uint8_t(~bits) : bits;
   if (in.has(page_tables)) return;
   std::reverse(in.key.begin(), in.key.end());
   std::reverse(in.value.begin(), in.value.end());
@@ -104,8 +104,8 @@ struct COptions {
         queries(joined_bytes(query, a.options.query_format)),
         keys(joined_bytes({memory[0].keys, memory[1].keys}, a.options.key_format)),
         values(joined_bytes({memory[0].values, memory[1].values}, a.options.value_format)),
-        visible(a.options.visible_bits
-                    ? joined_bits({a.visible, b.visible}, a.options.visible.first, element_count(a.options.visible, a.s))
+        visible(a.options.mask_bits
+                    ? joined_bits({a.visible, b.visible}, a.options.mask.first, element_count(a.options.mask, a.s))
                     : Joined<std::uint8_t>({a.visible, b.visible})),
         biases({a.biases, b.biases}),
         key_scales({a.key_scales, b.key_scales}),
@@ -149,13 +149,13 @@ struct COptions {
     p.output = {output.data(), std::ptrdiff_t(output_row()), stride * in.s.query_heads, stride};
     if (o.left >= 0) p.window_left = o.left, p.sink_tokens = o.sink_tokens;
     if (o.right >= 0) p.window_right = o.right;
-    if (o.visible.data != nullptr) {
-      p.mask = {visible.numbers.data() + (o.visible_bits ? 0 : o.visible.first),
+    if (o.mask.data != nullptr) {
+      p.mask = {visible.numbers.data() + (o.mask_bits ? 0 : o.mask.first),
                 visible.stride,
-                o.visible.head_stride,
-                o.visible.token_stride,
-                o.visible.keys,
-                o.visible_bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES};
+                o.mask.head_stride,
+                o.mask.token_stride,
+                o.mask.keys,
+                o.mask_bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES};
     }
     if (o.bias.data != nullptr) {
       p.bias = {biases.numbers.data() + o.bias.first, biases.stride, o.bias.head_stride, o.bias.token_stride, o.bias.keys};

@@ -9,7 +9,7 @@ namespace attend_test {
 inline bool is_cache_call(const attend::core::Problem& p, const attend::core::Options& o) {
   using attend::core::Format;
   return p.key_panels && o.key_format == o.value_format && o.query_format == Format::float32 &&
-         o.output_format == Format::float32 && o.right < 0 && o.visible.data == nullptr && o.bias.data == nullptr &&
+         o.output_format == Format::float32 && o.right < 0 && o.mask.data == nullptr && o.bias.data == nullptr &&
          o.alibi_slopes == nullptr && o.relative == nullptr && o.soft_cap == 0.0f && o.sink_logits == nullptr &&
          o.lse.data == nullptr && o.scores.data == nullptr && o.states.data == nullptr && o.origin == 0;
 }

@@ -176,8 +176,8 @@ inline attend::core::Problem integer_problem_of(const IntegerCase& c, const Inte
 inline attend::core::Options integer_options_of(const IntegerCase& c, const IntegerData& d) {
   attend::core::Options o;
   o.left = c.left, o.right = c.right, o.sink_tokens = c.sink_tokens;
-  if (c.mask != IntegerMask::none) o.visible = {d.visible, 1, c.mask_row() * c.query_heads, c.mask_row(), c.mask_keys};
-  o.visible_bits = c.mask == IntegerMask::bits;
+  if (c.mask != IntegerMask::none) o.mask = {d.visible, 1, c.mask_row() * c.query_heads, c.mask_row(), c.mask_keys};
+  o.mask_bits = c.mask == IntegerMask::bits;
   o.query_zero = c.query_zero;
   o.key_scales = d.key_scales, o.value_scales = d.value_scales;
   o.key_scale_stride = o.value_scale_stride = c.places();

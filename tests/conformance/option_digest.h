@@ -121,8 +121,8 @@ inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory&
 inline attend::core::Options options_of(const OptionCase& c, const OptionMemory& m) {
   attend::core::Options o;
   o.left = c.left, o.right = c.right, o.sink_tokens = c.sink_tokens;
-  if (c.has(byte_mask | bit_mask)) o.visible = mask_of(c, m.visible);
-  o.visible_bits = c.has(bit_mask);
+  if (c.has(byte_mask | bit_mask)) o.mask = mask_of(c, m.visible);
+  o.mask_bits = c.has(bit_mask);
   if (c.has(bias_mask)) o.bias = mask_of(c, m.bias);
   o.alibi_slopes = m.alibi_slopes, o.relative = m.relative, o.sink_logits = m.sink_logits;
   o.relative_left = c.relative_left, o.relative_right = c.relative_right;

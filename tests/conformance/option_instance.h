@@ -38,10 +38,10 @@ enum Wish : unsigned {
   int4_formats = 262144
 };
 constexpr int wish_count = 19;
-constexpr const char* wish_names[wish_count] = {"windows",  "pins",  "byte_masks",  "bit_masks", "bias_masks", "alibi_slopes",
-                                                "relative", "caps",  "sink_logits", "lse",       "scores",     "half_formats",
-                                                "int8",     "pages", "rings",       "origins",   "ranges",     "documents",
-                                                "int4"};
+constexpr const char* wish_names[wish_count] = {"windows",      "pins",         "byte_masks", "bit_masks",   "bias_masks",
+                                                "alibi_slopes", "relative",     "caps",       "sink_logits", "lse",
+                                                "scores",       "half_formats", "int8",       "pages",       "rings",
+                                                "origins",      "ranges",       "documents",  "int4"};
 constexpr unsigned score_wishes = half_formats - 1;  // all but those about how numbers lie in memory
 
 const float bad_numbers[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), minus_infinity,
@@ -98,7 +98,7 @@ struct OptionInstance {
     if (o.left >= 0 && j < p - o.left && j - first >= o.sink_tokens) return false;
     const auto t = std::size_t(token);
     if (has(range_lists) && (j < range_first[t] || j >= range_end[t])) return false;
-    if (o.visible.data != nullptr && (j >= o.visible.keys || !mask_element(token, head, j))) return false;
+    if (o.mask.data != nullptr && (j >= o.mask.keys || !mask_element(token, head, j))) return false;
     if (o.bias.data != nullptr && (j >= o.bias.keys || bias_element(token, head, j) == minus_infinity)) return false;
     return !has(relative_tables) || relative_element(token, head, j) != minus_infinity;
   }
@@ -175,7 +175,7 @@ struct OptionInstance {
          number("value_dim", s.value_dim) + number("queries", s.queries) + number("keys", s.keys) + number("causal", s.causal) +
          number("offset", s.offset) + number("scale", double(s.scale)) + number("spread", double(s.spread));
     t += number("left", options.left) + number("right", options.right) + number("sink_tokens", options.sink_tokens);
-    t += number("mask.keys", options.visible.keys) + number("bias.keys", options.bias.keys);
+    t += number("mask.keys", options.mask.keys) + number("bias.keys", options.bias.keys);
     t += number("cap", double(options.soft_cap)) + number("bias_before_cap", options.bias_before_cap) +
          number("stage", int(options.score_stage)) + number("lse_base2", options.lse_base2) + number("origin", options.origin);
     t += number("relative_left", options.relative_left) + number("relative_right", options.relative_right);
@@ -205,8 +205,8 @@ struct OptionInstance {
   }
 
   bool mask_element(int token, int head, int j) const {
-    const auto n = std::size_t(element(options.visible, token, head, j));
-    return options.visible_bits ? (visible[n / 8] >> n % 8 & 1) != 0 : visible[n] != 0;
+    const auto n = std::size_t(element(options.mask, token, head, j));
+    return options.mask_bits ? (visible[n / 8] >> n % 8 & 1) != 0 : visible[n] != 0;
   }
 
   float relative_element(int token, int head, int j) const {

@@ -111,22 +111,22 @@ class OptionDraw {
     }
     if (in.has(rings)) draw_ring();
     if (in.has(byte_masks | bit_masks)) {
-      in.options.visible_bits = in.has(bit_masks);
-      const std::size_t count = draw_mask(in.options.visible);
+      in.options.mask_bits = in.has(bit_masks);
+      const std::size_t count = draw_mask(in.options.mask);
       const int of_10 = one_of({1, 5, 9, 10});
       // What lies between and behind the elements would show keys.
-      in.visible.assign(in.options.visible_bits ? (count + 7) / 8 : count, in.options.visible_bits ? 0xff : 1);
+      in.visible.assign(in.options.mask_bits ? (count + 7) / 8 : count, in.options.mask_bits ? 0xff : 1);
       bool runs = chance(2), shown = true;
       for (std::size_t n = 0; n < count; ++n) {
         if (!runs || n % 32 == 0) shown = random_.between(1, 10) <= of_10;
-        if (!in.options.visible_bits) {
+        if (!in.options.mask_bits) {
           in.visible[n] =
               shown ? one_of({std::uint8_t(1), std::uint8_t(2), std::uint8_t(0x80), std::uint8_t(0xff)}) : std::uint8_t(0);
         } else if (!shown) {
           in.visible[n / 8] = std::uint8_t(in.visible[n / 8] & ~(1 << n % 8));
         }
       }
-      in.options.visible.data = in.visible.data();
+      in.options.mask.data = in.visible.data();
     }
   }
 

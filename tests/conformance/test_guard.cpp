@@ -87,7 +87,7 @@ TEST_CASE("guards: arrays and caches of every format, with masks, scores and sta
           o.key_scales = arrays.floats(std::size_t(of.keys)), o.value_scales = arrays.floats(std::size_t(of.keys));
           o.key_scale_stride = o.value_scale_stride = of.keys;
         }
-        o.visible = {arrays.integers<std::uint8_t>(std::size_t(of.queries * of.keys)), 0, of.keys, 0, of.keys};
+        o.mask = {arrays.integers<std::uint8_t>(std::size_t(of.queries * of.keys)), 0, of.keys, 0, of.keys};
         o.bias = {arrays.floats(std::size_t(of.queries * of.keys)), 0, of.keys, 0, of.keys};
         o.scores = {arrays.output(std::size_t(of.queries * query_heads * of.keys)), query_heads * of.keys, of.keys};
         o.score_keys = of.keys;

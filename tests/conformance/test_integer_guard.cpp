@@ -83,7 +83,7 @@ TEST_CASE("guards: attention in integers with masks, scales of tokens, other out
       constexpr int keys = 70;
       core::Problem p = problem_of(arrays, queries, keys, width, other);
       core::Options o;
-      o.visible = {arrays.integers<std::uint8_t>(std::size_t(queries * keys)), 0, keys, 0, keys};
+      o.mask = {arrays.integers<std::uint8_t>(std::size_t(queries * keys)), 0, keys, 0, keys};
       o.query_zero = 3;
       o.output_format = core::Format::int8;
       o.left = 50;

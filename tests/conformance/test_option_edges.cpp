@@ -61,7 +61,7 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
         s.problem.value = {static_cast<const float*>(static_cast<const void*>(bytes.data())), dim, dim};
         s.options.value_format = core::Format::int8;
         s.options.value_scales = scales.data();
-        s.options.visible = {visible.data(), 0, 0, 0, keys};
+        s.options.mask = {visible.data(), 0, 0, 0, keys};
         if (step < keys) {
           s.options.states = {states.data(), 0, 0};
           for (int at = 0; at < keys; at += step) {
@@ -93,7 +93,7 @@ TEST_CASE("options: values of 8 bits without scales have those of 1, also betwee
       s.problem.value = {static_cast<const float*>(static_cast<const void*>(bytes.data())), dim, dim};
       s.options.value_format = core::Format::int8;
       if (scaled) s.options.value_scales = scales.data();
-      s.options.visible = {visible.data(), 0, keys, 0, keys};
+      s.options.mask = {visible.data(), 0, keys, 0, keys};
       core::Floats::run(s.problem, s.options);
       outputs[scaled] = s.output;
     }
@@ -276,7 +276,7 @@ TEST_CASE("options: weights of masked keys are 0 beside a NaN, and none is next 
     std::vector<float> weights(keys, -7.0f);
     std::vector<std::uint8_t> visible(keys, 1);
     visible[3] = 0;
-    s.options.visible = {visible.data(), 0, 0, 0, keys};
+    s.options.mask = {visible.data(), 0, 0, 0, keys};
     s.options.scores = {weights.data(), 0, 0};
     s.options.score_keys = keys;
     s.options.score_stage = core::Scores::weights;
@@ -304,7 +304,7 @@ TEST_CASE("options: a NaN that is all a row sees of a segment shows in the outpu
     std::vector<std::uint8_t> visible(many, 0);
     visible[3] = visible[550] = 1;
     s.problem.key.data = key.data(), s.problem.value.data = value.data(), s.problem.keys = many;
-    s.options.visible = {visible.data(), 0, 0, 0, many};
+    s.options.mask = {visible.data(), 0, 0, 0, many};
     core::Floats::run(s.problem, s.options);
     CHECK(s.output == std::vector<float>(dim, 1.0f));
     key[3 * dim] = not_a_number;

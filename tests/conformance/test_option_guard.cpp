@@ -76,7 +76,7 @@ TEST_CASE("options: nothing is read outside a mask, table, page, scale, key or v
                 sink_row = guarded(in.sink_numbers), relative = guarded(in.relative), pages = guarded(in.pages),
                 key_scales = guarded(in.key_scales), value_scales = guarded(in.value_scales);
     core::Options& o = in.options;
-    if (o.visible.data != nullptr) o.visible.data = visible.as<void>();
+    if (o.mask.data != nullptr) o.mask.data = visible.as<void>();
     if (o.bias.data != nullptr) o.bias.data = biases.as<void>();
     if (o.alibi_slopes != nullptr) o.alibi_slopes = slope_row.as<float>();
     if (o.sink_logits != nullptr) o.sink_logits = sink_row.as<float>();
@@ -129,7 +129,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask masks for
     in.options.right = random.between(0, 100);
     in.options.sink_tokens = in.has(pins) ? random.between(1, 100) : 0;
     in.places = keys;
-    const core::Mask& mask = in.options.visible;
+    const core::Mask& mask = in.options.mask;
     const auto element = [&](int token, int key) { return std::size_t(mask.first + token * mask.token_stride + key); };
     for (int key = 0; in.has(byte_masks) && key < mask.keys; ++key) {
       if (key / 64 % 3 == number % 3) {

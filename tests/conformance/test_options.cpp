@@ -175,7 +175,7 @@ TEST_CASE("options: rows that see no key give exactly zero, weights of zero and 
       RandomInstance in(hiding * 7 + other, hiding | other | lse | scores, 20);
       in.options.score_stage = core::Scores::weights;
       if (hiding == windows) in.options.left = 5, in.options.right = 3, in.s.offset = -100;
-      if (hiding == byte_masks || hiding == bit_masks) in.options.visible.keys = 0;
+      if (hiding == byte_masks || hiding == bit_masks) in.options.mask.keys = 0;
       if (hiding == bias_masks) std::fill(in.biases.begin(), in.biases.end(), minus_infinity);
       for (int j = 0; j < in.s.keys; ++j) {
         for (int kv = 0; kv < in.s.kv_heads; ++kv) in.poison(kv, j, bad_numbers[j % 4]);

@@ -48,9 +48,9 @@ TEST_CASE("sparse masks: the one key that a row sees is found at every bit of a 
     OneRow row;
     std::vector<std::uint8_t> mask(keys + word);
     for (const bool bits : {true, false}) {
-      row.options.visible_bits = bits;
+      row.options.mask_bits = bits;
       for (int first = 0; first < word; ++first) {
-        row.options.visible = {mask.data(), first, 0, 0, keys};
+        row.options.mask = {mask.data(), first, 0, 0, keys};
         int missed = 0;
         for (int k = 0; k < keys; ++k) {
           const int n = first + k;

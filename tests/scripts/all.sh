@@ -46,4 +46,4 @@ for part in $parts; do
   [ "$status" -eq 0 ] || echo "part failed: exit status $status, after $seconds seconds"
 done | tee "$log"
 
-awk -f tests/support/total.awk "$log"
+awk -f tests/support/total.awk "$log" >"$log.total"; status=$?; tee -a "$log" <"$log.total"; exit $status

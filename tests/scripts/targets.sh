@@ -129,7 +129,7 @@ run_unit() {  # folder emulator tests-to-leave-out
     export ATTEND_STORY="$models/stories260K.greedy200.txt"
   fi
   # shellcheck disable=SC2086
-  emulated $2 "$1/unit" --test-case-exclude="$3" >"$1/unit.log" 2>&1
+  emulated env ATTEND_RUNNER="$2" $2 "$1/unit" --test-case-exclude="$3" >"$1/unit.log" 2>&1
   status=$?
   cat "$1/unit.log"
   sed -n 's/^\[doctest\] test cases: *[0-9]* | *\([0-9]*\) passed | *\([0-9]*\) failed.*/\1 passed, \2 failed/p' "$1/unit.log"
@@ -146,9 +146,9 @@ rv64v() {
   compiler='clang++-19 --target=riscv64-linux-gnu'
   emulator='qemu-riscv64 -L /usr/riscv64-linux-gnu -cpu rv64,v=true,vext_spec=v1.0,vlen'
   folder=$work/rv64v
-  vectors "$folder" -march=rv64gcv && emulated $emulator=1024 "$folder/unit" --test-case='committed digests*,operations*' || return 1
+  vectors "$folder" -march=rv64gcv && emulated env ATTEND_RUNNER="$emulator=1024" $emulator=1024 "$folder/unit" --test-case='committed digests*,operations*' || return 1
   [ -z "${ALL:-}" ] || { vectors "$folder/256" '-march=rv64gcv_zvl256b -mrvv-vector-bits=zvl' &&
-    emulated $emulator=256 "$folder/256/unit" --test-case='*digests*,*random shapes*'; } || return 1
+    emulated env ATTEND_RUNNER="$emulator=256" $emulator=256 "$folder/256/unit" --test-case='*digests*,*random shapes*'; } || return 1
   operations 128 && { [ -z "${ALL:-}" ] || operations 256; } && operations 512 || return 1
   run_unit "$folder" "$emulator=128" \
     'the polynomial*,the software fused*,scale * log2*,formats: floats become*,errors*,app:*'

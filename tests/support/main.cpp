@@ -15,6 +15,7 @@ std::string program;
 bool runs_all = false;
 
 // Says how a failure is repeated: its test case alone and, where problems have seeds of their own, its round alone.
+// ATTEND_RUNNER is the emulator that the program was started by.
 class Repeats : public doctest::IReporter {
  public:
   explicit Repeats(const doctest::ContextOptions&) {}
@@ -54,6 +55,7 @@ class Repeats : public doctest::IReporter {
     for (const char* const variable : {"ATTEND_QUICK", "ATTEND_BACKEND"}) {
       if (const char* const value = std::getenv(variable)) command += std::string(" ") + variable + "=" + value;
     }
+    if (const char* const runner = std::getenv("ATTEND_RUNNER")) command += std::string(" ") + runner;
     std::printf("%s %s --test-case='%s'\n", command.c_str(), program.c_str(), name_.c_str());
   }
 

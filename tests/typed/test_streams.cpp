@@ -26,7 +26,7 @@ struct Integers {
 // A ring whose next token has the position that a test needs, without all tokens before it.
 template <class Shape, class Sizes>
 struct FarRing : attend::RingCache<Shape, Sizes> {
-  void go_to(int position) { this->length_ = this->newest_ = position; }
+  void go_to(int position) { this->length_ = this->queries_without_length_ = position; }
 };
 
 template <class Shape, class Sizes>

@@ -80,7 +80,7 @@ class Operations : LaneNumbers<Isa> {
     if (!scales()) return "scale_by_power";
     if (!scales_by_low_bits()) return "scale_by_low_bits";
     if (!sums_lanes()) return "sum_lanes";
-    if constexpr (Isa::has_weights) {
+    if constexpr (Isa::weighs_rows) {
       if (!weighs<Isa>(end)) return "weights_of_panels";
     }
     if (!finds_highest_of_rows<Isa>(end)) return "highest_of_rows";

@@ -61,10 +61,10 @@ struct Options {
   int right = -1;
   int sink_tokens = 0;
 
-  // A mask of uint8_t: 0 masks a key. With visible_bits, bit n % 8, from the lowest, of byte n / 8 is element n, and strides
+  // A mask of uint8_t: 0 masks a key. With mask_bits, bit n % 8, from the lowest, of byte n / 8 is element n, and strides
   // count bits.
-  Mask visible = {};
-  bool visible_bits = false;
+  Mask mask = {};
+  bool mask_bits = false;
 
   // Where keys and values lie. int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score;
   // and the factor of value j, which multiplies its weight. Floats; of integers uint16_t, in 2^-15 of the scale of their head,
@@ -150,7 +150,7 @@ template <class Strides>
 inline void move_queries(Options& options, int tokens, int heads) {
   static_assert(option_count == 34, "attend: what does the new option have for each query token or head?");
   constexpr ptrdiff_t size = sizeof(float);  // of all numbers but those of masks
-  options.visible.first += distance(options.visible, tokens, heads);
+  options.mask.first += distance(options.mask, tokens, heads);
   options.bias.first += distance(options.bias, tokens, heads);
   move_bytes(options.lse.data, distance(options.lse, tokens, heads) * size);
   move_bytes(options.scores.data, distance(options.scores, tokens, heads) * size);
@@ -167,7 +167,7 @@ inline void move_keys(Options& options, int kv_heads, int keys, ptrdiff_t scale_
     mask.first += keys;
     mask.keys = mask.keys > keys ? mask.keys - keys : 0;
   };
-  skip_columns(options.visible);
+  skip_columns(options.mask);
   skip_columns(options.bias);
   move_bytes(options.scores.data, keys * ptrdiff_t(sizeof(float)));
   options.score_keys -= keys;

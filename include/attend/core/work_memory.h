@@ -91,9 +91,9 @@ struct WorkExtents {
 
 // The host pipeline's, for a block of query rows: offsets in floats from the beginning, and the end.
 struct HostWorkMemory {
-  ptrdiff_t panels;        // [keys / 16][head_dim][16] packed keys, or scores (attention/key_rows.h); first: its vectors stay
-                           // aligned
-  ptrdiff_t values;        // [keys][value_dim] gathered values
+  ptrdiff_t panels;        // [keys / 16][head_dim][16] keys packed or widened to floats, or scores (attention/key_rows.h);
+                           // first: its vectors stay aligned
+  ptrdiff_t values;        // [keys][value_dim] values gathered or widened to floats
   ptrdiff_t panel_rows;    // [16][head_dim] keys of other formats, as rows of floats, before they are packed
   ptrdiff_t query_rows;    // [rows] what each row is
   ptrdiff_t scores;        // [rows of a tile][score_keys], or [keys] where there is one row: scores, then weights

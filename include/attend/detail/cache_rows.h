@@ -100,7 +100,7 @@ class ArrayRows {
 
  public:
   using RingType = NoRing;
-  static constexpr bool plain = true, cached = false;  // plain: a core::Problem says all of them, without core::Options
+  static constexpr bool needs_no_options = true, cached = false;  // a core::Problem says all of them, without core::Options
 
   constexpr ArrayRows(const Number* first_key, const Number* first_value) : key_(first_key), value_(first_value) {}
 
@@ -137,7 +137,7 @@ class PlainRows {
 
  public:
   using RingType = NoRing;
-  static constexpr bool plain = true, cached = true;
+  static constexpr bool needs_no_options = true, cached = true;
 
   constexpr PlainRows() : keys_{}, values_{} {}
 
@@ -199,7 +199,7 @@ class FormatCacheRows {
 
  public:
   using RingType = Ring;
-  static constexpr bool plain = false, cached = true;
+  static constexpr bool needs_no_options = false, cached = true;
 
   constexpr FormatCacheRows() = default;
 
@@ -249,7 +249,7 @@ template <class Shape, class Pool, int page_tokens, int pages>
 class PagedRows {
  public:
   using RingType = NoRing;
-  static constexpr bool plain = is_integer<Shape>, cached = true;  // integer_calls.h fills in the pages
+  static constexpr bool needs_no_options = is_integer<Shape>, cached = true;  // integer_calls.h fills in the pages
 
   bool add(Pool& pool, int pool_pages, int page) {
     bool is_free = count_ < pages && page >= 0 && page < pool_pages && (count_ == 0 || pool_ == &pool);
@@ -279,7 +279,7 @@ class PagedRows {
   auto keys() const { return count_ > 0 ? pool_->keys() : core::Tensor<const NumberOf<Shape>>{}; }
   auto values() const { return count_ > 0 ? pool_->values() : core::Tensor<const NumberOf<Shape>>{}; }
   void set(OptionCall& call) const {
-    if constexpr (Pool::plain) {
+    if constexpr (Pool::needs_no_options) {
       call.problem.key = keys();
       call.problem.value = values();
     } else if (count_ > 0) {

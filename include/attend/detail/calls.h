@@ -131,14 +131,14 @@ bool are_positioned(const ScoreOptions<Shape, float>& options, bool causal) {
 
 // Queries over a cache that have no offset are its last tokens, which it must hold where positions matter. Inlined, so that
 // constant options cost nothing.
-//   newest  as many as all queries of an array may be
-[[gnu::always_inline]] inline bool are_held(const Options& options, bool positioned, int tokens, int newest, int held) {
+//   most  the most queries of an array that has no query_length
+[[gnu::always_inline]] inline bool are_held(const Options& options, bool positioned, int tokens, int most, int held) {
   const bool all = !options.query_length.given;
-  return !positioned || options.offset.given || (all ? tokens <= newest : options.query_length.number <= held);
+  return !positioned || options.offset.given || (all ? tokens <= most : options.query_length.number <= held);
 }
 
-// An offset must be set where it does something, and only there. Queries over arrays that have none are the first tokens of the
-// keys where there are as many of both: as the array has, or as are valid.
+// An offset must be set where it does something, and only there; over a cache, whose length gives it, it need not be. Queries
+// over arrays without one are the first tokens of the keys where there are as many of both: as the array has, or as are valid.
 //   held  keys of the array or cache
 [[gnu::always_inline]] inline Status check_offset(const Options& options, bool positioned, bool cached, int queries, int held) {
   if (options.offset.given) return positioned ? Status::ok : Status::no_effect;
@@ -232,7 +232,7 @@ void set_output(core::Problem& problem, void* output) {
 
 // Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
 template <class Keys, class AnyOptions>
-constexpr bool is_plain = Keys::plain && !is_score_options(null_of<AnyOptions>());
+constexpr bool is_plain = Keys::needs_no_options && !is_score_options(null_of<AnyOptions>());
 
 // First elements of the arrays of a call, which may lack some, and its work memory; their tokens, and whether it is causal by
 // default.
@@ -240,20 +240,20 @@ template <class Number, class OutputNumber>
 struct CallArrays {
   using OutputType = OutputNumber;
   constexpr CallArrays(const Number* query_, OutputNumber* output_, void* scratch_, int tokens_, bool causal_,
-                       int newest_ = any_number)
-      : query(query_), output(output_), scratch(scratch_), tokens(tokens_), causal(causal_), newest(newest_) {}
+                       int most_ = any_number)
+      : query(query_), output(output_), scratch(scratch_), tokens(tokens_), causal(causal_), queries_without_length(most_) {}
   const Number* query;
   OutputNumber* output;
   void* scratch;
   int tokens;
   bool causal;
-  int newest;  // of the tokens of a cache (kv_cache.h); any_number: not checked
+  int queries_without_length;  // the most over a cache (kv_cache.h); any_number: not checked
 };
 
 template <class Arrays, class AnyOptions>
 [[gnu::always_inline]] inline bool are_held(const Arrays& arrays, bool ring, const AnyOptions& options, int held) {
-  const bool positioned = ring || are_positioned(options, true);
-  return arrays.newest == any_number || are_held(options, positioned, arrays.tokens, arrays.newest, held);
+  if (arrays.queries_without_length == any_number) return true;
+  return are_held(options, ring || are_positioned(options, true), arrays.tokens, arrays.queries_without_length, held);
 }
 
 // In option_calls.h, and in integer_calls.h, which integer.h brings along.

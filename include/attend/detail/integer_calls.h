@@ -61,8 +61,8 @@ Status prepare_integer_options(core::Options& more, const ScoreOptions<Shape>& o
   for (int head = 0; options.value_scales.data != nullptr && head < problem.query_heads; ++head) {
     if (problem.output_scales[head * problem.scale_stride].value_zero != 0) return Status::bad_zero_point;
   }
-  more.visible = options.mask.mask;
-  more.visible_bits = options.mask.bits;
+  more.mask = options.mask.mask;
+  more.mask_bits = options.mask.bits;
   more.key_scales = options.key_scales.data;
   more.value_scales = options.value_scales.data;
   more.key_scale_stride = options.key_scales.keys;

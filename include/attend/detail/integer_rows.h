@@ -38,7 +38,7 @@ class IntegerRows {
 
  public:
   using RingType = Ring;
-  static constexpr bool plain = true, cached = true;
+  static constexpr bool needs_no_options = true, cached = true;
 
   constexpr IntegerRows() : keys_{}, values_{} {}
 

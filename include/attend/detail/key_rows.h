@@ -24,7 +24,7 @@ class KeyRows {
 
  public:
   using RingType = NoRing;
-  static constexpr bool plain = false, cached = true;
+  static constexpr bool needs_no_options = false, cached = true;
 
   // Stores tokens as values that are as wide as keys, beside keys of 0 numbers, whose scales the scales of values overwrite.
   bool store(int position, int count, const ArrayRows<Shape>& tokens) {

@@ -119,8 +119,8 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   if (status == Status::ok) status = prepare_floats<Shape>(call, others, causal, are_positioned(options, causal));
   if (status == Status::ok) status = check_arrays(call.problem, more, options);
   if (status != Status::ok) return status;
-  more.visible = options.mask.mask;
-  more.visible_bits = options.mask.bits;
+  more.mask = options.mask.mask;
+  more.mask_bits = options.mask.bits;
   more.bias = options.bias.mask;
   more.alibi_slopes = options.alibi_slopes.data;
   more.relative = options.relative_bias.data;
@@ -181,18 +181,18 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
 [[gnu::always_inline]] inline Status run_with_options(const Arrays& arrays, const Rows& rows, int held,
                                                       const AnyOptions& options, const AnyTask& task) {
   constexpr bool several = is_into_state(null_of<AnyTask>());
-  constexpr bool any_options = Rows::plain || several || is_score_options(null_of<AnyOptions>());
+  constexpr bool any_options = Rows::needs_no_options || several || is_score_options(null_of<AnyOptions>());
   using Runner = typename Choice<any_options, core::Floats, CacheRunner<Rows, Plan::row_block == 1>>::Type;
   OptionCall call;
   set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, arrays.scratch);
   set_output<Shape>(call.problem, arrays.output);
-  if constexpr (Rows::plain) {
+  if constexpr (Rows::needs_no_options) {
     call.problem.key = rows.keys();
     call.problem.value = rows.values();
   } else {
     rows.set(call);
   }
-  call.problem.key_panels = Rows::cached;
+  call.problem.key_panels = Rows::cached;  // also where a cache has none: the checks ask it whether the call is over a cache
   const int origin = origin_of(options);
   if (!is_origin<Rows, AnyTask>(origin, held)) return Status::bad_origin;
   call.problem.keys = origin + held;
@@ -207,7 +207,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   }
   const Status status = prepare<Shape>(call, options, arrays.causal);
   if (status != Status::ok) return status;
-  if constexpr (values_in_keys<Rows>) call.problem.key_panels = false;  // until here it told caches from arrays
+  if constexpr (values_in_keys<Rows>) call.problem.key_panels = false;  // the checks are done
   if constexpr (ranged) {
     return run_ranged<core::Floats>(options, task, call.problem, call.options);
   } else {

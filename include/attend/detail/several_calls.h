@@ -67,7 +67,7 @@ CallSettings settings_of(const core::Problem& problem, const core::Options& opti
   const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
   const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
   const auto flag = [](bool is_set, Set::Flag set) { return is_set ? uint32_t(set) : 0u; };
-  const uint32_t flags = flag(problem.causal, Set::causal) | flag(options.visible.data != nullptr, Set::mask) |
+  const uint32_t flags = flag(problem.causal, Set::causal) | flag(options.mask.data != nullptr, Set::mask) |
                          flag(options.bias.data != nullptr, Set::bias) |
                          flag(options.alibi_slopes != nullptr, Set::alibi_slopes) |
                          flag(options.relative != nullptr, Set::relative_bias) | flag(options.lse.data != nullptr, Set::lse) |

@@ -221,7 +221,7 @@ struct AppendedCache {
                                        *reinterpret_cast<const Value<Shape, block>*>(values), count);
     if (status == Status::ok) CacheAccess::count_all(cache);
   }
-  bool holds(int tokens) const { return CacheTraits<Cache>::plain || cache.length() == tokens; }
+  bool holds(int tokens) const { return CacheTraits<Cache>::needs_no_options || cache.length() == tokens; }
   // In a ring, tokens of the blocks before have overwritten others, and stay.
   void take_back([[maybe_unused]] int tokens) const {
     if constexpr (!CacheTraits<Cache>::is_ring) (void)cache.truncate(tokens);

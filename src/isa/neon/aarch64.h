@@ -7,14 +7,14 @@ namespace {
 struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
   // Tiles by steps (whole chains: chain.h): 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
   static constexpr int tile_rows = 6;
-  // 6, 4, 3, 2, 1; the 8 rows of a small block go as 4 and 4
+  // 6, 4, 3, 2, 1. The 8 rows of a block over one chain, without options, go as 4 and 4; other blocks are cut into tiles of 6
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
   // Not where the first byte is the high one: as in add_four.
-  static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+  static constexpr bool weighs_rows = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
 #ifdef ATTEND_WHOLE_CHAINS
   // Two vectors at a time.
@@ -86,7 +86,7 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
 
   template <class Isa, int rows>
   ATTEND_ALWAYS_INLINE static void highest_of_rows(const float* scores, ptrdiff_t stride, int count, Vec (&highest)[rows]) {
-    if constexpr (has_weights && rows == tile_rows) {
+    if constexpr (weighs_rows && rows == tile_rows) {
       highest_of_six(scores, stride, count, highest);
     } else {
       BySteps::highest_of_rows<Isa>(scores, stride, count, highest);

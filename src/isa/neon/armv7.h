@@ -210,7 +210,7 @@ struct Neon32 : BySteps {
         : "q8", "q10", "q11", "q12", "q13", "q14", "memory");
   }
 
-  static constexpr bool has_weights = true;
+  static constexpr bool weighs_rows = true;
 
   // Replaces `count` scores of a row, whole panels of them, by their weights, and adds these to the 16 sums of its denominator.
   // The scores may lie where the sums will.

@@ -31,8 +31,8 @@ struct Neon : NeonTarget {
   template <int stride, class Maximum>
   ATTEND_ALWAYS_INLINE static bool weigh_rows(int rows, float* scores, int count, const Maximum* maxima, bool begun,
                                               float* lane_sums) {
-    if (has_weights && count > 0) weights_row_by_row<stride>(rows, scores, count, maxima, begun, lane_sums);
-    return has_weights;
+    if (weighs_rows && count > 0) weights_row_by_row<stride>(rows, scores, count, maxima, begun, lane_sums);
+    return weighs_rows;
   }
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
