@@ -25,14 +25,14 @@ for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
   # shellcheck disable=SC2086
   succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
 done
-for header in problem status layers integer; do
+for header in problem status layers integer linear_attention; do
   printf '#include <attend/c/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
   # shellcheck disable=SC2086
   succeeds "c/$header.h by itself" $cxx -x c -std=c99 $strict -c "$build/header.c" -o "$build/header.o"
 done
 
 # As a C program is built: the C compiler, and no C++ library.
-for program in c_surface:c11 c_layers:c99 c_integer:c99; do
+for program in c_surface:c11 c_layers:c99 c_integer:c99 c_linear:c99; do
   name=${program%:*}
   # shellcheck disable=SC2086
   succeeds "tests/c/$name.c: -std=${program#*:} without a warning" \
@@ -57,8 +57,8 @@ nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
 sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
-nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
-nothing_in "$(comm -23 "$build/declared" "$build/called")" "the three programs in C call every function"
+nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" "$build/c_linear.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
+nothing_in "$(comm -23 "$build/declared" "$build/called")" "the four programs in C call every function"
 nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"
