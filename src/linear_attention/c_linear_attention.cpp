@@ -21,17 +21,20 @@ struct attend_linear_state {
 };
 
 namespace attend::c_surface {
+
+// A linker drops those that no program initialises: each has a section of its own, whatever the flags.
+template <LinearRule rule, Decay decay>
+struct LinearRuleOf {
+  static const attend_linear_rule code;
+};
+template <LinearRule rule, Decay decay>
+const attend_linear_rule LinearRuleOf<rule, decay>::code = {rule, decay, core::run_linear_attention<rule, decay>};
+
 namespace {
 
 constexpr size_t linear_head_bytes = sizeof(attend_linear_state);
 static_assert(linear_head_bytes == 64 && alignof(attend_linear_state) <= config::alignment, "floats behind it are aligned");
 constexpr uint32_t linear_state_magic = 0x53437441;  // "AtCS"
-
-#define ATTEND_RULE(name, rule, decay)                                        \
-  constexpr attend_linear_rule name##_rule = {LinearRule::rule, Decay::decay, \
-                                              core::run_linear_attention<LinearRule::rule, Decay::decay>};
-ATTEND_EACH_LINEAR_RULE(ATTEND_RULE)
-#undef ATTEND_RULE
 
 attend_status init_linear(attend_linear_attention* linear, size_t size, const attend_linear_rule& rule) {
   const attend_status status = new_struct(linear, size, ATTEND_ARG_LINEAR);
@@ -58,12 +61,17 @@ size_t bytes_of_state(const core::LinearHead& head) {
 
 // A state whose memory is checked, and its floats.
 struct CheckedState {
-  CheckedState(Check& check, const attend_linear_state* state) : head(const_cast<attend_linear_state*>(state)) {
-    check.address(state, config::alignment, ATTEND_ARG_STATE);
+  // Inlined: the stack of a constructor that is a function of its own is not known by its name.
+  [[gnu::always_inline]] CheckedState(Check& check, const attend_linear_state* state)
+      : head(const_cast<attend_linear_state*>(state)) {
+    look(check);
+  }
+  void look(Check& check) {
+    check.address(head, config::alignment, ATTEND_ARG_STATE);
     if (check.failed()) return;
-    const bool made = state->head.magic == linear_state_magic && state->head.check == check_of_state(state->head);
-    const size_t bytes = made ? bytes_of_state(state->head) : 0;
-    range.begin = reinterpret_cast<uintptr_t>(state), range.end = range.begin + bytes;
+    const bool made = head->head.magic == linear_state_magic && head->head.check == check_of_state(head->head);
+    const size_t bytes = made ? bytes_of_state(head->head) : 0;
+    range.begin = reinterpret_cast<uintptr_t>(head), range.end = range.begin + bytes;
     check.require(bytes > 0 && bytes <= UINTPTR_MAX - range.begin, ATTEND_CORRUPT, ATTEND_ARG_STATE);
     if (!check.failed()) floats = (bytes - linear_head_bytes) / sizeof(float);
   }
@@ -80,8 +88,10 @@ struct CheckedState {
 
 // A call that is being checked, and the head that its states have.
 struct LinearCall : Memory {
-  // Rule and extents.
-  explicit LinearCall(const attend_linear_attention* linear) : given(linear) {
+  [[gnu::always_inline]] explicit LinearCall(const attend_linear_attention* linear) : given(linear) { check_rule(); }
+
+  // The rule and extents.
+  void check_rule() {
     read(whole_struct(given, ATTEND_ARG_LINEAR));
     if (failed()) return;
     const ptrdiff_t widths[] = {given->query_heads, given->kv_heads, given->head_dim, given->value_dim};
@@ -186,7 +196,7 @@ extern "C" {
 
 #define ATTEND_INIT(name, rule, decay)                                                    \
   attend_status attend_##name##_rule_init(attend_linear_attention* linear, size_t size) { \
-    return init_linear(linear, size, name##_rule);                                        \
+    return init_linear(linear, size, LinearRuleOf<LinearRule::rule, Decay::decay>::code); \
   }
 ATTEND_EACH_LINEAR_RULE(ATTEND_INIT)
 #undef ATTEND_INIT

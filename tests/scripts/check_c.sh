@@ -51,6 +51,13 @@ nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline'
 nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(problem_init|cache_append|layer|project)|6Floats|FormatCache')" \
   "a program with integer attention alone holds none of the code of calls in floats"
 
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_linear|LinearAttention')" "a program without linear attention holds none of its code"
+printf '#include <attend/c/linear_attention.h>\nint main(void) {\n  attend_linear_attention linear;\n  return attend_gated_rule_init(&linear, sizeof linear) + attend_linear_run(&linear, 0) == 0;\n}\n' >"$build/one_rule.c"
+# shellcheck disable=SC2086
+succeeds "a program with one rule of linear attention links" $cxx -x c -std=c99 $strict -Wl,--gc-sections "$build/one_rule.c" -x none "$libraries/libattend.a" -o "$build/one_rule" &&
+  nothing_in "$(nm "$build/one_rule" | grep -oE 'linear_attention7Backend[0-9]+[a-z_]+E' | grep -v '7Backend5gatedE'
+    nm "$build/one_rule" | grep -q 'linear_attention7Backend5gatedE' || echo 'the rule is missing')" "and holds the code of that rule only"
+
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
