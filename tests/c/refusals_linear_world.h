@@ -28,7 +28,9 @@ struct World : Choices {
     linear.head_dim = key_dim, linear.value_dim = value_dim, linear.tokens = tokens;
     linear.query.data = q, linear.key.data = k, linear.value.data = v, linear.log_decay.data = g, linear.beta.data = b;
     linear.output.data = out, linear.documents = {boundaries, 2};
-    for (float* numbers_of : {q, k, v, g, b}) Random(1).fill(numbers_of, 20);
+    Random(1).fill(q, sizeof q / sizeof(float)), Random(2).fill(k, sizeof k / sizeof(float));
+    Random(3).fill(v, sizeof v / sizeof(float)), Random(4).fill(b, sizeof b / sizeof(float));
+    Random(5).fill(g, sizeof g / sizeof(float));
     CHECK(attend_linear_state_init(&linear, memory.data(), state_bytes, &state) == ATTEND_OK);
     CHECK(attend_linear_append(&linear, state) == ATTEND_OK);
     CHECK(attend_linear_save(state, bytes_of_state, sizeof bytes_of_state) == ATTEND_OK);
