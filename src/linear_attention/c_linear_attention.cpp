@@ -173,7 +173,9 @@ struct LinearCall : Memory {
     moves ? write(state.range, ATTEND_ARG_STATE) : read(state.range);
     return state.data();
   }
-  attend_status move_on(attend_linear_state* state) {
+  // With a state that moves on.
+  attend_status move(attend_linear_state* state, bool reads) {
+    check_tokens(reads);
     if (!failed()) call.state = check_state(state, true);
     if (failed()) return status();
     given->rule->run(call, int(given->part), int(given->parts));
@@ -257,15 +259,11 @@ int attend_linear_state_is_finite(const attend_linear_state* state) {
 }
 
 attend_status attend_linear_run(const attend_linear_attention* linear, attend_linear_state* state) {
-  LinearCall check(linear);
-  check.check_tokens(true);
-  return check.move_on(state);
+  return LinearCall(linear).move(state, true);
 }
 
 attend_status attend_linear_append(const attend_linear_attention* linear, attend_linear_state* state) {
-  LinearCall check(linear);
-  check.check_tokens(false);
-  return check.move_on(state);
+  return LinearCall(linear).move(state, false);
 }
 
 attend_status attend_linear_run_from(const attend_linear_attention* linear, const attend_linear_state* state, void* workspace,
