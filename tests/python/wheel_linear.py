@@ -103,6 +103,8 @@ def options():
         damaged[at] ^= 64
         refused(f'byte {at} damaged', '', lambda: attend.LinearState.load(damaged), attend.AttendError)
     refused('bytes cut short', 'pass all', lambda: attend.LinearState.load(saved[:-1]), attend.AttendError)
+    large = saved[:24] + (65536).to_bytes(4, 'little') * 2 + saved[32:]  # no memory is taken for what is not there
+    refused('bytes of a large state', 'pass all', lambda: attend.LinearState.load(large), attend.AttendError)
     refused('no bytes', 'pass all', lambda: attend.LinearState.load(b''), attend.AttendError)
     check(attend.LinearState.load(memoryview(saved + b'more')).save() == saved, 'bytes with others behind them')
     state.append(*poisoned[1:], **gates)
