@@ -59,32 +59,24 @@ size_t bytes_of_state(const core::LinearHead& head) {
   return fits ? linear_head_bytes + size_t(floats) * sizeof(float) : 0;
 }
 
-// A state whose memory is checked, and its floats.
-struct CheckedState {
-  // Inlined: the stack of a constructor that is a function of its own is not known by its name.
-  [[gnu::always_inline]] CheckedState(Check& check, const attend_linear_state* state)
-      : head(const_cast<attend_linear_state*>(state)) {
-    look(check);
-  }
-  void look(Check& check) {
-    check.address(head, config::alignment, ATTEND_ARG_STATE);
-    if (check.failed()) return;
-    const bool made = head->head.magic == linear_state_magic && head->head.check == check_of_state(head->head);
-    const size_t bytes = made ? bytes_of_state(head->head) : 0;
-    range.begin = reinterpret_cast<uintptr_t>(head), range.end = range.begin + bytes;
-    check.require(bytes > 0 && bytes <= UINTPTR_MAX - range.begin, ATTEND_CORRUPT, ATTEND_ARG_STATE);
-    if (!check.failed()) floats = (bytes - linear_head_bytes) / sizeof(float);
-  }
-  float* data() const { return reinterpret_cast<float*>(head + 1); }
-  void clear() const {
-    head->tokens = 0;
-    ATTEND_MEMSET(data(), 0, floats * sizeof(float));
-  }
+float* data_of(const attend_linear_state* state) {
+  return reinterpret_cast<float*>(const_cast<attend_linear_state*>(state) + 1);
+}
+size_t floats_of(const Range& state) { return (state.end - state.begin - linear_head_bytes) / sizeof(float); }
+void clear_state(attend_linear_state* state, size_t bytes) {
+  state->tokens = 0;
+  ATTEND_MEMSET(data_of(state), 0, bytes - linear_head_bytes);
+}
 
-  attend_linear_state* head;
-  Range range = {};
-  size_t floats = 0;
-};
+Range check_state(Check& check, const attend_linear_state* state) {
+  check.address(state, config::alignment, ATTEND_ARG_STATE);
+  if (check.failed()) return {};
+  const bool made = state->head.magic == linear_state_magic && state->head.check == check_of_state(state->head);
+  const size_t bytes = made ? bytes_of_state(state->head) : 0;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(state);
+  check.require(bytes > 0 && bytes <= UINTPTR_MAX - begin, ATTEND_CORRUPT, ATTEND_ARG_STATE);
+  return check.failed() ? Range{} : Range{begin, begin + bytes};
+}
 
 // A call that is being checked, and the head that its states have.
 struct LinearCall : Memory {
@@ -163,20 +155,20 @@ struct LinearCall : Memory {
     if (!failed()) call.scale = is_usual ? core::usual_scale(call.head_dim) : given->scale;
   }
   // A state that goes with it.
-  float* check_state(const attend_linear_state* given_state, bool moves) {
-    const CheckedState state(*this, given_state);
+  float* check_own(const attend_linear_state* state, bool moves) {
+    const Range range = check_state(*this, state);
     if (failed()) return nullptr;
-    const core::LinearHead& of = given_state->head;
+    const core::LinearHead& of = state->head;
     const bool same = of.rule == head.rule && of.decay == head.decay && of.value_heads == head.value_heads &&
                       of.head_dim == head.head_dim && of.value_dim == head.value_dim;
     require(same, ATTEND_MISMATCH, ATTEND_ARG_STATE);
-    moves ? write(state.range, ATTEND_ARG_STATE) : read(state.range);
-    return state.data();
+    moves ? write(range, ATTEND_ARG_STATE) : read(range);
+    return data_of(state);
   }
   // With a state that moves on.
   attend_status move(attend_linear_state* state, bool reads) {
     check_tokens(reads);
-    if (!failed()) call.state = check_state(state, true);
+    if (!failed()) call.state = check_own(state, true);
     if (failed()) return status();
     given->rule->run(call, int(given->part), int(given->parts));
     if (given->part == 0) state->tokens += uint64_t(call.tokens - call.first);
@@ -212,25 +204,26 @@ attend_status attend_linear_state_init(const attend_linear_attention* linear, vo
                                        attend_linear_state** state) {
   LinearCall check(linear);
   if (check.failed()) return check.status();
-  check.write(check.memory(memory, memory_size, bytes_of_state(check.head), ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
+  const size_t bytes = bytes_of_state(check.head);
+  check.write(check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
   if (check.failed()) return check.status();
   attend_linear_state* const made = static_cast<attend_linear_state*>(memory);
   made->head = check.head;
-  CheckedState(check, made).clear();
+  clear_state(made, bytes);
   if (state != nullptr) *state = made;
   return ATTEND_OK;
 }
 
 attend_status attend_linear_state_clear(attend_linear_state* state) {
   Check check;
-  const CheckedState checked(check, state);
-  if (!check.failed()) checked.clear();
+  const Range range = check_state(check, state);
+  if (!check.failed()) clear_state(state, range.end - range.begin);
   return check.status();
 }
 
 attend_status attend_linear_state_tokens(const attend_linear_state* state, uint64_t* result) {
   Memory check;
-  check.read(CheckedState(check, state).range);
+  check.read(check_state(check, state));
   check.write(check.structs(result, 1, ATTEND_ARG_RESULT), ATTEND_ARG_RESULT);
   if (!check.failed()) *result = state->tokens;
   return check.status();
@@ -238,24 +231,24 @@ attend_status attend_linear_state_tokens(const attend_linear_state* state, uint6
 
 attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result) {
   Memory check;
-  const CheckedState checked(check, state);
-  check.read(checked.range);
+  const Range range = check_state(check, state);
+  check.read(range);
   if (check.failed()) return check.status();
   const auto [magic, version, sum, rule, decay, heads, head_dim, value_dim, tokens] = state->head;
-  const ptrdiff_t count = ptrdiff_t(checked.floats) - ptrdiff_t(heads) * core::panel_count(value_dim);
+  const ptrdiff_t count = ptrdiff_t(floats_of(range)) - ptrdiff_t(heads) * core::panel_count(value_dim);
   check.write(check.array(result, count, float_bits, ATTEND_ARG_RESULT), ATTEND_ARG_RESULT);
   if (check.failed()) return check.status();
   for (int h = 0; h < heads; ++h) {
     for (int i = 0; i < head_dim * value_dim; ++i)
-      *result++ = checked.data()[core::linear_state_index(head_dim, value_dim, h, i / value_dim, i % value_dim)];
+      *result++ = data_of(state)[core::linear_state_index(head_dim, value_dim, h, i / value_dim, i % value_dim)];
   }
   return ATTEND_OK;
 }
 
 int attend_linear_state_is_finite(const attend_linear_state* state) {
   Check check;
-  const CheckedState checked(check, state);
-  return check.failed() ? -1 : core::are_finite(checked.data(), checked.floats);
+  const Range range = check_state(check, state);
+  return check.failed() ? -1 : core::are_finite(data_of(state), floats_of(range));
 }
 
 attend_status attend_linear_run(const attend_linear_attention* linear, attend_linear_state* state) {
@@ -270,7 +263,7 @@ attend_status attend_linear_run_from(const attend_linear_attention* linear, cons
                                      size_t workspace_size) {
   LinearCall check(linear);
   check.check_tokens(true);
-  if (!check.failed() && state != nullptr) check.call.from = check.check_state(state, false);
+  if (!check.failed() && state != nullptr) check.call.from = check.check_own(state, false);
   const size_t needed = core::linear_head_floats(check.call.head_dim, check.call.value_dim) * sizeof(float);
   check_workspace(check, workspace, workspace_size, needed);
   if (check.failed()) return check.status();
@@ -281,28 +274,27 @@ attend_status attend_linear_run_from(const attend_linear_attention* linear, cons
 
 attend_status attend_linear_save(const attend_linear_state* state, void* bytes, size_t size) {
   Memory check;
-  const CheckedState checked(check, state);
-  check.read(checked.range);
-  const size_t needed = sizeof(core::LinearHead) + checked.floats * sizeof(float);
+  const Range range = check_state(check, state);
+  check.read(range);
+  const size_t needed = range.end - range.begin - linear_head_bytes + sizeof(core::LinearHead);
   check.write(check.array(bytes, ptrdiff_t(needed), 8, ATTEND_ARG_BYTES), ATTEND_ARG_BYTES);
   check.require(size >= needed, ATTEND_TOO_SMALL, ATTEND_ARG_SIZE);
   if (check.failed()) return check.status();
   core::LinearHead head = state->head;
   head.tokens[0] = uint32_t(state->tokens), head.tokens[1] = uint32_t(state->tokens >> 32);
-  core::save(head, checked.data(), static_cast<uint8_t*>(bytes));
+  core::save(head, data_of(state), static_cast<uint8_t*>(bytes));
   return ATTEND_OK;
 }
 
 attend_status attend_linear_load(attend_linear_state* state, const void* bytes, size_t size) {
   Memory check;
-  const CheckedState checked(check, state);
-  check.write(checked.range, ATTEND_ARG_STATE);
+  check.write(check_state(check, state), ATTEND_ARG_STATE);
   check.require(size <= PTRDIFF_MAX, ATTEND_TOO_LARGE, ATTEND_ARG_SIZE);
   check.require(bytes != nullptr, ATTEND_MISSING, ATTEND_ARG_BYTES);
   check.read_last(check.array(bytes, ptrdiff_t(size), 8, ATTEND_ARG_BYTES));
   if (check.failed()) return check.status();
   core::LinearHead head = state->head;
-  const core::LinearLoaded loaded = core::load(head, static_cast<const uint8_t*>(bytes), size, checked.data());
+  const core::LinearLoaded loaded = core::load(head, static_cast<const uint8_t*>(bytes), size, data_of(state));
   check.require(loaded != core::LinearLoaded::damaged, ATTEND_CORRUPT, ATTEND_ARG_BYTES);
   check.require(loaded != core::LinearLoaded::other_bits, ATTEND_OTHER_BITS, ATTEND_ARG_BYTES);
   check.require(loaded == core::LinearLoaded::ok, ATTEND_MISMATCH, ATTEND_ARG_STATE);
