@@ -4,7 +4,7 @@ import struct
 from typing import Any, List, NamedTuple, Optional, Sequence
 
 from . import _c
-from ._arrays import Array, Memory, View, empty, release
+from ._arrays import Array, Memory, empty, release
 from ._problem import MOST_THREADS, on_threads
 from ._shared import knows_its_options, new, real, require, shared, unknown_option, whole, word
 
