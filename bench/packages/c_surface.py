@@ -4,7 +4,7 @@ It understands what these headers have: structs, enums, #define of numbers, func
 """
 import re
 
-HEADERS = ('c/status.h', 'c/problem.h', 'attend_c.h', 'c/integer.h', 'c/layers.h')
+HEADERS = ('c/status.h', 'c/problem.h', 'attend_c.h', 'c/integer.h', 'c/layers.h', 'c/linear_attention.h')
 
 
 class Surface:
@@ -13,8 +13,8 @@ class Surface:
     A type is what C writes without const, such as 'float*', or 'function' of a pointer to one.
     """
 
-    def __init__(self, root):
-        text = re.sub(r'/\*.*?\*/', ' ', ''.join((root / 'include/attend' / name).read_text() for name in HEADERS), flags=re.S)
+    def __init__(self, root, headers=HEADERS):
+        text = re.sub(r'/\*.*?\*/', ' ', ''.join((root / 'include/attend' / name).read_text() for name in headers), flags=re.S)
         self.constants = [*_enums(text), *((name, int(number)) for name, number in
                                            re.findall(r'^#define (ATTEND_\w+) \(?(-?\d+)u?\)?\s*$', text, re.M))]
         self.smallest = re.findall(r'^#define (ATTEND_\w+) PTRDIFF_MIN\s*$', text, re.M)  # another number for each target

@@ -8,11 +8,12 @@ import json
 import pathlib
 import sys
 
-from c_surface import Surface
+from c_surface import HEADERS, Surface
 
 # Kinds of numbers as index.js writes them, and their sizes, which are their alignments too.
 KINDS = {'size_t': 'u32', 'ptrdiff_t': 'i32', 'int': 'i32', 'uint32_t': 'u32', 'int32_t': 'i32', 'attend_status': 'i32',
          'float': 'f32', 'double': 'f64', 'char': 'u8', 'function': 'u32'}
+HEADERS = tuple(name for name in HEADERS if name != 'c/linear_attention.h')  # of which the package has calls
 SIZES = {'u8': 1, 'u32': 4, 'i32': 4, 'f32': 4, 'f64': 8}
 
 
@@ -41,7 +42,7 @@ class Layouts:
 
 
 def module(root, banner):
-    surface = Surface(root)
+    surface = Surface(root, HEADERS)
     constants = [*surface.constants, *((name, -2**31) for name in surface.smallest)]
     structs = {name: {'size': size, 'members': members} for name, (size, _, members) in Layouts(surface).structs.items()}
     lines = [f'export const {name} = {number};' for name, number in constants]
@@ -51,7 +52,7 @@ def module(root, banner):
 
 
 def layouts(root):
-    surface, lines = Surface(root), ['#include "attend/c/integer.h"', '#include "attend/c/layers.h"']
+    surface, lines = Surface(root, HEADERS), ['#include "attend/c/integer.h"', '#include "attend/c/layers.h"']
     for name, (size, _, members) in Layouts(surface).structs.items():
         lines.append(f'_Static_assert(sizeof(struct {name}) == {size}, "{name}");')
         for member, (offset, _) in members.items():
@@ -65,6 +66,6 @@ def layouts(root):
 if __name__ == '__main__':
     ROOT = pathlib.Path(__file__).resolve().parents[2]
     if sys.argv[1] == 'exports':
-        print('\n'.join(f'-Wl,--export={name}' for _, name, _ in Surface(ROOT).functions))
+        print('\n'.join(f'-Wl,--export={name}' for _, name, _ in Surface(ROOT, HEADERS).functions))
     else:
         sys.stdout.write(layouts(ROOT) if sys.argv[1] == 'layouts' else module(ROOT, ''))

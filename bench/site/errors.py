@@ -21,7 +21,7 @@ class CErrors:
     """{function of the C surface: {(error, argument or '')}}."""
 
     def __init__(self, root):
-        text = ''.join(f'#include "{path.relative_to(root)}"\n' for path in sorted([*root.glob('src/c/*.cpp'), *root.glob('src/layers/c_*.cpp')]))
+        text = ''.join(f'#include "{path.relative_to(root)}"\n' for path in sorted([*root.glob('src/c/*.cpp'), *root.glob('src/layers/c_*.cpp'), *root.glob('src/linear_attention/c_*.cpp')]))
         unit = parsed(clang.cindex.Index.create(), text, 'surface.cpp', '-std=c++17', root)
         self.calls, self.pairs, self.open, self.tables = {}, {}, {}, {}
         self.functions, self.by_name = {}, {}
@@ -111,6 +111,9 @@ CALLS = {
                'pack': 'attend_pack_weights', 'convert': 'attend_convert_weights', 'layer_norm': 'attend_layer_norm', 'rms_norm': 'attend_rms_norm',
                'rotate': 'attend_rotate', 'additive_attention': 'attend_additive_attention', 'integers': 'attend_integer_project',
                'scaled': 'attend_rotary_init_scaled', 'turned': 'attend_rotate_positions'},
+    'linear': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from', 'init': 'attend_linear_state_init',
+               'clear': 'attend_linear_state_clear', 'count': 'attend_linear_state_tokens', 'numbers': 'attend_linear_state_numbers',
+               'save': 'attend_linear_save', 'load': 'attend_linear_load'},
 }
 
 

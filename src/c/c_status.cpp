@@ -101,7 +101,7 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
      "give the problem the batch, queries, query_heads, value_dim and arithmetic of the saved states"},
     {ATTEND_CORRUPT, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
-     "pass all bytes that attend_save has written, as they were: these are others, fewer or damaged"},
+     "pass all bytes that attend_save or attend_linear_save has written, as they were: these are others, fewer or damaged"},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
      "give kv_heads, head_dim and value_dim the numbers that the cache was made with; a cache of integers goes with problems "
      "of "
@@ -119,6 +119,15 @@ constexpr Special specials[] = {
     {ATTEND_CONFLICT, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "initialise the problem with attend_problem_init: this call computes in floats only, with options"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
+    {ATTEND_MISSING, ATTEND_ARG_RULE, ATTEND_ARG_RULE, "call an init function first, attend_gated_delta_rule_init for example"},
+    {ATTEND_MISMATCH, ATTEND_ARG_VALUE_HEADS, ATTEND_ARG_VALUE_HEADS,
+     "set it to a multiple of kv_heads that query_heads divides, or that divides query_heads"},
+    {ATTEND_NO_EFFECT, ATTEND_ARG_LOG_DECAY, ATTEND_ARG_LOG_DECAY,
+     "leave it as it was initialised, or call the init function of a rule with a gate"},
+    {ATTEND_MISMATCH, ATTEND_ARG_STATE, ATTEND_ARG_STATE,
+     "make the state with the rule and extents of the call, or of the bytes that it loads"},
+    {ATTEND_CORRUPT, ATTEND_ARG_STATE, ATTEND_ARG_STATE,
+     "make it with attend_linear_state_init, and look for who writes there"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT,
      "give the layer's weights the outputs and inputs that c/layers.h requires of them"},
     {ATTEND_MISMATCH, ATTEND_ARG_GATE, ATTEND_ARG_GATE,
@@ -144,7 +153,7 @@ constexpr Special specials[] = {
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
      "set its count, begin boundaries with 0, and let no document end before it begins"},
     {ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
-     "end boundaries with as many tokens as there are queries and keys"},
+     "end boundaries with as many tokens as there are queries and keys, or with count"},
     {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_CONSTANTS, "make them with attend_integer_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
@@ -179,12 +188,14 @@ constexpr char names[] =
     "projections\0weights\0weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0format\0linear\0"
     "linear.bias\0multipliers\0input_zero_point\0rotary\0turns\0rotary_dim\0pairs\0base\0scaling\0scaling_factor\0"
     "scaling.original_positions\0scaling.slow\0scaling.fast\0scaling.fractions\0scaling.turning\0scaling.frequencies\0"
-    "scaling.attention_factor\0factors\0beta\0position\0positions\0layer\0query_norm\0key_norm\0gate\0query_factors\0team";
+    "scaling.attention_factor\0factors\0beta\0position\0positions\0layer\0query_norm\0key_norm\0gate\0query_"
+    "factors\0team\0rule\0value_heads\0first\0"
+    "log_decay\0state";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_TEAM + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_STATE + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -25,14 +25,14 @@ for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
   # shellcheck disable=SC2086
   succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
 done
-for header in problem status layers integer; do
+for header in problem status layers integer linear_attention; do
   printf '#include <attend/c/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
   # shellcheck disable=SC2086
   succeeds "c/$header.h by itself" $cxx -x c -std=c99 $strict -c "$build/header.c" -o "$build/header.o"
 done
 
 # As a C program is built: the C compiler, and no C++ library.
-for program in c_surface:c11 c_layers:c99 c_integer:c99; do
+for program in c_surface:c11 c_layers:c99 c_integer:c99 c_linear:c99; do
   name=${program%:*}
   # shellcheck disable=SC2086
   succeeds "tests/c/$name.c: -std=${program#*:} without a warning" \
@@ -51,14 +51,21 @@ nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline'
 nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(problem_init|cache_append|layer|project)|6Floats|FormatCache')" \
   "a program with integer attention alone holds none of the code of calls in floats"
 
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_linear|LinearAttention')" "a program without linear attention holds none of its code"
+printf '#include <attend/c/linear_attention.h>\nint main(void) {\n  attend_linear_attention linear;\n  return attend_gated_rule_init(&linear, sizeof linear) + attend_linear_run(&linear, 0) == 0;\n}\n' >"$build/one_rule.c"
+# shellcheck disable=SC2086
+succeeds "a program with one rule of linear attention links" $cxx -x c -std=c99 $strict -Wl,--gc-sections "$build/one_rule.c" -x none "$libraries/libattend.a" -o "$build/one_rule" &&
+  nothing_in "$(nm "$build/one_rule" | grep -oE 'linear_attention7Backend[0-9]+[a-z_]+E' | grep -v '7Backend5gatedE'
+    nm "$build/one_rule" | grep -q 'linear_attention7Backend5gatedE' || echo 'the rule is missing')" "and holds the code of that rule only"
+
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
 sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
-nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
-nothing_in "$(comm -23 "$build/declared" "$build/called")" "the three programs in C call every function"
+nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" "$build/c_linear.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
+nothing_in "$(comm -23 "$build/declared" "$build/called")" "the four programs in C call every function"
 nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"

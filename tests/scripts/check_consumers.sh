@@ -41,7 +41,7 @@ if [ "$(printf '__SIZEOF_POINTER__' | $cxx -E -P -x c++ -)" = 8 ]; then
 fi
 
 # Small enumerations, in the program alone, change nothing: no struct and no function of the interface has one.
-for program in c_surface c_integer; do
+for program in c_surface c_integer c_linear; do
   # shellcheck disable=SC2086
   succeeds "$program.c with -fshort-enums links with the library as it is" \
     $cc -std=c11 -fshort-enums -Iinclude "tests/c/$program.c" "$2/libattend.a" -o "$build/$program" &&

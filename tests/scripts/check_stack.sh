@@ -68,6 +68,9 @@ c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.
 c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/layers.h)
 c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/c/layers.h)
 
+c_linear_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/linear_attention.h)
+c_linear_promised=$(sed -n 's/^#define ATTEND_LINEAR_STACK_BYTES //p' include/attend/c/linear_attention.h)
+
 c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/integer.h)
 c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
 
@@ -177,6 +180,7 @@ for level in $levels; do
   succeeds "$level: linear attention has a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" \
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" "$objects/integer_state.ci" || continue
   keeps "linear attention" linear_attention
+  linear_attention_needed=$needed
   # Projections in integers of embedded processors keep to the promise of integer attention, which size.sh looks at.
   kinds=linear
   grep -q run_packed_integer_linear "$objects/layer_calls.ci" && kinds='linear integer_linear'
@@ -231,6 +235,12 @@ for level in $levels; do
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
+  # shellcheck disable=SC2086
+  succeeds "$level: linear attention from C has a bound" awk -v known="$known" -v indirect="$linear_attention_needed" -v roots="$(echo $c_linear_calls)" \
+    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" || continue
+  c_linear_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
+  nothing_in "$(awk -v promised="${c_linear_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
+    "$level: it keeps to ATTEND_LINEAR_STACK_BYTES, ${c_linear_promised:-?}: the deepest takes $c_linear_needed"
   # shellcheck disable=SC2086
   succeeds "$level: integer attention from C has a bound" awk -v known="$known $integer_checks" -v indirect="$integers" \
     -v roots="$(echo $c_integer_calls) $c_option_calls" -f tests/support/stack.awk $c_files "$objects/integers.ci" || continue

@@ -32,7 +32,7 @@ deepest() {
 # holds WHAT NEEDED CONSTANT: a constant of the headers is as large as what is needed.
 holds() {
   # shellcheck disable=SC2086
-  promised=$(printf '#include <attend/c/layers.h>\n#include <attend/integer.h>\nextern const char p[%s]; const char p[sizeof p] = {};\n' "$3" |
+  promised=$(printf '#include <attend/c/layers.h>\n#include <attend/c/linear_attention.h>\n#include <attend/integer.h>\nextern const char p[%s]; const char p[sizeof p] = {};\n' "$3" |
     $cxx $flags -std=c++17 -ffreestanding -Iinclude -x c++ -c - -o "$build/promise.o" && "${cxx%g++}nm" -S -t d "$build/promise.o" | awk '$4 == "p" { print $2 + 0 }')
   if [ "$2" -gt 0 ] && [ "$2" -le "${promised:-0}" ]; then
     ok "$board: $1: at most $2 bytes of stack, $3 promises $promised"
@@ -60,5 +60,7 @@ known="$known _ZN6attend9c_surface12_GLOBAL__N_111run_optionsERK14attend_problem
 holds "plain calls of C" "$(deepest "$kernels" '^attend_(run|check|workspace_size|cache_append|cache_init|cache_tokens)$' '/src_c_')" ATTEND_BOARD_STACK_BYTES
 known=$with_options
 holds "layers of C" "$(deepest "$floats" '^attend_' 'src_layers_c_')" ATTEND_BOARD_LAYER_STACK_BYTES
+linear=$(deepest 0 '^_ZN6attend4core20run_linear_attention' '_linear_calls')
+holds "linear attention of C" "$(deepest "$linear" '^attend_' 'src_linear_attention_c_')" ATTEND_BOARD_LINEAR_STACK_BYTES
 nothing_in "$(cat "$build/complaints")" "$board: every function's stack is known"
 finish

@@ -159,10 +159,10 @@ default_standard() {
 }
 
 # same_bits KIND [FLAG]: with the objects that library_at made last, linked with the flag, the programs that compute digests give them on
-# every backend, and the three programs in C, which call what those do not, find nothing wrong.
+# every backend, and the four programs in C, which call what those do not, find nothing wrong.
 same_bits() {
   programs_of_bits
-  for program in c_surface c_layers c_integer; do
+  for program in c_surface c_layers c_integer c_linear; do
     # shellcheck disable=SC2086
     succeeds "$1: $program.c links" $cxx ${2:-} "$build/programs/$program.o" "$objects"/*.o -o "$build/$program" &&
       succeeds "$1: $program.c runs" "$build/$program"
@@ -193,7 +193,7 @@ on_each_backend() {
 programs_of_bits() {
   [ ! -d "$build/programs" ] || return 0
   mkdir -p "$build/programs"
-  for program in c_surface c_layers c_integer; do
+  for program in c_surface c_layers c_integer c_linear; do
     # shellcheck disable=SC2086
     succeeds "$program.c compiles" $cxx -x c -std=c11 -Iinclude -c tests/c/$program.c -o "$build/programs/$program.o"
   done

@@ -26,7 +26,7 @@ BEGIN {
   may["src/call"] = core " src/backend src/call include/attend/backend.h include/attend/status.h"
   may["src/c"] = core " src/call/portable.h src/c include/attend/c include/attend/attend_c.h include/attend/backend.h include/attend/status.h"
   may["include/attend/linear_attention"] = typed " include/attend/linear_attention"
-  may["src/linear_attention"] = core " include/attend/linear_attention src/isa src/backend src/linear_attention src/call/portable.h src/call/saved_words.h"
+  may["src/linear_attention"] = core " include/attend/linear_attention src/isa src/backend src/linear_attention src/call/portable.h src/call/saved_words.h src/c include/attend/c"
   may["src/layers"] = core " include/attend/layers src/isa src/backend src/layers src/call/portable.h src/c include/attend/c"
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
   # random numbers, numbers of tensors and oracle; tests take the application, which they test, and no benchmark.

@@ -37,7 +37,8 @@ _release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(('PyBuffer_Re
 class Array:
     """An array's address, shape and strides, the latter in elements, with axes of extent 1 in front up to `axes` of them."""
 
-    def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[Any], writable: bool = False):
+    def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[Any], writable: bool = False,
+                 any_strides: bool = False):
         # A call that got another array would write into that one. And a copy of `out` is not where the caller wants the result.
         instead = _OTHER_OUT if name == 'out' else f'the call writes into it, so first set {name} =' if writable else 'pass'
         buffer = _buffer_of(name, source, instead)
@@ -54,7 +55,7 @@ class Array:
             raise ValueError(f'{name} has {given} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
         shape = buffer.shape[:given]
         bytes_apart = buffer.strides[:given] if buffer.strides else _dense(shape, size)
-        if shape[-1] > 1 and bytes_apart[-1] != size:
+        if shape[-1] > 1 and bytes_apart[-1] != size and not any_strides:
             raise ValueError(f'the last axis of {name} is not contiguous: {self._contiguous()}')
         strides = [stride // size for stride in bytes_apart]
         if [stride * size for stride in strides] != bytes_apart:

@@ -45,7 +45,8 @@ _SPECIAL = {
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache, or documents side by side, are of one sequence',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES): 'give first keys of at least 0, and let no end lie before the first key of its query',
-    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_DOCUMENTS): 'give as many tokens in all as there are queries, and as there are keys',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_DOCUMENTS): 'give as many tokens in all as there are queries, and as there are keys; '
+    'in linear attention as many as count',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PART): 'give part=(index, count) with 0 <= index < count',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_FIRST_KEY): f'begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}, and in integers stop at one of '
     f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
@@ -60,7 +61,7 @@ _SPECIAL = {
     'only the last one of both may have keys still to come',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_STATES): 'merge or take first all keys that queries see, with the same query: up to their own '
     'positions where they are causal, unless key_lengths says where keys end',
-    (_c.ATTEND_CORRUPT, _c.ATTEND_ARG_BYTES): 'pass all that State.save has returned, as it was: these are other bytes, fewer or damaged',
+    (_c.ATTEND_CORRUPT, _c.ATTEND_ARG_BYTES): 'pass all that save() of the state has returned, as it was: these are other bytes, fewer or damaged',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_BYTES): 'load it with the query that it was taken with, and with a quantisation if it had one',
     (_c.ATTEND_TOO_SMALL, _c.ATTEND_ARG_STATE_NODES): 'make the state with more, or merge first what lies side by side',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with '
@@ -79,6 +80,12 @@ _SPECIAL = {
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_OFFSET): 'leave it out: tokens of a layer are at the positions after those of its cache',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_KEY_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_VALUE_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
+    (_c.ATTEND_MISSING, _c.ATTEND_ARG_LOG_DECAY): 'give it: this rule has a gate',
+    (_c.ATTEND_MISSING, _c.ATTEND_ARG_BETA): 'give it: this is a delta rule',
+    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_LOG_DECAY): 'leave it out: this rule has no gate',
+    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_BETA): 'leave it out: this is no delta rule',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_VALUE_HEADS): 'give as many value heads as key heads, or a multiple, and as many query heads as value '
+    'heads, a divisor or a multiple',
     **{(_c.ATTEND_CONFLICT, argument): _OF_OTHERS for argument in (
         _c.ATTEND_ARG_SCALE, _c.ATTEND_ARG_SOFT_CAP, _c.ATTEND_ARG_BIAS, _c.ATTEND_ARG_ALIBI_SLOPES, _c.ATTEND_ARG_RELATIVE_BIAS,
         _c.ATTEND_ARG_SINK_LOGITS, _c.ATTEND_ARG_LSE, _c.ATTEND_ARG_SCORES)},

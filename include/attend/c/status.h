@@ -173,7 +173,13 @@ enum attend_argument {
   ATTEND_ARG_KEY_NORM,
   ATTEND_ARG_GATE,
   ATTEND_ARG_QUERY_FACTORS,
-  ATTEND_ARG_TEAM
+  ATTEND_ARG_TEAM,
+  /* c/linear_attention.h */
+  ATTEND_ARG_RULE,
+  ATTEND_ARG_VALUE_HEADS,
+  ATTEND_ARG_FIRST,
+  ATTEND_ARG_LOG_DECAY,
+  ATTEND_ARG_STATE
 };
 
 /* In words: an English sentence about what to do, of this error with this argument, and the argument as it is written in a

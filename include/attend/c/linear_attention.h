@@ -1,0 +1,130 @@
+/* Attend for C: linear attention, whose memory never grows. Each value head keeps a matrix, its state, that every token decays,
+ * corrects and reads (include/guide/linear_attention.md).
+ *
+ *   attend_linear_attention linear;
+ *   attend_gated_delta_rule_init(&linear, sizeof linear);        // the rule: Qwen3-Next has this one
+ *   linear.query_heads = 2; linear.kv_heads = 2; linear.value_heads = 4; linear.head_dim = 32; linear.value_dim = 32;
+ *   attend_linear_state* state;                                  // in memory of yours, aligned to ATTEND_ALIGNMENT
+ *   size_t bytes = attend_linear_state_size(&linear);            // 0: refused, and attend_linear_state_init returns why
+ *   attend_status status = attend_linear_state_init(&linear, memory, bytes, &state);
+ *
+ *   linear.tokens = 16;                                          // arrays are [token][head][dim], or of any strides
+ *   linear.query.data = q; linear.key.data = k; linear.value.data = v; linear.output.data = out;
+ *   linear.log_decay.data = g; linear.beta.data = beta;          // what the rule has, [token][value head]
+ *   status = attend_linear_run(&linear, state);                  // prefill or decode: the state moves on
+ *
+ * Calls are as in attend_c.h: the bits are those of the C++ surface (attend/linear_attention.h) on every target and in any cut
+ * into calls, nothing that is set is ignored, everything is checked before anything is written, and what a call writes overlaps
+ * nothing else that it reads or writes. A call is of one sequence: batch_stride is 0 or ATTEND_DENSE. Of tokens before `first`
+ * and from `count` on nothing is read or written. It needs src/linear_attention.
+ */
+#ifndef ATTEND_LINEAR_ATTENTION_H
+#define ATTEND_LINEAR_ATTENTION_H
+
+#include "../attend_c.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most stack that a call of this header takes, in bytes, as ATTEND_STACK_BYTES; and on boards. */
+#define ATTEND_LINEAR_STACK_BYTES 21504
+#define ATTEND_BOARD_LINEAR_STACK_BYTES 1536
+
+#define ATTEND_KV_HEADS (-1)   /* value_heads: as many as kv_heads */
+#define ATTEND_ALL_TOKENS (-1) /* count: all tokens of the arrays */
+
+/* The code of a rule. A program holds that of the init functions that it calls. */
+typedef struct attend_linear_rule attend_linear_rule;
+
+/* One call. An init function writes a default to every field. These have none, and must be set: query_heads, kv_heads,
+ * head_dim, value_dim, and in calls that take tokens `tokens`. Numbers are floats. */
+typedef struct attend_linear_attention {
+  size_t size;                    /* sizeof(attend_linear_attention); the init function sets it */
+  const attend_linear_rule* rule; /* by the init function */
+  ptrdiff_t query_heads;          /* 1 ... ATTEND_MAX_WIDTH; it divides value_heads, or they divide it */
+  ptrdiff_t kv_heads;             /* heads of keys, 1 ... ATTEND_MAX_WIDTH */
+  ptrdiff_t value_heads; /* heads of values and of states: a multiple of kv_heads, or ATTEND_KV_HEADS, the default. Value head h
+                            has the key of head h / (value_heads / kv_heads) */
+  ptrdiff_t head_dim;    /* width of queries and keys, 1 ... ATTEND_MAX_WIDTH; head_dim * value_dim is less than 2^31 */
+  ptrdiff_t value_dim;   /* width of values and outputs, 1 ... ATTEND_MAX_WIDTH */
+  ptrdiff_t tokens;      /* of the arrays, 0 ... ATTEND_MAX_TOKENS */
+  ptrdiff_t first;       /* tokens before it do not exist: 0 ... count. The default is 0 */
+  ptrdiff_t count;       /* tokens at or after it do not exist: 0 ... tokens, or ATTEND_ALL_TOKENS, the default */
+  attend_input query;    /* [tokens][query_heads][head_dim] */
+  attend_input key;      /* [tokens][kv_heads][head_dim] */
+  attend_input value;    /* [tokens][value_heads][value_dim] */
+  attend_input log_decay;     /* of rules with a gate e^g its logarithm g <= 0, [tokens][value_heads]; of by_key rules
+                                 [tokens][value_heads][head_dim]. Other rules leave it as initialised */
+  attend_input beta;          /* of delta rules, [tokens][value_heads]; others leave it as initialised */
+  attend_output output;       /* [tokens][the larger of query_heads and value_heads][value_dim] */
+  attend_documents documents; /* of tokens 0 ... count: each begins with an empty state, but the first with the call's */
+  float scale;                /* of queries, -2^127 ... 2^127, or ATTEND_DEFAULT_SCALE: 1 / sqrt(head_dim) */
+  ptrdiff_t part;  /* 0 ... parts - 1: threads make the same call with the same state, each its own part. The default is 0 */
+  ptrdiff_t parts; /* 1 ... ATTEND_MAX_PARTS. The default is 1 */
+} attend_linear_attention;
+
+/* Write defaults to the struct, of a rule. size: sizeof(attend_linear_attention), as the caller's header has it. S becomes
+ *
+ *   linear        S + k v
+ *   gated         e^g S + k v
+ *   delta         S + k beta (v - k S)
+ *   gated_delta   e^g S + k beta (v - k e^g S)
+ *
+ * and by_key each key dimension has a gate of its own. */
+ATTEND_API attend_status attend_linear_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_gated_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_gated_by_key_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_delta_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_gated_delta_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_gated_delta_by_key_rule_init(attend_linear_attention* linear, size_t size);
+
+/* The state of one sequence. It knows its rule and extents, holds no pointer, and may be copied as bytes to other memory: a
+ * copy is a snapshot, for example behind a prefix that several sequences share. A call with other ones is refused. */
+typedef struct attend_linear_state attend_linear_state;
+
+/* Bytes of a state: 64, and 4 for each of value_heads * (head_dim * value_dim + ceil(value_dim / 16)) floats; 0 where rule or
+ * extents are refused. */
+ATTEND_API size_t attend_linear_state_size(const attend_linear_attention* linear);
+
+/* Makes an empty state of memory, which is aligned to ATTEND_ALIGNMENT; *state is set to it, and state may be null. */
+ATTEND_API attend_status attend_linear_state_init(const attend_linear_attention* linear, void* memory, size_t memory_size,
+                                                  attend_linear_state** state);
+
+/* Forgets all tokens, and the infinities and NaN that they brought. */
+ATTEND_API attend_status attend_linear_state_clear(attend_linear_state* state);
+
+/* The tokens that it has taken, documents before the last one too. */
+ATTEND_API attend_status attend_linear_state_tokens(const attend_linear_state* state, uint64_t* result);
+
+/* Writes S as [value_heads][head_dim][value_dim]. */
+ATTEND_API attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result);
+
+/* 1 where no number is infinite or NaN, 0 where one is, -1 where the state is null or corrupt. */
+ATTEND_API int attend_linear_state_is_finite(const attend_linear_state* state);
+
+/* Prefill and decode: the state takes tokens one after another, and after each of them its query reads it. Of parts, which may
+ * run side by side, part 0 counts tokens. */
+ATTEND_API attend_status attend_linear_run(const attend_linear_attention* linear, attend_linear_state* state);
+
+/* The same without reading: query, output and scale are not looked at. For drafts that were accepted, the first `count`. */
+ATTEND_API attend_status attend_linear_append(const attend_linear_attention* linear, attend_linear_state* state);
+
+/* The outputs of attend_linear_run from a state that stays as it is, or where it is null from an empty one: for drafts, and for
+ * whole sequences. workspace: 4 * head_dim * value_dim bytes for each part, aligned to ATTEND_ALIGNMENT. */
+ATTEND_API attend_status attend_linear_run_from(const attend_linear_attention* linear, const attend_linear_state* state,
+                                                void* workspace, size_t workspace_size);
+
+/* Writes the state as bytes, the same on every target and from C++, with a check sum and ATTEND_BITS_VERSION: 24 fewer than
+ * attend_linear_state_size, without alignment. size: how many there is room for. */
+ATTEND_API attend_status attend_linear_save(const attend_linear_state* state, void* bytes, size_t size);
+
+/* Makes a state what was saved: size bytes, or the first ones of them. Refused are bytes that are damaged or cut short
+ * (ATTEND_CORRUPT), of another ATTEND_BITS_VERSION (ATTEND_OTHER_BITS), of another rule or other extents (ATTEND_MISMATCH). */
+ATTEND_API attend_status attend_linear_load(attend_linear_state* state, const void* bytes, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
