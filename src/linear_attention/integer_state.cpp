@@ -7,6 +7,7 @@ namespace attend {
 namespace core {
 namespace {
 
+using portable::high_product;  // by name: others of these names may stand nearer
 using portable::larger_of;
 
 // Numbers of a state are S * 2^exponent. Every linear_run tokens they are shifted so that they lie below 2^29 and the exponent
