@@ -12,4 +12,5 @@
 #include "linear_attention/linear_shape.h"
 #include "linear_attention/linear_state.h"
 #include "linear_attention/linear_calls.h"
+#include "linear_attention/convolution.h"
 // clang-format on

@@ -5,6 +5,7 @@ namespace {
 #include "gates.h"
 #include "state_columns.h"
 #include "value_head.h"
+#include "convolution.h"
 // clang-format on
 }  // namespace
 }  // namespace attend::ATTEND_ISA

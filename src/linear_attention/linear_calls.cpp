@@ -21,12 +21,13 @@ ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 constexpr size_t linear_head_words = sizeof(LinearHead) / 4;
 static_assert(linear_head_words == 10, "LinearHead has no padding");
 
-size_t floats_of(const LinearHead& head) { return linear_state_floats(head.value_heads, head.head_dim, head.value_dim); }
+ATTEND_ENTRY_POINT(Convolve, convolve)
+ATTEND_ENTRY_POINT(ConvolveSilu, convolve_silu)
 
 // Whether a state can have the sums that lie behind the matrices: the same number in all panels of a head, in its range.
 bool are_sums(const LinearHead& head, const uint8_t* bytes) {
   const size_t panels = size_t(panel_count(head.value_dim)), count = size_t(head.value_heads) * panels;
-  const uint8_t* const sums = bytes + 4 * (linear_head_words + floats_of(head) - count);
+  const uint8_t* const sums = bytes + 4 * (linear_head_words + saved_floats(head) - count);
   bool valid = true;
   for (size_t i = 0; i < count; ++i) {
     const float sum = bits_to<float>(word_at(sums + 4 * i));
@@ -46,8 +47,19 @@ void run_linear_attention(const LinearAttention& call, int part, int parts) {
 ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 #undef ATTEND_RUN
 
+template <ConvActivation activation>
+void run_convolution(const Convolution& call, int part, int parts) {
+  if constexpr (activation == ConvActivation::silu) {
+    ActiveLinear::call<ConvolveSilu>(call, part, parts);
+  } else {
+    ActiveLinear::call<Convolve>(call, part, parts);
+  }
+}
+template void run_convolution<ConvActivation::identity>(const Convolution&, int, int);
+template void run_convolution<ConvActivation::silu>(const Convolution&, int, int);
+
 void save(LinearHead& head, const float* state, uint8_t* bytes) {
-  const size_t floats = floats_of(head);
+  const size_t floats = saved_floats(head);
   for (size_t i = 0; i < floats; ++i) {
     const uint32_t bits = bits_to<uint32_t>(state[i]), size = bits & 0x7fffffffu;
     put_word(bytes + 4 * (linear_head_words + i), size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits);
@@ -72,10 +84,10 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
   const bool same = saved.rule == head.rule && saved.decay == head.decay && saved.value_heads == head.value_heads &&
                     saved.head_dim == head.head_dim && saved.value_dim == head.value_dim;
   if (!same) return LinearLoaded::other_shape;
-  const size_t floats = floats_of(head);
+  const size_t floats = saved_floats(head);
   if (size / 4 < linear_head_words + floats || saved.check != check_of(bytes, linear_head_words + floats, linear_magic))
     return LinearLoaded::damaged;
-  if (!are_sums(head, bytes)) return LinearLoaded::damaged;
+  if (head.rule != conv_rule && !are_sums(head, bytes)) return LinearLoaded::damaged;
   for (size_t i = 0; i < floats; ++i) state[i] = bits_to<float>(word_at(bytes + 4 * (linear_head_words + i)));
   head = saved;
   return LinearLoaded::ok;

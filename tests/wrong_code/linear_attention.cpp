@@ -145,6 +145,69 @@ void wrong() { (void)attend::attention(mixer_query, mixer_key, mixer_value, mixe
 //! linear_append: attend: linear attention takes an attend::Value, like its key, behind it
 void wrong() { (void)mixer_state.append(mixer_key, mixer_gates, mixer_value, 2); }
 
-//! linear_saved_room: attend: save takes an array of at least LinearState::saved_bytes bytes second
+//! linear_saved_room: attend: save takes an array of at least saved_bytes of the state second
 static uint8_t few[100];
 void wrong() { attend::save(mixer_state, few); }
+
+//! causal_conv_calls: nothing
+static float input[6][12], output[6][12], one[12], other_output[12];
+static const float weights[12][4] = {{1}}, bias[12] = {1};
+static attend::ConvState<12, 4> state;
+bool right() {
+  using attend::Status;
+  constexpr auto silu = attend::ConvActivation::silu;
+  const attend::LinearOptions options;
+  const auto& constant_state = state;
+  static uint8_t bytes[attend::ConvState<12, 4>::saved_bytes];
+  attend::save(state, bytes);
+  return attend::causal_conv(input, weights, bias, state, output) == Status::ok &&
+         attend::causal_conv<silu>(one, weights, attend::none, state, other_output, half) == Status::ok &&
+         attend::causal_conv<silu>(input, weights, bias, constant_state, output, options, attend::TeamPart{}) == Status::ok &&
+         attend::causal_conv(input, weights, bias, attend::empty_state, output, half, options) == Status::ok &&
+         state.append(input, 2) == Status::ok && state.append(one) == Status::ok &&
+         attend::load(state, bytes, sizeof bytes) == Status::ok;
+}
+
+//! causal_conv_input: attend: causal_conv takes an array of floats first: float[tokens][channels], or Vectors
+static int input[6][12];
+static float weights[12][4], output[6][12];
+static attend::ConvState<12, 4> state;
+void wrong() { (void)attend::causal_conv(input, weights, attend::none, state, output); }
+
+//! causal_conv_weights: attend: causal_conv takes a float[channels][width] as weights, behind the input
+static float input[6][12], weights[4][12], output[6][12];
+static attend::ConvState<12, 4> state;
+void wrong() { (void)attend::causal_conv(input, weights, attend::none, state, output); }
+
+//! causal_conv_bias: attend: causal_conv takes a bias, float[channels], or attend::none behind the weights
+static float input[6][12], weights[12][4], bias[4], output[6][12];
+static attend::ConvState<12, 4> state;
+void wrong() { (void)attend::causal_conv(input, weights, bias, state, output); }
+
+//! causal_conv_state: attend: causal_conv takes an attend::ConvState<channels, width>, or attend::empty_state, behind the bias
+static float input[6][12], weights[12][4], output[6][12];
+static attend::ConvState<12, 3> state;
+void wrong() { (void)attend::causal_conv(input, weights, attend::none, state, output); }
+
+//! causal_conv_output: attend: the output of causal_conv is an array like its input
+static float input[6][12], weights[12][4], output[6][11];
+static attend::ConvState<12, 4> state;
+void wrong() { (void)attend::causal_conv(input, weights, attend::none, state, output); }
+
+//! causal_conv_options: attend: at its end causal_conv takes at most one attend::LinearOptions and one attend::Part
+static float input[6][12], weights[12][4], output[6][12];
+static attend::ConvState<12, 4> state;
+void wrong() { (void)attend::causal_conv(input, weights, attend::none, state, output, half, half); }
+
+//! causal_conv_append: attend: the state of a convolution takes arrays of floats of its channels: float[tokens][channels]
+static float input[6][11];
+static attend::ConvState<12, 4> state;
+void wrong() { (void)state.append(input); }
+
+//! causal_conv_width: attend: a ConvState has at least 1 channel, and a width of 2 to 16
+attend::ConvState<12, 1> state;
+
+//! causal_conv_saved_room: attend: save takes an array of at least saved_bytes of the state second
+static attend::ConvState<12, 4> state;
+static uint8_t few[100];
+void wrong() { attend::save(state, few); }

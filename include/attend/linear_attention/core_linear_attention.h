@@ -7,6 +7,7 @@
 
 #include "../core/attention.h"
 #include "../core/saved.h"
+#include "core_convolution.h"
 
 namespace attend {
 
@@ -83,7 +84,8 @@ inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode
 #endif
 
 // A saved state: words of 32 bits, the lowest byte first; this head, then the floats of the state, with positive zeros and one
-// NaN, 0x7fc00000.
+// NaN, 0x7fc00000. The state of a convolution has the rule conv_rule, decay 0, one head, its width as head_dim and its channels
+// as value_dim.
 struct LinearHead {
   uint32_t magic;         // linear_magic
   uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
@@ -93,9 +95,11 @@ struct LinearHead {
   uint32_t tokens[2];  // that the state has taken, the lower half first
 };
 inline constexpr uint32_t linear_magic = 0x4c537441;  // "AtSL"
+inline constexpr uint32_t conv_rule = 4;
 
-constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim) {
-  return sizeof(LinearHead) + 4 * linear_state_floats(value_heads, head_dim, value_dim);
+constexpr size_t saved_floats(const LinearHead& of) {
+  return of.rule == conv_rule ? conv_state_floats(of.value_dim, of.head_dim)
+                              : linear_state_floats(of.value_heads, of.head_dim, of.value_dim);
 }
 
 // The caller sets rule, decay and extents of the head, for save its tokens too; save sets the rest. load refuses bytes that are

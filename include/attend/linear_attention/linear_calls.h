@@ -20,16 +20,25 @@ struct LinearArguments {
 };
 constexpr bool is_any_part(const void*) { return false; }
 constexpr bool is_any_part(const Part*) { return true; }
+template <class... More>
+constexpr bool are_linear_arguments = (int(Same<More, LinearOptions>::value) + ... + 0) <= 1 &&
+                                      (int(is_any_part(null_of<More>())) + ... + 0) <= 1 &&
+                                      ((Same<More, LinearOptions>::value || is_any_part(null_of<More>())) && ...);
 
-inline Status set_linear_options(core::LinearAttention& call, const LinearOptions& options, float usual_scale) {
-  call.scale = options.scale.or_else(usual_scale);
+// Which tokens of a call there are.
+template <class Call>
+Status set_tokens(Call& call, const LinearOptions& options) {
   const int most = call.tokens, count = options.count.or_else(most);
   if (count < 0 || count > most || options.first < 0 || options.first > count) return Status::bad_count;
-  if (!core::is_scale(call.scale)) return Status::bad_scale;
   call.first = options.first, call.tokens = count;
   if (options.documents.boundaries == nullptr) return Status::ok;
   call.boundaries = options.documents.boundaries, call.documents = *options.documents.count;
   return call.boundaries[call.documents] == count ? Status::ok : Status::bad_documents;
+}
+inline Status set_linear_options(core::LinearAttention& call, const LinearOptions& options, float usual_scale) {
+  call.scale = options.scale.or_else(usual_scale);
+  const Status status = set_tokens(call, options);
+  return status == Status::ok && !core::is_scale(call.scale) ? Status::bad_scale : status;
 }
 
 constexpr bool is_linear_state(const void*) { return false; }
@@ -57,9 +66,7 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
   constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value, stays = Same<const State, State>::value;
   constexpr bool is_empty = Same<State, const EmptyState>::value;
   constexpr bool is_state = is_query && (is_empty || Same<const State, const LinearState<Shape>>::value);
-  constexpr int options = (int(Same<More, LinearOptions>::value) + ... + 0),
-                parts = (int(is_any_part(null_of<More>())) + ... + 0);
-  constexpr bool only_options = options <= 1 && parts <= 1 && options + parts == int(sizeof...(More));
+  constexpr bool only_options = are_linear_arguments<More...>;
   static_assert(is_query, "attend: linear attention takes an attend::Query first");
   static_assert(is_state || !is_query, "attend: linear attention takes an attend::LinearState of the query's shape");
   static_assert(!stays || !Same<Work, decltype(nullptr)>::value || !is_state,
