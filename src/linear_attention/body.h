@@ -6,6 +6,7 @@ namespace {
 #include "state_columns.h"
 #include "value_head.h"
 #include "convolution.h"
+#include "decay_gates.h"
 // clang-format on
 }  // namespace
 }  // namespace attend::ATTEND_ISA

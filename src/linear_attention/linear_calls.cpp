@@ -23,6 +23,8 @@ static_assert(linear_head_words == 10, "LinearHead has no padding");
 
 ATTEND_ENTRY_POINT(Convolve, convolve)
 ATTEND_ENTRY_POINT(ConvolveSilu, convolve_silu)
+ATTEND_ENTRY_POINT(DecayGates, decay_gates)
+ATTEND_ENTRY_POINT(BoundedGates, bounded_gates)
 
 // Whether a state can have the sums that lie behind the matrices: the same number in all panels of a head, in its range.
 bool are_sums(const LinearHead& head, const uint8_t* bytes) {
@@ -57,6 +59,9 @@ void run_convolution(const Convolution& call, int part, int parts) {
 }
 template void run_convolution<ConvActivation::identity>(const Convolution&, int, int);
 template void run_convolution<ConvActivation::silu>(const Convolution&, int, int);
+
+void decay_gates(const GateInputs& gates) { ActiveLinear::call<DecayGates>(gates); }
+void bounded_gates(const GateInputs& gates) { ActiveLinear::call<BoundedGates>(gates); }
 
 void save(LinearHead& head, const float* state, uint8_t* bytes) {
   const size_t floats = saved_floats(head);

@@ -19,6 +19,8 @@
     ATTEND_EACH_LINEAR_RULE(ATTEND_LINEAR_RULE)                                                    \
     ATTEND_NOINLINE static void convolve(const core::Convolution& call, int part, int parts);      \
     ATTEND_NOINLINE static void convolve_silu(const core::Convolution& call, int part, int parts); \
+    ATTEND_NOINLINE static void decay_gates(const core::GateInputs& gates);                        \
+    ATTEND_NOINLINE static void bounded_gates(const core::GateInputs& gates);                      \
   };                                                                                               \
   }                                                                                                \
   }

@@ -14,5 +14,7 @@ void Backend::convolve(const core::Convolution& call, int part, int parts) {
 void Backend::convolve_silu(const core::Convolution& call, int part, int parts) {
   convolve_channels<RowIsa, ConvActivation::silu>(call, part, parts);
 }
+void Backend::decay_gates(const core::GateInputs& gates) { make_log_decays<RowIsa, false>(gates); }
+void Backend::bounded_gates(const core::GateInputs& gates) { make_log_decays<RowIsa, true>(gates); }
 
 }  // namespace attend::ATTEND_ISA

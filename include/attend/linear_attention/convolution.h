@@ -47,8 +47,8 @@ class ConvState : public detail::StateNumbers<core::conv_rule, 0, 1, width, chan
 //   output   as the input
 //   then     LinearOptions, of whom count, first and documents matter; a Part: threads make the same call, each with its own
 // clang-format on
-template <ConvActivation activation = ConvActivation::identity, class Input, class Weights, class Bias, class State, class Output,
-          class... More>
+template <ConvActivation activation = ConvActivation::identity, class Input, class Weights, class Bias, class State,
+          class Output, class... More>
 Status causal_conv(const Input& input, const Weights& weights, const Bias& bias, State& state, Output& output,
                    const More&... more) {
   using detail::Same;

@@ -108,6 +108,19 @@ void save(LinearHead& head, const float* state, uint8_t* bytes);
 enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
 
+// The logarithms of gates from what a projection gives: numbers z of tokens, in rows of `width`; width / rate_count side by
+// side have a rate together. The result may be where z is.
+struct GateInputs {
+  const float* from;
+  const float* bias;  // [width], or null for 0
+  const float* rates;
+  float* to;
+  int tokens, width, rate_count;
+  float lower_bound;  // of bounded_gates
+};
+void decay_gates(const GateInputs& gates);    // rate * ln(1 + e^(z + bias))
+void bounded_gates(const GateInputs& gates);  // lower_bound / (1 + e^-(rate * (z + bias)))
+
 // Whether no number is infinite or NaN.
 bool are_finite(const float* numbers, size_t count);
 
