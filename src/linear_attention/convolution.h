@@ -5,7 +5,7 @@
 // its last rows stay in the first-level cache, and what is read from memory and written to it lies in a row.
 
 // The weights of a block and a row of 0; and the width that hosts unroll.
-constexpr int conv_floats = config::decode_stack_floats, usual_width = config::embedded ? 0 : 4;
+constexpr int conv_floats = config::embedded ? 96 : config::decode_stack_floats, usual_width = config::embedded ? 0 : 4;
 
 // to[j][channel] = weights[channel][j]
 template <class Isa>
@@ -28,14 +28,18 @@ ATTEND_NOINLINE void turn_weights(const float* weights, int width, int count, fl
 
 // One token's outputs: rows[j] is the input of weight j.
 template <class Isa, ConvActivation activation, int known>
-ATTEND_HOT ATTEND_NOINLINE void convolve_row(const float* const* rows, const float* weights, const float* bias, int any_width,
+ATTEND_HOT ATTEND_NOINLINE void convolve_row(const float* const* rows, const float* weights, const float* bias, int width,
                                              int count, float* to) {
-  const int width = known > 0 ? known : any_width;
   for_each_vector<Isa>(count, [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
     typename Isa::Vec sum = bias == nullptr ? Isa::zero() : load_some<Isa>(bias + i, lanes);
-    ATTEND_UNROLL
-    for (int j = 0; j < width; ++j) {
+    const auto take = [&](int j) ATTEND_INLINE_LAMBDA {
       sum = Isa::fma(load_some<Isa>(weights + j * count + i, lanes), load_some<Isa>(rows[j] + i, lanes), sum);
+    };
+    if constexpr (known > 0) {
+      ATTEND_UNROLL
+      for (int j = 0; j < known; ++j) take(j);
+    } else {
+      for (int j = 0; j < width; ++j) take(j);
     }
     if constexpr (activation == ConvActivation::silu) sum = silu<Isa>(sum);
     store_some<Isa>(to + i, sum, lanes);
