@@ -20,7 +20,7 @@ BESIDE = ('states.h', 'merged_states.h', 'integer.h')  # what programs include b
 
 def is_inner(name):
     """Whether a header is a part of others, whose pages show its names."""
-    return name.startswith(('core/', 'detail/', 'layers/core_', 'layers/layer_', 'linear_attention/core_')) or name in ('layers/weights.h', 'layers/float_arrays.h')
+    return name.startswith(('core/', 'detail/', 'layers/core_', 'layers/layer_', 'linear_attention/core_')) or name == 'layers/weights.h'
 
 
 class Headers:

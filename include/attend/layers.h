@@ -8,6 +8,7 @@
 #include "layers/linear.h"
 #include "layers/integer_linear.h"
 #include "layers/row_functions.h"
+#include "layers/gated_norm.h"
 #include "layers/rotary.h"
 #include "layers/multi_head.h"
 #include "layers/layer_steps.h"

@@ -12,4 +12,6 @@
 #include "linear_attention/linear_shape.h"
 #include "linear_attention/linear_state.h"
 #include "linear_attention/linear_calls.h"
+#include "linear_attention/convolution.h"
+#include "linear_attention/decay_gates.h"
 // clang-format on

@@ -4,6 +4,7 @@ namespace {
 // clang-format off
 #include "../kernel/vectors.h"
 #include "../kernel/exponential.h"
+#include "../kernel/sigmoid.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
 #include "../kernel/widen.h"

@@ -43,7 +43,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec activated(typename Isa::Vec x) {
   if constexpr (activation == Activation::relu) {
     return Isa::max(x, Isa::zero());
   } else if constexpr (activation == Activation::silu) {
-    return times_sigmoid<Isa>(x, Isa::max(x, Isa::broadcast(-128.0f)), power_of_minus_size<Isa>(x));
+    return silu<Isa>(x);
   } else if constexpr (activation == Activation::gelu) {
     return gelu<Isa>(x);
   } else if constexpr (activation == Activation::gelu_tanh) {

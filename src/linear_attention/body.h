@@ -5,6 +5,8 @@ namespace {
 #include "gates.h"
 #include "state_columns.h"
 #include "value_head.h"
+#include "convolution.h"
+#include "decay_gates.h"
 // clang-format on
 }  // namespace
 }  // namespace attend::ATTEND_ISA

@@ -22,12 +22,10 @@ ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 constexpr size_t linear_head_words = sizeof(LinearHead) / 4;
 static_assert(linear_head_words == 10, "LinearHead has no padding");
 
-size_t numbers_of(const LinearHead& head, const float*) {
-  return linear_state_floats(head.value_heads, head.head_dim, head.value_dim);
-}
-size_t numbers_of(const LinearHead& head, const int32_t*) {
-  return linear_state_integers(head.value_heads, head.head_dim, head.value_dim);
-}
+ATTEND_ENTRY_POINT(Convolve, convolve)
+ATTEND_ENTRY_POINT(ConvolveSilu, convolve_silu)
+ATTEND_ENTRY_POINT(DecayGates, decay_gates)
+ATTEND_ENTRY_POINT(BoundedGates, bounded_gates)
 
 // Whether a state can have the sums that lie behind the matrices: the same number in all panels of a head, in its range.
 bool is_state(const LinearHead& head, const uint8_t* bytes, const float*) {
@@ -67,7 +65,7 @@ uint32_t canonical(int32_t number) { return uint32_t(number); }
 
 template <class Number>
 void save_state(LinearHead& head, const Number* state, uint8_t* bytes) {
-  const size_t count = numbers_of(head, state);
+  const size_t count = saved_numbers(head);
   for (size_t i = 0; i < count; ++i) put_word(bytes + 4 * (linear_head_words + i), canonical(state[i]));
   head.magic = linear_magic, head.bits_version = ATTEND_BITS_VERSION;
   uint32_t words[linear_head_words];
@@ -90,10 +88,10 @@ LinearLoaded load_state(LinearHead& head, const uint8_t* bytes, size_t size, Num
   const bool same = saved.rule == head.rule && saved.decay == head.decay && saved.value_heads == head.value_heads &&
                     saved.head_dim == head.head_dim && saved.value_dim == head.value_dim;
   if (!same) return LinearLoaded::other_shape;
-  const size_t count = numbers_of(head, state);
+  const size_t count = saved_numbers(head);
   if (size / 4 < linear_head_words + count || saved.check != check_of(bytes, linear_head_words + count, linear_magic))
     return LinearLoaded::damaged;
-  if (!is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
+  if (head.rule != conv_rule && !is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
   for (size_t i = 0; i < count; ++i) state[i] = bits_to<Number>(word_at(bytes + 4 * (linear_head_words + i)));
   head = saved;
   return LinearLoaded::ok;
@@ -109,6 +107,20 @@ void run_linear_attention(const LinearAttention& call, int part, int parts) {
   template void run_linear_attention<LinearRule::rule, Decay::decay>(const LinearAttention&, int, int);
 ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 #undef ATTEND_RUN
+
+template <ConvActivation activation>
+void run_convolution(const Convolution& call, int part, int parts) {
+  if constexpr (activation == ConvActivation::silu) {
+    ActiveLinear::call<ConvolveSilu>(call, part, parts);
+  } else {
+    ActiveLinear::call<Convolve>(call, part, parts);
+  }
+}
+template void run_convolution<ConvActivation::identity>(const Convolution&, int, int);
+template void run_convolution<ConvActivation::silu>(const Convolution&, int, int);
+
+void decay_gates(const GateInputs& gates) { ActiveLinear::call<DecayGates>(gates); }
+void bounded_gates(const GateInputs& gates) { ActiveLinear::call<BoundedGates>(gates); }
 
 void save(LinearHead& head, const float* state, uint8_t* bytes) { save_state(head, state, bytes); }
 void save(LinearHead& head, const int32_t* state, uint8_t* bytes) { save_state(head, state, bytes); }

@@ -4,6 +4,7 @@
 // Freestanding; a program holds only the rows of the kinds that it looks at.
 #pragma once
 
+#include "convolution_digest.h"
 #include "integer_digest.h"
 #include "layer_digest.h"
 #include "linear_attention_digest.h"

@@ -51,6 +51,7 @@ TEST_CASE("committed digests of saved states") {
 TEST_CASE("committed digests of normalisation, activations and rotary positions") { check_digests<LayerCase>(); }
 TEST_CASE("committed digests of linear attention") { check_digests<LinearAttentionCase>(); }
 TEST_CASE("committed digests of linear attention in integers") { check_digests<LinearIntegerCase>(); }
+TEST_CASE("committed digests of causal convolutions") { check_digests<ConvolutionCase>(); }
 
 TEST_CASE("committed digests of subnormal numbers") { check_digests<SubnormalCase>(); }
 
@@ -65,6 +66,7 @@ TEST_CASE("digests whatever the caller's floating-point environment is") {
     check_digests<LayerCase>(float_environments[i]);
     check_digests<LinearAttentionCase>(float_environments[i]);
     check_digests<LinearIntegerCase>(float_environments[i]);
+    check_digests<ConvolutionCase>(float_environments[i]);
     check_digests<SubnormalCase>(float_environments[i]);
   }
 }

@@ -164,7 +164,7 @@ for level in $levels; do
     linear_most=$(deepest "$linear_most" 'project_[a-z0-9]*')
     integer_linear_most=$(deepest "$integer_linear_most" 'run_integer_linear')
     layer_most=$(deepest "$layer_most" 'run_integer_sum|rms_norm|layer_norm|add|rotary_angles|rotate|relu|silu|gelu|gelu_tanh|sigmoid|tanh|exp|erf')
-    linear_attention_most=$(deepest "$linear_attention_most" 'linear|gated|gated_by_key|delta|gated_delta|gated_delta_by_key')
+    linear_attention_most=$(deepest "$linear_attention_most" 'linear|gated|gated_by_key|delta|gated_delta|gated_delta_by_key|convolve|convolve_silu|decay_gates|bounded_gates')
     printf '     %s %s: at most %d bytes of stack for any entry point\n' "$name" $level \
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
@@ -176,7 +176,7 @@ for level in $levels; do
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" "$objects/rotary_calls.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   keeps "what stands around attention" layer
-  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core20run_linear_attention[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" "$objects/integer_state.ci" | tr '\n' ' ')
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core\(20run_linear_attention\|15run_convolution\|11decay_gates\|13bounded_gates\)[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" "$objects/integer_state.ci" | tr '\n' ' ')
   succeeds "$level: linear attention has a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" \
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" "$objects/integer_state.ci" || continue
   keeps "linear attention" linear_attention

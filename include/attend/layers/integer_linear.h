@@ -21,7 +21,7 @@
 #pragma once
 
 #include "../integer.h"
-#include "float_arrays.h"
+#include "../detail/float_arrays.h"
 #include "weights.h"
 
 namespace attend {
@@ -217,8 +217,8 @@ class SumScales {
       status_ = refused(status_);
       return;
     }
-    constexpr core::IntegerMultiplier none = {0, 62};
-    by_ = core::integer_sum_factors(core::integer_multiplier(by_a), inputs == 2 ? core::integer_multiplier(by_b) : none);
+    constexpr core::IntegerMultiplier zero_by = {0, 62};
+    by_ = core::integer_sum_factors(core::integer_multiplier(by_a), inputs == 2 ? core::integer_multiplier(by_b) : zero_by);
     status_ = core::is_integer_sum(by_) && status_ == Status::bad_quantisation ? Status::ok : refused(status_);
   }
   static constexpr double ratio(double input_scale, double output_scale) {

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "../detail/calls.h"
-#include "float_arrays.h"
+#include "../detail/float_arrays.h"
 #include "weights.h"
 #include "integer_linear.h"
 

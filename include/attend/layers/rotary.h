@@ -12,7 +12,7 @@
 
 #include "../options.h"
 #include "core_layer.h"
-#include "float_arrays.h"
+#include "../detail/float_arrays.h"
 
 namespace attend {
 

@@ -11,12 +11,9 @@
 
 #include "../options.h"
 #include "core_layer.h"
-#include "float_arrays.h"
+#include "../detail/float_arrays.h"
 
 namespace attend {
-
-// The argument in place of a weight or bias that is left out.
-inline constexpr detail::None none{};
 
 namespace detail {
 

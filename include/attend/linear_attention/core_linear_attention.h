@@ -7,6 +7,7 @@
 
 #include "../core/attention.h"
 #include "../core/saved.h"
+#include "core_convolution.h"
 
 namespace attend {
 
@@ -39,6 +40,13 @@ namespace core {
 }
 constexpr size_t linear_state_floats(int value_heads, int head_dim, int value_dim) {
   return size_t(value_heads) * (linear_head_floats(head_dim, value_dim) + size_t(panel_count(value_dim)));
+}
+
+// A state: as linear_state_floats has it, but numbers of 32 bits, S * 2^exponent in steps of keys and values; and behind them
+// three numbers for each panel of each head: exponent, bound, tokens since it was scaled (of linear_run).
+constexpr int linear_run = 8;
+constexpr size_t linear_state_integers(int value_heads, int head_dim, int value_dim) {
+  return size_t(value_heads) * (linear_head_floats(head_dim, value_dim) + 3 * size_t(panel_count(value_dim)));
 }
 
 // Where number d of a column of a head's matrix lies.
@@ -85,7 +93,8 @@ inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode
 #endif
 
 // A saved state: words of 32 bits, the lowest byte first; this head, then the floats of the state, with positive zeros and one
-// NaN, 0x7fc00000.
+// NaN, 0x7fc00000. The state of a convolution has the rule conv_rule, decay 0, one head, its width as head_dim and its channels
+// as value_dim.
 struct LinearHead {
   uint32_t magic;         // linear_magic
   uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
@@ -95,10 +104,12 @@ struct LinearHead {
   uint32_t tokens[2];  // that the state has taken, the lower half first
 };
 inline constexpr uint32_t linear_magic = 0x4c537441;  // "AtSL"
-inline constexpr uint32_t integer_rule = 256;
+inline constexpr uint32_t conv_rule = 4, integer_rule = 256;
 
-constexpr size_t linear_saved_bytes(int value_heads, int head_dim, int value_dim) {
-  return sizeof(LinearHead) + 4 * linear_state_floats(value_heads, head_dim, value_dim);
+constexpr size_t saved_numbers(const LinearHead& of) {
+  return of.rule == conv_rule      ? conv_state_floats(of.value_dim, of.head_dim)
+         : of.rule >= integer_rule ? linear_state_integers(of.value_heads, of.head_dim, of.value_dim)
+                                   : linear_state_floats(of.value_heads, of.head_dim, of.value_dim);
 }
 
 // The caller sets rule, decay and extents of the head, for save its tokens too; save sets the rest. load refuses bytes that are
@@ -108,6 +119,19 @@ enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
 void save(LinearHead& head, const int32_t* state, uint8_t* bytes);
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int32_t* state);
+
+// The logarithms of gates from what a projection gives: numbers z of tokens, in rows of `width`; width / rate_count side by
+// side have a rate together. The result may be where z is.
+struct GateInputs {
+  const float* from;
+  const float* bias;  // [width], or null for 0
+  const float* rates;
+  float* to;
+  int tokens, width, rate_count;
+  float lower_bound;  // of bounded_gates
+};
+void decay_gates(const GateInputs& gates);    // rate * ln(1 + e^(z + bias))
+void bounded_gates(const GateInputs& gates);  // lower_bound / (1 + e^-(rate * (z + bias)))
 
 // Whether no number is infinite or NaN.
 bool are_finite(const float* numbers, size_t count);

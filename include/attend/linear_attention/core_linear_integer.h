@@ -23,13 +23,6 @@ ATTEND_CONSTEXPR_14 LinearScale linear_scale(double key_scale, double output_fac
   return {int32_t(r.mantissa), -r.exponent, int32_t(o.mantissa), -o.exponent};
 }
 
-// A state: as linear_state_floats has it, but numbers of 32 bits, S * 2^exponent in steps of keys and values; and behind them
-// three numbers for each panel of each head: exponent, bound, tokens since it was scaled (of linear_run).
-constexpr int linear_run = 8;
-constexpr size_t linear_state_integers(int value_heads, int head_dim, int value_dim) {
-  return size_t(value_heads) * (linear_head_floats(head_dim, value_dim) + 3 * size_t(panel_count(value_dim)));
-}
-
 // One call, as LinearAttention: gates and beta of 15 bits, 32768 is 1; betas up to 65535.
 struct IntegerLinearAttention : LinearExtents {
   Tensor<const int8_t> query, key, value;

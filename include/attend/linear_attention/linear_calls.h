@@ -22,6 +22,13 @@ struct LinearArguments {
 };
 constexpr bool is_any_part(const void*) { return false; }
 constexpr bool is_any_part(const Part*) { return true; }
+// others: how many arguments there are besides.
+template <int others, class... More>
+constexpr bool are_linear_arguments() {
+  constexpr int options = (int(Same<More, LinearOptions>::value) + ... + 0),
+                parts = (int(is_any_part(null_of<More>())) + ... + 0);
+  return options <= 1 && parts <= 1 && options + parts + others == int(sizeof...(More));
+}
 
 inline Status set_linear_scale(core::LinearAttention& call, const Setting<float>& scale, float usual_scale) {
   call.scale = scale.or_else(usual_scale);
@@ -30,7 +37,10 @@ inline Status set_linear_scale(core::LinearAttention& call, const Setting<float>
 inline Status set_linear_scale(core::IntegerLinearAttention&, const Setting<float>& scale, float) {
   return scale.given ? Status::bad_scale : Status::ok;
 }
-inline Status set_linear_options(core::LinearExtents& call, const LinearOptions& options) {
+
+// Which tokens of a call there are.
+template <class Call>
+Status set_tokens(Call& call, const LinearOptions& options) {
   const int most = call.tokens, count = options.count.or_else(most);
   if (count < 0 || count > most || options.first < 0 || options.first > count) return Status::bad_count;
   call.first = options.first, call.tokens = count;
@@ -64,10 +74,8 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
   constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value, stays = Same<const State, State>::value;
   constexpr bool is_empty = Same<State, const EmptyState>::value;
   constexpr bool is_state = is_query && (is_empty || Same<const State, const LinearState<Shape>>::value);
-  constexpr int options = (int(Same<More, LinearOptions>::value) + ... + 0),
-                parts = (int(is_any_part(null_of<More>())) + ... + 0),
-                scales = (int(IsLinearQuantisation<Shape, More>::value) + ... + 0);
-  constexpr bool only_options = options <= 1 && parts <= 1 && options + parts + scales == int(sizeof...(More));
+  constexpr int scales = (int(IsLinearQuantisation<Shape, More>::value) + ... + 0);
+  constexpr bool only_options = are_linear_arguments<scales, More...>();
   static_assert(is_query, "attend: linear attention takes an attend::Query first");
   static_assert(is_state || !is_query, "attend: linear attention takes an attend::LinearState of the query's shape");
   static_assert(!stays || !Same<Work, decltype(nullptr)>::value || !is_state,
@@ -87,7 +95,7 @@ Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray
       LinearArguments arguments;
       (arguments.take(more), ...);
       const Part& part = arguments.part;
-      Status status = set_linear_options(call, arguments.options);
+      Status status = set_tokens(call, arguments.options);
       if (status == Status::ok) status = set_linear_scale(call, arguments.options.scale, usual_scale);
       ((status = status == Status::ok ? set_scales(call, more) : status), ...);
       if (status != Status::ok) return status;

@@ -15,13 +15,6 @@ struct LinearWorkspace {
 
 namespace detail {
 
-template <class Shape>
-constexpr size_t linear_numbers() {
-  using Dims = LinearChecked<Shape>;
-  return (is_integer<Shape> ? core::linear_state_integers : core::linear_state_floats)(Dims::value_heads, Dims::head_dim,
-                                                                                       Dims::value_dim);
-}
-
 struct LinearAccess {
   template <class State>
   static auto& data(State& state) {
@@ -30,6 +23,10 @@ struct LinearAccess {
   template <class State>
   static uint64_t& tokens(State& state) {
     return state.tokens_;
+  }
+  template <class State>
+  static core::LinearHead head(const State&) {
+    return State::head;
   }
 };
 
@@ -59,20 +56,18 @@ void set_linear(typename LinearTypes<Shape>::Call& call, const Key<Shape, tokens
   call.tokens = tokens;
 }
 
-}  // namespace detail
-
-// S[value head][key dimension][value column], and how many tokens it has taken: sizeof is all the memory. It begins empty. It
-// may be copied: a copy is a snapshot, for example behind a prefix that several sequences share.
-template <class Shape>
-class LinearState {
-  using Dims = detail::LinearChecked<Shape>;
-  using Number = typename detail::LinearTypes<Shape>::Number;
+// What states of linear attention and of convolutions have in common: their numbers, and the head with which these are saved.
+template <uint32_t rule, uint32_t decay, int heads, int rows, int columns>
+class StateNumbers {
+ protected:
+  using Number = typename Choice<(rule >= core::integer_rule), int32_t, float>::Type;
+  static constexpr core::LinearHead head = {0, 0, 0, rule, decay, heads, rows, columns, {0, 0}};
 
  public:
   // The bytes that save writes.
-  static constexpr size_t saved_bytes = sizeof(core::LinearHead) + 4 * detail::linear_numbers<Shape>();
+  static constexpr size_t saved_bytes = sizeof head + 4 * core::saved_numbers(head);
 
-  constexpr LinearState() : data_{}, tokens_(0) {}
+  constexpr StateNumbers() : data_{}, tokens_(0) {}
 
   // Forgets all tokens, and whatever infinities and NaN they brought.
   constexpr void clear() {
@@ -83,6 +78,23 @@ class LinearState {
   // Tokens that it has taken, documents before the last one too.
   constexpr uint64_t tokens() const { return tokens_; }
 
+ protected:
+  friend LinearAccess;
+  alignas(config::alignment) Number data_[core::saved_numbers(head)];
+  uint64_t tokens_;
+};
+template <class Shape, class Dims = LinearChecked<Shape>>
+using LinearNumbers = StateNumbers<uint32_t(Dims::rule) + (is_integer<Shape> ? core::integer_rule : 0), uint32_t(Dims::decay),
+                                   Dims::value_heads, Dims::head_dim, Dims::value_dim>;
+}  // namespace detail
+
+// S[value head][key dimension][value column], and how many tokens it has taken: sizeof is all the memory. It begins empty. It
+// may be copied: a copy is a snapshot, for example behind a prefix that several sequences share.
+template <class Shape>
+class LinearState : public detail::LinearNumbers<Shape> {
+  using Dims = detail::LinearChecked<Shape>;
+
+ public:
   // Takes the first `count` tokens and reads nothing: drafts that were accepted. Then it holds what prefill would have left.
   // Returns bad_count and changes nothing when that is negative, or more than the arrays have. In integers it takes the scales
   // of its calls behind the gates.
@@ -100,8 +112,8 @@ class LinearState {
   }
 
   // Number d of a column of a head's matrix; in integers before it is scaled.
-  constexpr Number at(int head, int d, int column) const {
-    return data_[core::linear_state_index(Dims::head_dim, Dims::value_dim, head, d, column)];
+  constexpr typename detail::LinearTypes<Shape>::Number at(int head, int d, int column) const {
+    return this->data_[core::linear_state_index(Dims::head_dim, Dims::value_dim, head, d, column)];
   }
 
  private:
@@ -114,16 +126,12 @@ class LinearState {
       detail::set_linear(call, key, value, gates);
       const Status status = detail::set_scales(call, scales);
       if (status != Status::ok) return status;
-      call.state = data_, call.tokens = count;
+      call.state = this->data_, call.tokens = count;
       core::run_linear_attention<Dims::rule, Dims::decay>(call, 0, 1);
-      tokens_ += uint64_t(count);
+      this->tokens_ += uint64_t(count);
     }
     return Status::ok;
   }
-
-  friend detail::LinearAccess;
-  alignas(config::alignment) Number data_[detail::linear_numbers<Shape>()];
-  uint64_t tokens_;
 };
 
 // Whether no number of a state is infinite or NaN. What keys, values and gates brought of these stays until it is cleared.
@@ -135,36 +143,21 @@ bool is_finite(const LinearState<Shape>& state) {
     return core::are_finite(detail::LinearAccess::data(state), sizeof detail::LinearAccess::data(state) / sizeof(float));
 }
 
-namespace detail {
-template <class Shape>
-constexpr core::LinearHead linear_head(uint64_t tokens) {
-  using Dims = LinearChecked<Shape>;
-  return {0,
-          0,
-          0,
-          uint32_t(Dims::rule) + (is_integer<Shape> ? core::integer_rule : 0),
-          uint32_t(Dims::decay),
-          Dims::value_heads,
-          Dims::head_dim,
-          Dims::value_dim,
-          {uint32_t(tokens & 0xffffffffu), uint32_t(tokens >> 32)}};
-}
-}  // namespace detail
-
-// Writes a state as bytes that are the same on every target: uint8_t[LinearState::saved_bytes].
-template <class Shape, size_t room>
-void save(const LinearState<Shape>& state, uint8_t (&bytes)[room]) {
-  static_assert(room >= LinearState<Shape>::saved_bytes,
-                "attend: save takes an array of at least LinearState::saved_bytes bytes second");
-  core::LinearHead head = detail::linear_head<Shape>(state.tokens());
+// Writes a LinearState or a ConvState as bytes that are the same on every target: uint8_t[saved_bytes].
+template <uint32_t rule, uint32_t decay, int heads, int rows, int columns, size_t room>
+void save(const detail::StateNumbers<rule, decay, heads, rows, columns>& state, uint8_t (&bytes)[room]) {
+  static_assert(room >= detail::StateNumbers<rule, decay, heads, rows, columns>::saved_bytes,
+                "attend: save takes an array of at least saved_bytes of the state second");
+  core::LinearHead head = detail::LinearAccess::head(state);
+  head.tokens[0] = uint32_t(state.tokens() & 0xffffffffu), head.tokens[1] = uint32_t(state.tokens() >> 32);
   core::save(head, detail::LinearAccess::data(state), bytes);
 }
 
 // Makes a state what was saved: `size` bytes, or the first ones of them. Returns bad_saved, other_bits or other_shape (of other
 // extents, rule or decay) and changes nothing where it cannot.
-template <class Shape>
-Status load(LinearState<Shape>& state, const uint8_t* bytes, size_t size) {
-  core::LinearHead head = detail::linear_head<Shape>(0);
+template <uint32_t rule, uint32_t decay, int heads, int rows, int columns>
+Status load(detail::StateNumbers<rule, decay, heads, rows, columns>& state, const uint8_t* bytes, size_t size) {
+  core::LinearHead head = detail::LinearAccess::head(state);
   const core::LinearLoaded loaded = core::load(head, bytes, size, detail::LinearAccess::data(state));
   if (loaded == core::LinearLoaded::damaged) return Status::bad_saved;
   if (loaded == core::LinearLoaded::other_bits) return Status::other_bits;

@@ -122,8 +122,11 @@ bool overlaps_partly(const X& x, const Y& y) {
   return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
 }
 
-// The argument in place of an array that is left out.
 struct None {};
 
 }  // namespace detail
+
+// The argument in place of a weight or bias that is left out.
+inline constexpr detail::None none{};
+
 }  // namespace attend
