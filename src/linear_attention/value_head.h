@@ -10,8 +10,8 @@ constexpr int column_vecs = Isa::lanes == 1    ? (ATTEND_SOFT_FLOAT ? 1 : 4)
                                                : 2;
 constexpr int group_floats = 8192;  // of the state, of so many columns: 32 KB
 
-// Hosts make the factors of a block's tokens beforehand, in so many floats of the stack; where the head is too wide for that,
-// and on embedded processors, they are made anew for each chain.
+// Hosts make the factors of a block's tokens beforehand, in so many floats of the stack; where the head is too wide for that
+// they are made anew for each chain, and so are gates of key dimensions on embedded processors.
 constexpr int block_tokens = config::embedded ? 1 : 32, block_floats = config::embedded ? 1 : config::decode_stack_floats;
 
 template <class Isa, LinearRule rule, Decay decay>
