@@ -110,6 +110,14 @@ tokens: $(BUILD)/tokens
 linear: $(BUILD)/linear
 	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
+#: linear-attention linear attention as a share of the FMA peak, and beside ggml, in turns; to build/linear-attention.tsv, and a table
+.PHONY: linear-attention
+linear-attention: $(BUILD)/linear_attention
+	@$(BUILD)/linear_attention build/linear-attention.tsv | tee build/linear-attention.txt
+
+$(BUILD)/linear_attention: $(patsubst %,$(BUILD)/bench/speed/%.o,linear_attention machine peers/linear_attention_ggml peers/ggml_library) $(BUILD)/libattend.a
+	$(call link,-lpthread -ldl)
+
 $(BUILD)/options: $(BUILD)/bench/speed/options.o $(BUILD)/bench/speed/decode_costs.o $(BUILD)/bench/speed/machine.o $(BUILD)/libattend.a
 	$(call link)
 
@@ -127,7 +135,7 @@ plots:
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.
 PEER_OBJECTS = $(patsubst %,$(BUILD)/bench/speed/peers/%.o,peers peer_naive peer_ggml ggml_library) $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/speed/peers/peer_$(peer).o))
-ifneq ($(filter bench bench-all sweep linear story-peer $(BUILD)/benchmarks $(BUILD)/sweep $(BUILD)/linear,$(MAKECMDGOALS)),)
+ifneq ($(filter bench bench-all sweep linear linear-attention story-peer $(BUILD)/benchmarks $(BUILD)/sweep $(BUILD)/linear $(BUILD)/linear_attention,$(MAKECMDGOALS)),)
 PEERS_FOUND := $(shell mkdir -p build; sh bench/speed/peers/find_peers.sh "$(CXX)" build/peers.mk)
 include build/peers.mk
 export OPENBLAS_CORETYPE GGML_LIBRARIES

@@ -1,4 +1,4 @@
-// A few columns of a state, over all key dimensions: they are read, and take a token. These loops are where the time goes.
+// A few columns of a state, over all key dimensions: they are read, and take tokens. These loops are where the time goes.
 //
 //   read      sums_c = sum over d of factor_d · S_dc
 //   update    S_dc = fma(k_d, u_c, a_d · S_dc), then o_c = sum over d of q_d · S_dc
@@ -8,124 +8,155 @@
 //
 // Sums are chains of chain_dims key dimensions, ascending, each from 0, added up in ascending order.
 
-// Some columns: vectors `apart` floats apart, or the first `count` columns of one vector.
+// Some columns: whole vectors, which go on in the next panel, or less than one.
 struct StateColumns {
   float* data;
   ptrdiff_t stride;  // from key dimension to key dimension
-  ptrdiff_t apart;
-  int count;
+  ptrdiff_t apart;   // from panel to panel
+  int count, dims;
+
+  template <class Isa>
+  ATTEND_ALWAYS_INLINE ptrdiff_t at(int vec) const {
+    constexpr int vecs = panel_keys / Isa::lanes;
+    return vec / vecs * apart + vec % vecs * Isa::lanes;
+  }
 };
 
-// Calls step(i) for each of some key dimensions; hosts unroll four, so that counting costs nothing.
-template <class Step>
+// Calls step(i) for each of some key dimensions; hosts unroll, so that counting costs nothing. Longer loops were slower.
+template <int vecs, class Step>
 ATTEND_ALWAYS_INLINE void for_each_key_dimension(int count, Step step) {
+  constexpr int unrolled = config::embedded ? 1 : vecs == 4 ? 2 : 4;
   int d = 0;
-  if constexpr (!config::embedded) {
-    for (; count - d >= 4; d += 4) {
+  if constexpr (unrolled > 1) {
+    for (; count - d >= unrolled; d += unrolled) {
       ATTEND_UNROLL
-      for (int i = 0; i < 4; ++i) step(d + i);
+      for (int i = 0; i < unrolled; ++i) step(d + i);
     }
   }
   for (; d < count; ++d) step(d);
 }
 
+// Hosts keep factors and sums in registers: with a factor from memory for each vector, loads would take the time.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec add_product(typename Isa::Factor a, typename Isa::Vec b, typename Isa::Vec sum) {
+  if constexpr (config::embedded || Isa::lanes == 1) {
+    return Isa::fma(a, b, sum);
+  } else {
+    return Isa::accumulate(a, b, sum);
+  }
+}
+
 // Sums lie in memory while chains are in registers: with AVX2, which has 16 of these, both would not fit.
 template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], float* sums) {
+ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], int first, int columns, float* sums) {
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
     float* const sum = sums + v * Isa::lanes;
-    Isa::store(sum, Isa::add(Isa::load(sum), chain[v]));
+    const typename Isa::Vec before = first == 0 ? Isa::zero() : load_some<Isa>(sum, columns);
+    store_some<Isa>(sum, Isa::add(before, chain[v]), columns);
   }
-}
-template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void begin_sums(float* sums) {
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, Isa::zero());
 }
 
 template <class Isa, Decay decay, int vecs, bool whole>
-ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns s, int dims, const Factors& factors, float* sums) {
-  const int columns = whole ? Isa::lanes : s.count;
-  begin_sums<Isa, vecs>(sums);
+ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns& state, const Factors& factors, float* sums) {
+  const StateColumns s = state;  // in registers
+  const int columns = whole ? Isa::lanes : s.count, dims = s.dims;
   const float* row = s.data;
   for (int first = 0; first < dims; first += chain_dims) {
     const int count = at_most(dims - first, chain_dims);
-    float made[chain_dims];
-    const float* const factor = factors_at<Isa, decay>(factors, first, count, made);
+    float made[made_floats<decay>];
+    const ChainFactors factor = factors_at<Isa, decay>(factors, first, count, made);
     typename Isa::Vec chain[1][vecs];
     set_to_zero<Isa>(chain);
-    for_each_key_dimension(count, [&](int i) ATTEND_INLINE_LAMBDA {
+    for_each_key_dimension<vecs>(count, [&](int i) ATTEND_INLINE_LAMBDA {
+      const typename Isa::Factor f = factor.template at<Isa>(i);
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) {
-        chain[0][v] = Isa::fma(Isa::factor(factor[i]), load_some<Isa>(row + v * s.apart, columns), chain[0][v]);
-      }
+      for (int v = 0; v < vecs; ++v)
+        chain[0][v] = add_product<Isa>(f, load_some<Isa>(row + s.template at<Isa>(v), columns), chain[0][v]);
       row += s.stride;
     });
-    add_chain<Isa>(chain[0], sums);
+    add_chain<Isa>(chain[0], first, columns, sums);
   }
 }
 
-// What a token brings to an update.
-struct UpdateFactors {
+// What a token brings to some columns, and where its outputs go.
+struct Taken {
   const float* key;
-  float gate;           // of rules with one a head
-  Factors gates;        // and one a key dimension
-  Factors query, next;  // next: w of the token behind it
+  float gate;     // of rules with one a head
+  Factors gates;  // and one a key dimension
+  Factors query;
+  const float* values;  // u
+  float* outputs;
 };
 
-// values: u. tokens: several of them pass through registers one after another, where none has to read before.
+// Several tokens pass through registers one after another, where none has to read before.
+//   next, read   w of the token behind them, and what it reads
 template <class Isa, LinearRule rule, Decay decay, int tokens, int vecs, bool whole, bool reads>
-ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns s, int dims, const UpdateFactors (&with)[tokens],
-                                               const typename Isa::Vec (&values)[tokens][vecs], float* outputs, float* next) {
+ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, const Taken (&with)[tokens],
+                                               [[maybe_unused]] const Factors& next, [[maybe_unused]] float* read) {
+  const StateColumns s = columns_of;  // in registers: stores might go to what a reference names
   using Vec = typename Isa::Vec;
-  const int columns = whole ? Isa::lanes : s.count;
+  constexpr bool gated = core::has_gate(rule), by_key = gated && decay == Decay::per_key;
+  constexpr int chains = tokens + reads;
+  // Whether registers have room for u, too: otherwise it is read again and again.
+  constexpr int registers = Isa::lanes == 16 || config::embedded ? 32 : 16;
+  constexpr bool has_room = (chains + tokens) * vecs + 3 * tokens + reads < registers;
+  constexpr int abreast = registers == 32 ? vecs : 1;  // vectors that go through each operation side by side
+  const int columns = whole ? Isa::lanes : s.count, dims = s.dims;
   Vec gate[tokens], u[tokens][vecs];
-  begin_sums<Isa, tokens * vecs>(outputs);
-  if constexpr (reads) begin_sums<Isa, vecs>(next);
   ATTEND_UNROLL
   for (int t = 0; t < tokens; ++t) {
     gate[t] = Isa::broadcast(with[t].gate);
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) u[t][v] = values[t][v];  // in registers: stores might go to what a reference names
+    for (int v = 0; v < vecs && has_room; ++v) u[t][v] = load_some<Isa>(with[t].values + v * Isa::lanes, columns);
   }
   float* row = s.data;
   for (int first = 0; first < dims; first += chain_dims) {
     const int count = at_most(dims - first, chain_dims);
-    float made[tokens + reads][chain_dims], made_gates[tokens][decay == Decay::per_key ? chain_dims : 1];
-    const float *factor[tokens + reads], *gates[tokens], *key[tokens];
+    float made[chains][made_floats<decay>], made_gates[tokens][by_key ? chain_dims : 1];
+    const float *key[tokens], *values[tokens];
+    ChainFactors factor[chains], gates[tokens];
     ATTEND_UNROLL
     for (int t = 0; t < tokens; ++t) {
-      key[t] = with[t].key + first;
-      factor[t] = factors_at<Isa, decay>(with[t].query, first, count, made[t]);
-      if constexpr (decay == Decay::per_key) gates[t] = factors_at<Isa, decay>(with[t].gates, first, count, made_gates[t]);
+      key[t] = with[t].key + first, values[t] = with[t].values;
+      factor[t] = factors_at<Isa, Decay::per_head>(with[t].query, first, count, made[t]);
+      if constexpr (by_key) gates[t] = factors_at<Isa, decay>(with[t].gates, first, count, made_gates[t]);
     }
-    if constexpr (reads) factor[tokens] = factors_at<Isa, decay>(with[tokens - 1].next, first, count, made[tokens]);
-    Vec chain[tokens + reads][vecs];
+    if constexpr (reads) factor[tokens] = factors_at<Isa, decay>(next, first, count, made[tokens]);
+    Vec chain[chains][vecs];
     set_to_zero<Isa>(chain);
-    for_each_key_dimension(count, [&](int i) ATTEND_INLINE_LAMBDA {
-      Vec state[vecs];
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) state[v] = load_some<Isa>(row + v * s.apart, columns);
+    for_each_key_dimension<vecs>(count, [&](int i) ATTEND_INLINE_LAMBDA {
+      typename Isa::Factor k[tokens], f[chains];
       ATTEND_UNROLL
       for (int t = 0; t < tokens; ++t) {
-        if constexpr (decay == Decay::per_key) gate[t] = Isa::broadcast(gates[t][i]);
-        ATTEND_UNROLL
-        for (int v = 0; v < vecs; ++v) {
-          const Vec decayed = core::has_gate(rule) ? Isa::mul(gate[t], state[v]) : state[v];
-          state[v] = Isa::fma(Isa::factor(key[t][i]), u[t][v], decayed);
-          chain[t][v] = Isa::fma(Isa::factor(factor[t][i]), state[v], chain[t][v]);
-        }
+        k[t] = Isa::factor(key[t][i]);
+        if constexpr (by_key) gate[t] = Isa::broadcast(gates[t].numbers[i]);
       }
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) {
-        if constexpr (reads) chain[tokens][v] = Isa::fma(Isa::factor(factor[tokens][i]), state[v], chain[tokens][v]);
-        store_some<Isa>(row + v * s.apart, state[v], columns);
+      for (int t = 0; t < chains; ++t) f[t] = factor[t].template at<Isa>(i);
+      ATTEND_UNROLL
+      for (int begin = 0; begin < vecs; begin += abreast) {
+        Vec state[abreast];
+        ATTEND_UNROLL
+        for (int j = 0; j < abreast; ++j) state[j] = load_some<Isa>(row + s.template at<Isa>(begin + j), columns);
+        ATTEND_UNROLL
+        for (int t = 0; t < chains; ++t) {
+          ATTEND_UNROLL
+          for (int j = 0; j < abreast; ++j) {
+            if (t == tokens) break;
+            const Vec decayed = gated ? Isa::mul(gate[t], state[j]) : state[j];
+            state[j] = has_room ? add_product<Isa>(k[t], u[t][begin + j], decayed)
+                                : Isa::fma(k[t], load_some<Isa>(values[t] + (begin + j) * Isa::lanes, columns), decayed);
+          }
+          ATTEND_UNROLL
+          for (int j = 0; j < abreast; ++j) chain[t][begin + j] = add_product<Isa>(f[t], state[j], chain[t][begin + j]);
+        }
+        ATTEND_UNROLL
+        for (int j = 0; j < abreast; ++j) store_some<Isa>(row + s.template at<Isa>(begin + j), state[j], columns);
       }
       row += s.stride;
     });
     ATTEND_UNROLL
-    for (int t = 0; t < tokens; ++t) add_chain<Isa>(chain[t], outputs + t * vecs * Isa::lanes);
-    if constexpr (reads) add_chain<Isa>(chain[tokens], next);
+    for (int t = 0; t < chains; ++t) add_chain<Isa>(chain[t], first, columns, t < tokens ? with[t].outputs : read);
   }
 }

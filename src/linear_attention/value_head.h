@@ -1,14 +1,17 @@
 // Linear attention of a value head: its state takes tokens in blocks. For each block gates and scaled queries are computed
 // once; then each group of columns stays in the first-level cache while all tokens of the block pass.
 
-// Vectors of columns that pass together: what they sum up to, and what they are updated with, stays in registers.
+// Vectors of columns that pass together, at most: what they sum up to stays in registers. With fewer than four, sums would wait
+// for each other where vectors are wide.
 template <class Isa>
-constexpr int column_vecs = Isa::lanes == 1 && !ATTEND_SOFT_FLOAT ? 4
-                            : config::embedded                    ? 1
-                                                                  : 2;
+constexpr int column_vecs = Isa::lanes == 1    ? (ATTEND_SOFT_FLOAT ? 1 : 4)
+                            : config::embedded ? 1
+                            : Isa::lanes >= 8  ? 4
+                                               : 2;
+constexpr int group_floats = 8192;  // of the state, of so many columns: 32 KB
 
-// Hosts make the factors of a block's tokens beforehand, in so many floats of the stack; where the head is too wide for that,
-// and on embedded processors, they are made anew for each chain.
+// Hosts make the factors of a block's tokens beforehand, in so many floats of the stack; where the head is too wide for that
+// they are made anew for each chain, and so are gates of key dimensions on embedded processors.
 constexpr int block_tokens = config::embedded ? 1 : 32, block_floats = config::embedded ? 1 : config::decode_stack_floats;
 
 template <class Isa, LinearRule rule, Decay decay>
@@ -17,6 +20,8 @@ class ValueHead {
   static constexpr bool gated = core::has_gate(rule), is_delta = core::has_beta(rule);
   static constexpr bool by_key = gated && decay == Decay::per_key, by_head = gated && !by_key;
   static constexpr bool makes_next = is_delta && gated;  // without a gate it is the key
+  static constexpr bool looks_ahead = is_delta && !config::embedded;
+  static constexpr int group_columns = column_vecs<Isa> * Isa::lanes;
 
  public:
   ValueHead(const core::LinearAttention& call, int head, int first_panel, int end_panel)
@@ -24,10 +29,13 @@ class ValueHead {
         head_(head),
         queries_(call.query.data == nullptr ? 0 : at_least(call.query_heads / call.value_heads, 1)),
         query_head_(queries_ * head / at_least(call.value_heads / call.query_heads, 1)),
+        key_head_(head / (call.value_heads / call.kv_heads)),
         first_(first_panel),
         end_(end_panel),
-        row_((queries_ + makes_next + by_key) * call.head_dim),
-        room_(row_ > 0 ? at_most(block_floats / row_, block_tokens) : block_tokens) {}
+        row_(config::embedded ? 0 : (queries_ + makes_next + by_key) * call.head_dim),
+        room_(config::embedded ? 0
+              : row_ > 0       ? at_most(block_floats / row_ - looks_ahead, block_tokens)
+                               : block_tokens) {}
 
   ATTEND_NOINLINE void run() {
     const int panels = core::panel_count(c_.value_dim);
@@ -49,7 +57,7 @@ class ValueHead {
       for (; document < c_.documents && c_.boundaries[document] <= token_; ++document) begins = true;
       if (begins) clear(), decayed = 0.0f;
       const int end = document < c_.documents ? at_most(c_.boundaries[document], c_.tokens) : c_.tokens;
-      begin_block(at_most(end - token_, at_least(room_, 1)), decayed);
+      begin_block(at_most(end - token_, at_least(room_, 1)), end, decayed);
       for_each_group();
     }
     if (document < c_.documents) clear(), decayed = 0.0f;  // documents behind the last token have none yet
@@ -65,7 +73,7 @@ class ValueHead {
   static Number* at(const core::Tensor<Number>& tensor, int token, int head) {
     return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
   }
-  const float* key(int i) const { return at(c_.key, token_ + i, head_ / (c_.value_heads / c_.kv_heads)); }
+  const float* key(int i) const { return at(c_.key, token_ + i, key_head_); }
   const float* gates(int i) const { return at(c_.gates, token_ + i, head_); }
   bool is_made() const { return !config::embedded && room_ > 0; }
   Factors made(int i, int number) const {
@@ -86,10 +94,13 @@ class ValueHead {
   }
 
   // A block of at most so many tokens: it ends where numbers of the state must be swept to 0, which is done before its first
-  // token.
-  void begin_block(int most, float& decayed) {
+  // token. Its last token reads for the one behind it, if that is before `end` and nothing is swept in between.
+  void begin_block(int most, [[maybe_unused]] int end, float& decayed) {
+    if constexpr (looks_ahead) has_read_ = reads_ahead_, reads_ahead_ = false;
     count_ = 0;
-    for (int i = 0; i < most; ++i, ++count_) {
+    for (int i = 0; i < (config::embedded ? 1 : most + looks_ahead); ++i) {
+      const bool ahead = looks_ahead && i == most;
+      if (ahead && (queries_ == 0 || token_ + i == end)) break;
       if constexpr (gated || is_delta) {
         float lowest = token_log_decay;
         if constexpr (by_head) lowest = lower_log_gate<Scalar>(lowest, *gates(i));
@@ -99,7 +110,7 @@ class ValueHead {
           if (i > 0) break;
           sweep();
           decayed = lowest;
-        } else {
+        } else if (!ahead) {
           decayed = sum;
         }
         if constexpr (by_head) gate_[i] = gate_of<Scalar>(*gates(i));
@@ -107,13 +118,15 @@ class ValueHead {
       if constexpr (!config::embedded) {
         if (room_ > 0) make_rows(i);
       }
+      if constexpr (looks_ahead) reads_ahead_ = ahead;
+      if (!ahead) ++count_;
     }
   }
   void make_rows(int i) {
     float* to = buffer_ + i * row_;
     const int dims = c_.head_dim;
     for (int q = 0; q < queries_; ++q, to += dims) {
-      make_factors<Isa, Decay::per_head>({at(c_.query, token_ + i, query_head_ + q), nullptr, c_.scale, false}, 0, dims, to);
+      multiply_row<Isa>(at(c_.query, token_ + i, query_head_ + q), dims, Isa::broadcast(c_.scale), to);
     }
     if constexpr (by_key) {
       make_factors<Isa, decay>({nullptr, gates(i), 1.0f, false}, 0, dims, to);
@@ -124,7 +137,7 @@ class ValueHead {
                      [&](Vec a, int d, int lanes) ATTEND_INLINE_LAMBDA { return Isa::mul(a, load_some<Isa>(k + d, lanes)); });
       }
     } else if constexpr (makes_next) {
-      make_factors<Isa, decay>({key(i), nullptr, gate_[i], false}, 0, dims, to);
+      multiply_row<Isa>(key(i), dims, Isa::broadcast(gate_[i]), to);
     }
   }
 
@@ -136,98 +149,105 @@ class ValueHead {
     });
   }
 
+  // Groups of columns, as many side by side as stay in the first-level cache.
   void for_each_group() {
-    constexpr int vecs = column_vecs<Isa>;
-    for (int panel = first_; panel < end_; ++panel) {
-      const int column = panel * panel_keys, width = at_most(c_.value_dim - column, panel_keys);
-      float* const data = state_ + panel_at(panel);
-      int done = 0;
-      if constexpr (vecs * Isa::lanes > panel_keys) {  // two panels
-        if (panel + 1 < end_ && c_.value_dim - column >= 2 * panel_keys) {
-          pass<vecs, true>({data, width, ptrdiff_t(panel_keys) * c_.head_dim, 0}, column);
-          ++panel;
-          continue;
-        }
-      } else {
-        for (; width - done >= vecs * Isa::lanes; done += vecs * Isa::lanes) {
-          pass<vecs, true>({data + done, width, Isa::lanes, 0}, column + done);
-        }
-      }
-      for (; done < width; done += Isa::lanes) {
-        pass<1, Isa::lanes == 1>({data + done, width, 0, at_most(width - done, Isa::lanes)}, column + done);
-      }
+    constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
+    const int end = at_most(end_ * panel_keys, c_.value_dim);
+    for (int column = first_ * panel_keys, count; column < end; column += count) {
+      const int panel = column / panel_keys, left = end - column;
+      count = at_most(left, lanes);
+      if (vecs > 1 && lanes > 1 && left >= 2 * lanes) count = 2 * lanes;
+      if (vecs == 4 && left >= 4 * lanes && (lanes == 1 || c_.head_dim * 4 * lanes <= group_floats)) count = 4 * lanes;
+      pass({state_ + panel_at(panel) + column % panel_keys, at_most(c_.value_dim - panel * panel_keys, panel_keys),
+            ptrdiff_t(panel_keys) * c_.head_dim, count, c_.head_dim},
+           column);
     }
   }
 
   // The tokens of a block pass through a group of columns.
-  template <int vecs, bool whole>
-  void pass(const StateColumns& columns, int column) {
-    float read[vecs * Isa::lanes];
-    bool has_read = false;
-    for (int i = 0; i < count_;) {
+  ATTEND_NOINLINE void pass(const StateColumns& columns, int column) {
+    alignas(config::alignment) float sums[group_columns];
+    float* read = nullptr;  // for token i
+    if (looks_ahead && has_read_) read = output_row(0, 0) + column;
+    for (int i = 0; i < (config::embedded ? 1 : count_);) {
       if constexpr (!config::embedded && !is_delta) {
         if (count_ - i >= 2 && queries_ <= 1) {
-          take<2, vecs, whole, false>(columns, column, i, read);
+          take<2, false>(columns, column, i, read, nullptr);
           i += 2;
           continue;
         }
       }
       if constexpr (is_delta) {
-        if (!has_read) read_columns<Isa, decay, vecs, whole>(columns, c_.head_dim, read_factors(i), read);
+        if (read == nullptr) this->read(columns, read_factors(i), read = sums);
       }
-      if constexpr (is_delta && !config::embedded) {
-        has_read = i + 1 < count_;
-        if (has_read) take<1, vecs, whole, true>(columns, column, i, read);
+      float* next = nullptr;
+      if constexpr (looks_ahead) {
+        if (i + 1 < count_) next = sums;
+        if (i + 1 == count_ && reads_ahead_) next = output_row(i + 1, 0) + column;
+        if (queries_ == 0 && by_key && !is_made()) next = nullptr;
+        if (next != nullptr && queries_ > 0) take<1, true>(columns, column, i, read, next);
       }
-      if (!has_read) take<1, vecs, whole, false>(columns, column, i, read);
+      if (next == nullptr || queries_ == 0) take<1, false>(columns, column, i, read, next);
+      read = next;
       ++i;
     }
   }
 
-  template <int tokens, int vecs, bool whole, bool reads>
-  ATTEND_ALWAYS_INLINE void take(const StateColumns& columns, int column, int i, float* read) {
-    UpdateFactors with[tokens];
-    Vec u[tokens][vecs];
-    float outputs[tokens][vecs * Isa::lanes];
+  template <int tokens, bool reads>
+  ATTEND_ALWAYS_INLINE void take(const StateColumns& columns, int column, int i, const float* read, float* next_read) {
+    Taken with[tokens];
+    alignas(config::alignment) float u[tokens][group_columns], none[group_columns];
+    Factors next{};
     for (int t = 0; t < tokens; ++t) {
       with[t].key = key(i + t);
       with[t].query = queries_ > 0 ? query(i + t, 0) : Factors{key(i + t), nullptr, 1.0f, true};
       with[t].gate = by_head ? gate_[i + t] : 1.0f;
       if constexpr (by_key) with[t].gates = gates_of(i + t);
-      if constexpr (reads) with[t].next = read_factors(i + t + 1);
-      const float* const value = at(c_.value, token_ + i + t, head_) + column;
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) {
-        u[t][v] = load_some<Isa>(value + v * Isa::lanes, whole ? Isa::lanes : columns.count);
-        if constexpr (is_delta) {
-          u[t][v] = Isa::mul(Isa::broadcast(*at(c_.beta, token_ + i + t, head_)),
-                             Isa::sub(u[t][v], Isa::load(read + v * Isa::lanes)));
-        }
+      with[t].values = u[t];
+      with[t].outputs = queries_ > 0 ? output_row(i + t, 0) + column : none;
+      if (looks_ahead && queries_ == 0 && next_read != nullptr) {  // no outputs: the next token's sums take their place
+        with[t].query = read_factors(i + 1), with[t].outputs = next_read;
       }
+      const float* const value = at(c_.value, token_ + i + t, head_) + column;
+      Vec beta = Isa::zero();
+      if constexpr (is_delta) beta = Isa::broadcast(*at(c_.beta, token_ + i + t, head_));
+      map_row<Isa>(value, columns.count, u[t], [&](Vec a, int v, int lanes) ATTEND_INLINE_LAMBDA {
+        return is_delta ? Isa::mul(beta, Isa::sub(a, load_some<Isa>(read + v, lanes))) : a;
+      });
     }
-    update_columns<Isa, rule, decay, tokens, vecs, whole, reads>(columns, c_.head_dim, with, u, outputs[0], read);
-    for (int t = 0; t < tokens && queries_ > 0; ++t) store_output<vecs, whole>(columns, column, i + t, 0, outputs[t]);
-    for (int q = 1; q < queries_; ++q) {  // tokens is 1 then
-      read_columns<Isa, decay, vecs, whole>(columns, c_.head_dim, query(i, q), outputs[0]);
-      store_output<vecs, whole>(columns, column, i, q, outputs[0]);
-    }
+    if constexpr (reads) next = read_factors(i + tokens);
+    update<tokens, reads>(columns, with, next, next_read);
+    for (int q = 1; q < queries_; ++q) this->read(columns, query(i, q), output_row(i, q) + column);  // tokens is 1 then
   }
+  float* output_row(int i, int number) const { return at(c_.output, token_ + i, queries_ > 1 ? query_head_ + number : head_); }
 
-  template <int vecs, bool whole>
-  void store_output(const StateColumns& columns, int column, int i, int number, const float* output) const {
-    const int head = queries_ > 1 ? query_head_ + number : head_;
-    float* const to = at(c_.output, token_ + i, head) + column;
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v)
-      store_some<Isa>(to + v * Isa::lanes, Isa::load(output + v * Isa::lanes), whole ? Isa::lanes : columns.count);
+  // The loops for so many columns.
+  template <int tokens, bool reads>
+  ATTEND_ALWAYS_INLINE static void update(const StateColumns& s, const Taken (&with)[tokens], const Factors& next,
+                                          float* read) {
+    constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
+    if (s.count == vecs * lanes) return update_columns<Isa, rule, decay, tokens, vecs, true, reads>(s, with, next, read);
+    if constexpr (vecs == 4 && lanes > 1) {
+      if (s.count == 2 * lanes) return update_columns<Isa, rule, decay, tokens, 2, true, reads>(s, with, next, read);
+    }
+    update_columns<Isa, rule, decay, tokens, 1, lanes == 1, reads>(s, with, next, read);
+  }
+  static void read(const StateColumns& s, const Factors& factors, float* sums) {
+    constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
+    if (s.count == vecs * lanes) return read_columns<Isa, decay, vecs, true>(s, factors, sums);
+    if constexpr (vecs == 4 && lanes > 1) {
+      if (s.count == 2 * lanes) return read_columns<Isa, decay, 2, true>(s, factors, sums);
+    }
+    read_columns<Isa, decay, 1, lanes == 1>(s, factors, sums);
   }
 
   const core::LinearAttention& c_;
-  const int head_, queries_, query_head_, first_, end_;  // queries_: heads that read this state
-  const int row_, room_;                                 // floats of a token in the buffer, and tokens that it has room for
+  const int head_, queries_, query_head_, key_head_, first_, end_;  // queries_: heads that read this state
+  const int row_, room_;  // floats of a token in the buffer, and tokens that it has room for
   float* state_ = nullptr;
-  int token_ = 0, count_ = 0;  // of the block
-  float gate_[block_tokens];
+  int token_ = 0, count_ = 0;                    // of the block
+  bool has_read_ = false, reads_ahead_ = false;  // where delta rules have read for the first token, where its output will be
+  float gate_[block_tokens + looks_ahead];
   alignas(config::alignment) float buffer_[block_floats];
 };
 

@@ -43,6 +43,12 @@ struct Library {
   Tensor* (*mul_mat)(Context*, Tensor*, Tensor*);                                      // the second times the first transposed
   Tensor* (*soft_max_ext)(Context*, Tensor*, Tensor* mask, float scale, float alibi);  // the mask is added
   Tensor* (*flash_attn_ext)(Context*, Tensor*, Tensor*, Tensor*, Tensor* mask, float scale, float alibi, float soft_cap);
+  // Linear attention, null where a library has none. Outputs of all tokens, then the state behind them; copies is 1.
+  Tensor* (*gated_delta_net)(Context*, Tensor* query, Tensor* key, Tensor* value, Tensor* gates, Tensor* beta, Tensor* state,
+                             std::int64_t copies);
+  Tensor* (*ssm_scan)(Context*, Tensor* state, Tensor* x, Tensor* dt, Tensor* a, Tensor* b, Tensor* c, Tensor* sequences,
+                      std::int64_t copies);
+  Tensor* (*new_tensor_4d)(Context*, Type, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
   Graph* (*new_graph)(Context*);
   void (*build_forward_expand)(Graph*, Tensor*);
   std::size_t (*row_size)(Type, std::int64_t);

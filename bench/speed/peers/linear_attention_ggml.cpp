@@ -1,0 +1,90 @@
+// Linear attention by ggml's operators, as llama.cpp's models have it: gated_delta_net, and for Mamba-2 ssm_scan.
+#include "linear_attention_ggml.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "ggml_library.h"
+
+namespace bench {
+namespace {
+
+using ggml::Library;
+using ggml::Tensor;
+
+class Operator {
+ public:
+  Operator(const Library& library, const LinearAttentionProblem& p) : library_(library) {
+    context_ = library.init({std::size_t(1) << 20, nullptr, true});
+    const std::int64_t keys = p.key_heads, values = p.value_heads, tokens = p.tokens;
+    Tensor* const query = tensor(p.query, p.head_dim, keys, tokens);
+    Tensor* const key = tensor(p.key, p.head_dim, keys, tokens);
+    Tensor* const value = tensor(p.value, p.value_dim, values, tokens);
+    Tensor* output;
+    if (p.a == nullptr) {
+      Tensor* const state = tensor(p.state, p.value_dim, p.head_dim, values);
+      output = library.gated_delta_net(context_, query, key, value, tensor(p.gates, 1, values, tokens),
+                                       tensor(p.beta, 1, values, tokens), state, 1);
+    } else {
+      Tensor* const sequences = library.new_tensor_1d(context_, attend_ggml::type_int32, 1);
+      place(sequences, &first_, sizeof first_);
+      Tensor* const state = tensor(p.state, p.head_dim, p.value_dim, values);
+      Tensor* const a = library.new_tensor_2d(context_, attend_ggml::type_float32, 1, values);
+      place(a, p.a, std::size_t(values) * sizeof(float));
+      output = library.ssm_scan(context_, state, value, tensor(p.gates, values, tokens, 1), a, key, query, sequences, 1);
+    }
+    place(output, p.output,
+          (std::size_t(values) * std::size_t(p.value_dim) * std::size_t(p.tokens + p.head_dim)) * sizeof(float));
+    graph_ = library.new_graph(context_);
+    library.build_forward_expand(graph_, output);
+    buffers_.push_back(library.backend_alloc_ctx_tensors_from_buft(context_, library.backend_cpu_buffer_type()));
+  }
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+  ~Operator() {
+    for (ggml::Buffer* const buffer : buffers_) {
+      if (buffer != nullptr) library_.backend_buffer_free(buffer);
+    }
+    library_.free(context_);
+  }
+  void run() const {
+    if (library_.backend_graph_compute(library_.backend, graph_) != ggml::status_success)
+      throw std::runtime_error("ggml has failed");
+  }
+
+ private:
+  // Memory begins at a multiple of 64 bytes.
+  void place(Tensor* tensor, const void* at, std::size_t bytes) {
+    if (reinterpret_cast<std::uintptr_t>(at) % 64 != 0) throw std::runtime_error("ggml needs memory that is aligned");
+    buffers_.push_back(library_.backend_cpu_buffer_from_ptr(const_cast<void*>(at), bytes));
+    if (library_.backend_tensor_alloc(buffers_.back(), tensor, const_cast<void*>(at)) != 0)
+      throw std::runtime_error("ggml has failed");
+  }
+  Tensor* tensor(const float* at, std::int64_t a, std::int64_t b, std::int64_t c) {
+    Tensor* const made = library_.new_tensor_4d(context_, attend_ggml::type_float32, a, b, c, 1);
+    place(made, at, std::size_t(a * b * c) * sizeof(float));
+    return made;
+  }
+
+  const Library& library_;
+  alignas(64) const std::int32_t first_ = 0;
+  ggml::Context* context_;
+  ggml::Graph* graph_;
+  std::vector<ggml::Buffer*> buffers_;
+};
+
+}  // namespace
+
+std::function<void()> linear_attention_by_ggml(const LinearAttentionProblem& problem, bool wide) {
+  static const ggml::Libraries loaded = [] {
+    const char* const folder = std::getenv("GGML_LIBRARIES");
+    return folder && *folder ? ggml::load(folder) : ggml::Libraries{};
+  }();
+  const Library* const library = wide ? loaded.avx512 : loaded.avx2;
+  if (library == nullptr || library->gated_delta_net == nullptr || library->ssm_scan == nullptr) return nullptr;
+  const auto made = std::make_shared<Operator>(*library, problem);
+  return [made] { made->run(); };
+}
+
+}  // namespace bench
