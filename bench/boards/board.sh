@@ -19,7 +19,7 @@
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 tests=tests/boards sizes=bench/speed/sizes # other programs
-. tests/support/changed.sh
+. tests/support/sources.sh
 # Calls that size.sh measures beside the plain ones.
 kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring integer integer_ring project_integer c_plain c_options'
 boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imac rv32imafc'
@@ -83,10 +83,12 @@ library() {  # the C++ library's headers, where there is one
 }
 
 # The attention library for a board and a level, to $objects, with what the compiler tells of its stack. It is made once for all programs
-# that are compiled alike, in build/boards: the first who asks makes it, others wait.
+# that are compiled alike, in build/boards: the first who asks makes it, others wait. Boards that AS_ONE= names have it as one object.
 attend() {  # board
+  case " ${AS_ONE:-} " in *" $1 "*) one=.one ;; *) one='' ;; esac
   alike=$(echo "$cxx $($cxx --version | head -n 1) $flags ${OPT:--Os} $(cat "$0" && echo src/*/*.cpp)" | cksum | cut -d ' ' -f 1)
-  made=build/boards/${1#cortex-}.$alike
+  made=build/boards/${1#cortex-}$one.$alike sources=$(echo src/*/*.cpp)
+  [ -z "$one" ] || sources=$made/library.cpp
   mkdir -p build/boards
   (
     flock 9 2>/dev/null # a system without it builds one board at a time
@@ -97,10 +99,12 @@ attend() {  # board
     export CCACHE_DISABLE=1  # it keeps objects without what is told of the stack
     work=$made extra=-fno-exceptions
     $cxx -fcallgraph-info=su -E -x c++ /dev/null >/dev/null 2>&1 && extra="$extra -fcallgraph-info=su"
-    compile src/*/*.cpp
+    [ -z "$one" ] || all_in_one "$made/library.cpp" >/dev/null
+    # shellcheck disable=SC2086
+    compile $sources
     touch "$made/complete"
   ) 9>"$made.lock" || exit 1
-  for source in src/*/*.cpp; do objects="$objects $made/$(echo "$source" | tr / _).o"; done
+  for source in $sources; do objects="$objects $made/$(echo "$source" | tr / _).o"; done
 }
 
 prepare() {  # board folder-for-objects

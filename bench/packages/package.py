@@ -88,7 +88,7 @@ class Packages:
         files.update({f'attend/source/{name}': content for name, content in self.single.items()})  # what attend.export writes beside a model
         for name in ('board.sh', 'start.cpp', 'start_riscv.cpp', 'semihosting.cpp', 'memory.cpp', 'platform.h', 'instructions.h', 'link.ld'):
             files[f'attend/board/tests/firmware/{name}'] = (BENCH / 'boards' / name).read_bytes()  # what it counts instructions by
-        files['attend/board/tests/support/changed.sh'] = (ROOT / 'tests/support/changed.sh').read_bytes()
+        files['attend/board/tests/support/sources.sh'] = (ROOT / 'tests/support/sources.sh').read_bytes()
         information = f'attend-{self.version}.dist-info'
         for name in ('METADATA', 'WHEEL'):
             files[f'{information}/{name}'] = files.pop(name)

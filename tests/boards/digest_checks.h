@@ -1,5 +1,5 @@
-// Checks rows of digests.inc as far as memory holds them, in every floating-point environment of the caller that the target
-// has, and counts what became of them.
+// Checks rows of digests.inc as far as memory holds them, in the usual floating-point environment of the caller and in another one
+// of the target's, which each row takes in its turn, and counts what became of them.
 #pragma once
 
 #include "../conformance/digest.h"
@@ -25,10 +25,13 @@ void check_digest_in(const attend_test::FloatEnvironment& environment, const att
 
 template <class Case>
 void check_digests(const Memory& memory, Counts& counts) {
+  int other = 0;
   for (const attend_test::Digest<Case>& digest : attend_test::digests<Case>) {
     if (!counts.has(memory, attend_test::digest_bytes(digest.c)) || !attend_test::has_digest(digest.c)) continue;
-    for (const attend_test::FloatEnvironment& environment : attend_test::float_environments) {
-      check_digest_in(environment, digest, memory, counts);
+    check_digest_in(attend_test::float_environments[0], digest, memory, counts);
+    other = other % (attend_test::float_environment_count - 1 + (attend_test::float_environment_count == 1)) + 1;
+    if (other < attend_test::float_environment_count) {
+      check_digest_in(attend_test::float_environments[other], digest, memory, counts);
     }
   }
 }

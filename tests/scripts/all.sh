@@ -1,23 +1,23 @@
 #!/bin/sh
 # Runs every part of the tests and adds them up: tests/scripts/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built, and
 # BUILD_DIR/emulated are the same with every instruction set of x86, whatever the processor has.
-# ALL=1, before a release: integers' machine code at -O3 and on the M7 and the M33.
+# ALL=1, before a release: integers' machine code at -O2 and -O3, and on the M7 and the M33.
 # CHECKS: which scripts follow them; all, unless it is given. JOBS: how many parts run at a time.
 cxx=$1
 build=$2
 log=$build/test.log
-# The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here,
-# and all of them in rest.sh with ALL=1.
+# The longest come first, so that no worker is left alone with one at the end. Random tests take a twelfth of their rounds here,
+# and all of them in rest.sh with ALL=1. The library is that of BUILD_DIR: what compiles another one is rest.sh's.
 parts=${CHECKS+unit $CHECKS}
-parts=${parts:-unit checked integers symbols consumers install wrong_code emulated c pages peers examples stack windows freestanding alone unsafe_math rooms}
+parts=${parts:-unit emulated wrong_code integers pages checked peers c symbols consumers examples stack windows unsafe_math rooms}
 . tests/support/workers.sh
 
-# The stack at -O2 is rest.sh's, too.
 work_on() {
   case $1 in
-    unit) ATTEND_QUICK=${ATTEND_QUICK:-6} "$build/unit" ;;
+    unit) ATTEND_QUICK=${ATTEND_QUICK:-12} "$build/unit" ;;
     emulated) emulated ;;
-    stack) LEVELS='-O0 -Os' sh tests/scripts/check_stack.sh "$cxx" "$build" ;;
+    stack) LEVELS=-O2 sh tests/scripts/check_stack.sh "$cxx" "$build" ;;
+    symbols) LEVELS=built sh tests/scripts/check_symbols.sh "$cxx" "$build" ;;
     *) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
   esac
 }
@@ -28,7 +28,7 @@ emulated() {
   if "$build/unit" --no-run | grep -qF 'avx2 (not on this processor)'; then
     echo 'skip instruction sets of x86 are emulated by AVX2, which this processor has not'
   else
-    ATTEND_QUICK=36 "$build/emulated" --test-case-exclude="$accuracy_tests,app*,soft floats*,dispatch*,*of x86*"
+    ATTEND_QUICK=72 "$build/emulated" --test-case-exclude="$accuracy_tests,app*,soft floats*,dispatch*,*of x86*"
   fi
 }
 

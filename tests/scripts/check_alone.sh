@@ -10,10 +10,8 @@ build=$2/check_alone
 rm -rf "$build" && mkdir -p "$build/attention" || exit 1
 cp -r include src "$build/attention" && cd "$build/attention" && rm -r src/layers src/linear_attention include/attend/layers include/attend/linear_attention include/attend/layers.h include/attend/linear_attention.h && cd - >/dev/null || exit 1
 
-# every_one COMMAND…: of all sources of the copy, two at a time; a failure stops it.
-every_one() { ls "$build"/attention/src/*/*.cpp | xargs -P 2 -n 1 "$@"; }
 # shellcheck disable=SC2086
-succeeds "without layers every source compiles" every_one $cxx -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -Werror -fsyntax-only
+succeeds "without layers every source compiles" $cxx -std=c++17 -Wall -Wextra -Werror -fsyntax-only "$(all_in_one "$build/attention.cpp" "$build/attention")"
 for header in attend.h attend_c.h; do
   echo "#include <attend/$header>" >"$build/program.cpp"
   succeeds "attend/$header compiles" $cxx -std=c++17 -Wall -Wextra -Werror -I"$build/attention/include" -fsyntax-only "$build/program.cpp"

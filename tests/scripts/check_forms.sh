@@ -3,7 +3,7 @@
 #
 # Real-time processors are embedded, in Thumb state with the kernels of the Cortex-M; a build may choose either form anywhere; what
 # is neither has floats in software where its compiler says so. Arm's user-mode emulator runs processors that no board here has.
-# ALL=1: more of them, and Clang, of which Arm Compiler 6 is made.
+# Without ALL=1 all sources are one file. With it: more processors and, by Clang, of which Arm Compiler 6 is made, more than the M55.
 cxx=$1
 build=$2/check_forms
 clang=${CLANG:-clang++}
@@ -13,6 +13,8 @@ rm -rf "$build" && mkdir -p "$build" || exit 1
 board=bench/boards/board.sh
 hard='-mfpu=vfpv3-d16 -mfloat-abi=hard'
 bare='-ffreestanding -fno-exceptions -Os'
+sources=$(all_in_one "$build/library.cpp") kernels=library.o
+[ -z "${ALL:-}" ] || sources=$(ls src/*/*.cpp) kernels=target.o
 
 # made NAME "PLATFORM…" SET COMPILER FLAG…: the library, the programs and their platform; its kernels must be the set's.
 made() {
@@ -23,8 +25,8 @@ made() {
   cxx=$1
   shift
   succeeds "$name: every source compiles" \
-    compile_all "$folder" "$(ls src/*/*.cpp) tests/boards/digests_main.cpp tests/boards/options_main.cpp $beside" -std=c++17 -Iinclude "$@" || return
-  nothing_in "$(grep -q "_ZN6attend[0-9]*${set}7Backend3runE" "$folder/target.o" || echo "they are not")" "$name: its kernels are $set"
+    compile_all "$folder" "$sources tests/boards/digests_main.cpp tests/boards/options_main.cpp $beside" -std=c++17 -Iinclude "$@" || return
+  nothing_in "$(grep -q "_ZN6attend[0-9]*${set}7Backend3runE" "$folder/$kernels" || echo "they are not")" "$name: its kernels are $set"
   case $* in *ATTEND_EMBEDDED=0*) embedded=false ;; *) embedded=${form:-true} ;; esac
   printf '#include <attend/core/config.h>\nstatic_assert(attend::config::embedded == %s, "the form");\n' $embedded >"$build/form.cpp"
   succeeds "$name: its form is the right one" $cxx "$@" -std=c++17 -Iinclude -fsyntax-only "$build/form.cpp"
@@ -64,7 +66,7 @@ platform='tests/boards/linux.cpp bench/boards/memory.cpp' linked=-lgcc arm=${ARM
 {
   runs cortex-r5 "$platform" scalar 'qemu-arm -cpu cortex-r5f' "$arm" -mcpu=cortex-r5 $hard -mthumb -nostdlib $bare
   # Names must not depend on what a compiler's int32_t is: with GCC for Arm it is long, with Clang int.
-  nothing_in "$([ -e "$build/cortex-r5/target.o" ] || echo 'there are no objects'
+  nothing_in "$([ -e "$build/cortex-r5/$kernels" ] || echo 'there are no objects'
     arm-none-eabi-nm -C "$build"/cortex-r5/*.o | sed 's/long long//g' | grep -v attend_test | grep ' [TW] .*\<long\>')" "no function that programs call has long in its name"
   cat >"$build/size.cpp" <<'EOF'
 #include <attend/attend.h>

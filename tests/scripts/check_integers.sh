@@ -4,7 +4,7 @@
 # Boards are asked, with and without a floating-point unit. Options stay out, because they can have an output of floats. From -O2
 # on compilers may move pairs of integers by a register of floats (on hosts they always may), which computes nothing; at -Os, as
 # firmware is built, not even that is there. The compiler of the other checks is of no use here; those of the boards are.
-# ALL=1: -O3, and the M7 and M33, which execute the M4's code.
+# ALL=1: -O2 and -O3, and the M7 and M33, which execute the M4's code.
 build=$2/check_integers
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
@@ -34,7 +34,7 @@ for board in cortex-m0plus cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55 rv3
     missing "$board" "$triplet-g++ was not found: apt-get install $package"
     continue
   fi
-  for level in -Os -O2 ${ALL:+-O3}; do
+  for level in -Os ${ALL:+-O2 -O3}; do
     # shellcheck disable=SC2034  # compile_all takes it
     cxx=$triplet-g++ left_out='^$'
     [ $level = -Os ] || left_out=$moves

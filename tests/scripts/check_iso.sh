@@ -34,8 +34,9 @@ stand_in() {
   } >"$folder/iso.h"
 }
 
-# The sources of which other compilers make something.
-sources=$(ls src/*/*.cpp | grep -vE '/(layers_|linear_)?(avx|sse)[0-9a-z]*[.]cpp')
+# The sources of which other compilers make something; without ALL=1 one file of all of them.
+sources=$(all_in_one "$build/library.cpp")
+[ -z "${ALL:-}" ] || sources=$(ls src/*/*.cpp | grep -vE '/(layers_|linear_)?(avx|sse)[0-9a-z]*[.]cpp')
 
 # Objects of the library and of these programs, by a stand-in, in $folder.
 made() { # "FLAGS" "PROGRAM…" COMMAND…
@@ -104,13 +105,14 @@ big_endian() { # NAME LINKED-WITH EMULATOR "SOURCE…" COMMAND…
 without_assembly() {
   folder=$build/without_assembly
   mkdir -p "$folder"
+  flags='-std=c++17 -ffp-contract=off -DATTEND_NO_ASSEMBLY -Iinclude'
   # shellcheck disable=SC2086
-  succeeds "x86 without assembly: every set compiles" compile_all "$folder/library" "$(ls src/backend/avx*.cpp src/*/l*_avx*.cpp)" \
-    -std=c++17 ${ALL:+-O2} -ffp-contract=off -DATTEND_NO_ASSEMBLY -Iinclude || return
+  succeeds "x86 without assembly: AVX-512 compiles" compile_all "$folder/avx512" "$(ls src/*/*avx512*.cpp)" $flags ${ALL:+-O2} &&
+    succeeds "x86 without assembly: AVX2, which is emulated too, compiles" compile_all "$folder/avx2" "$(ls src/*/*avx2.cpp src/*/*avxvnni.cpp)" $flags -O1 ${ALL:+-O2} || return
   for program in $programs; do
     # shellcheck disable=SC2086
     succeeds "x86 without assembly: $program link" $cxx -std=c++17 -O1 -Iinclude tests/boards/${program}_main.cpp tests/boards/hosted.cpp \
-      "$folder"/library/*.o "$library" -o "$build/$program" && on_each_backend 'x86 without assembly' $program
+      "$folder"/avx*/*.o "$library" -o "$build/$program" && on_each_backend 'x86 without assembly' $program
   done
   # A processor with VNNI takes that for integers: here AVX2's are taken.
   if command -v qemu-x86_64 >/dev/null 2>&1; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The site: the same bytes twice, its pages and its reference, what Tidy says of them, and what a browser makes of it: tests/scripts/check_site.sh CXX BUILD_DIR
-# With ALL=1 axe looks at every page, and not at one of each kind.
+# With ALL=1 axe looks at every page, and not at one of each kind, and what the playground computes with is compiled twice.
 build=$2/check_site
 library=$2/libattend.so
 . tests/support/check.sh
@@ -20,13 +20,11 @@ counted() {
 PYTHONHASHSEED=7 "$python" bench/site/make_site.py "$build/again" >"$build/again.log" 2>&1 &
 counted "$python" tests/site/reference.py "$build/site" "$library"
 wait
-# The playground once more in clean folders, from its sources on; objects of instruction sets and of the C surface, which take longest, only with ALL=1.
 playground() { CXX=$cxx BUILD=$build/.. sh bench/site/playground/build.sh "$build/$1/playground"; }
+# Once more; with ALL=1 in clean folders, from its sources on.
 playground_again() {
-  [ -n "${ALL:-}" ] || for kind in attend attend-small; do
-    mkdir -p "$build/wasm/$kind/src" && cp -a "build/wasm/$kind/src/backend" "build/wasm/$kind/src/layers" "build/wasm/$kind/src/c" "$build/wasm/$kind/src" || return 1
-  done
-  WASM_BUILD=$build/wasm NPM_BUILD=$build/npm playground again
+  [ -z "${ALL:-}" ] || export WASM_BUILD="$build/wasm" NPM_BUILD="$build/npm"
+  playground again
 }
 succeeds "the playground is made" playground site
 succeeds "the playground is made again" playground_again

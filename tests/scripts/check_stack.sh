@@ -289,7 +289,7 @@ for level in $levels; do
 done
 
 # Only where the constants are this target's own, and not those of another that needs more.
-case $($cxx -dumpmachine) in
+[ "$levels" = -O0 ] || case $($cxx -dumpmachine) in
   x86_64* | aarch64*)
     nothing_in "$(awk '$2 > most[$1] { most[$1] = $2; promised[$1] = $3 }
       END { for (call in most) if (promised[call] > 1.5 * most[call]) printf "%s: %d promised, %d needed; ", call, promised[call], most[call] }

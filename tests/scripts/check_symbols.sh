@@ -3,6 +3,7 @@
 #
 # Compiled as vendors would, and as libattend.a has it. -O0 hides nothing: there every function that is called is a symbol. Clang compiles
 # for bare x86 in place of -Os; what its hosted build asks for is seen in libattend.so, by check_c.sh.
+# LEVELS= some of -O0, built (libattend.a) and -Os; all of them, unless it is given.
 cxx=$1
 build=$2/check_symbols
 . tests/support/check.sh
@@ -36,7 +37,7 @@ objects_of() {
   fi
 }
 
-levels='-O0 built -Os'
+levels=${LEVELS:--O0 built -Os}
 if echo | $cxx --target=x86_64-unknown-elf -ffreestanding -E -x c++ - >/dev/null 2>&1; then levels='-O0 bare'; fi
 
 for level in $levels; do

@@ -52,7 +52,7 @@ int main() {
   }
 }
 END
-if vendor host host '' "$build/program.cpp" && compile_alone host "$cxx" -O2 &&
+if vendor host host '' "$build/program.cpp" && compile_alone host "$cxx" -O0 &&
   $cxx -O2 -std=c++17 -I"$build/host/include" "$build/program.cpp" $objects -o "$build/alone" &&
   $cxx -O2 -std=c++17 -Iinclude "$build/program.cpp" "$lib" -o "$build/whole" && "$build/whole" >"$build/whole.text"; then
   "$build/alone" >"$build/alone.text"

@@ -28,7 +28,7 @@ for header in 'string void* memcpy(void*, const void*, size_t); void* memset(voi
 done
 cl="--target=x86_64-pc-windows-msvc -U__clang__ -std=c++17 -ffreestanding -nostdlibinc -isystem $build/cl -Iinclude"
 cl_instructions='-mavx2 -mfma -mf16c -mavx512f -mavx512vl -mavx512dq -mavx512bw -mavx512vnni -mavxvnni'
-for source in src/*/*.cpp; do echo "#include \"$(pwd)/$source\""; done >"$build/unity.cpp"
+all_in_one "$build/unity.cpp" >/dev/null
 # shellcheck disable=SC2086
 succeeds "cl.exe: every source compiles" compile_all "$build/cl-objects" "$build/unity.cpp" $cl $cl_instructions -Wall -Wextra -Werror \
   -Wno-unknown-pragmas -Wno-unknown-attributes -fsyntax-only

@@ -1,31 +1,36 @@
 #!/bin/sh
 # What `make test` leaves out: tests/scripts/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A 24th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
-# all random problems of the wheel; the digests on older processors; that benchmarks run; sums over three processes; hot loops
-# within their limits; every emulated target; flash, stack and instructions on boards; the self-tests on boards of other people;
-# what make vendor copies; copied folders; packages of all kinds; exported models; the stated errors; a story; the playground in
-# a browser and the types of the npm package, for which npm fetches what they need; the library optimised at link time, as one
-# file of C++11, and by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
+# A 36th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
+# the digests on older processors; that benchmarks run; sums over three processes; hot loops within their limits; every emulated
+# target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; copied
+# folders, with layers and without; an install; the library at -O0, its symbols and its recursion; packages of all kinds;
+# exported models; a story; the playground in a browser and the types of the npm package, for which npm fetches what they need;
+# the library by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
-# else is left out: the unit tests with all of their random problems (make test takes a sixth); assembly in Intel's syntax;
+# else is left out: the unit tests with all of their random problems (make test takes a twelfth) and the wheel's in integers
+# (packages has a tenth); the tables of errors, whose bounds unit tests hold; the library optimised at link time (symbols: no
+# instruction set defines what another one could call) and as one file of C++11 (packages link theirs); GCC's -Os on x86, which
+# boards have: symbols, stack, copied folders, a program without a C library (Clang's stays); assembly in Intel's syntax;
 # fuzzing, contraction, symbols and warnings of headers with Clang; the typed surface, and vectors other than AVX2's, under
-# sanitizers; contracted objects of AVX-512 and of both VNNIs; Clang's hosted objects of SSE2 and of both VNNIs, in
-# whose place its tests have those for bare x86; other compilers' objects of instruction sets that this processor lacks;
-# emulated instruction sets on an older processor; widths of typed calls above 26; hot loops with both compilers; sizes of
-# boards that execute the code of another one; warnings that need optimisation of a vendor's flags for Cortex-M0+, M55,
-# rv32imafc and AArch64, whose sources are then only read with them, and AArch64 freestanding at -Os; Clang's warnings for
+# sanitizers; contracted objects of AVX-512 and of both VNNIs; Clang's hosted objects of instruction sets, in whose place its
+# tests have those for bare x86; other compilers' objects of instruction sets that this processor lacks; emulated instruction
+# sets on an older processor; widths of typed calls above 26; hot loops with both compilers, but for NEON's; sizes of boards
+# that execute the code of another one, and at -O2 of the M55, whose loops are held to limits, and of rv32imafc; objects of each
+# source by itself where nothing is asked of them but bits; warnings that need optimisation of a vendor's flags for Cortex-M0+,
+# M55, rv32imafc and AArch64, whose sources are then only read with them, and AArch64 freestanding at -Os; Clang's warnings for
 # Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with optimisation, and those of
-# large projections; that the playground's kernels compile to the same bytes twice; adapters with the optimisation that is
-# installed, each of their sources by itself; what else the scripts of packages, vendors, adapters, the exporter and forms say; and of targets what targets.sh says.
+# large projections; that the playground compiles to the same bytes twice; adapters with the optimisation that is installed,
+# each of their sources by itself; what else the scripts of packages, vendors, adapters, the exporter and forms say; and of
+# targets what targets.sh says.
 # Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
 #
-# PART= is one of five parts that can run on machines beside each other: clang (with sanitizers), linux (its targets), boards (with sizes),
-# vendors (their builds), products (adapters, site, packages).
+# PART= is one of five parts that can run on machines beside each other: clang (with sanitizers), linux (its targets), boards
+# (with sizes), vendors (their builds), products (adapters, site, packages).
 #
-# BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
-# model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
+# BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the
+# story's model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
 cxx=${CXX:-g++}
 clang=${CLANG:-clang++}
@@ -35,8 +40,8 @@ work=$build/rest${ALL:+-all} # what is compiled otherwise with ALL=1 is not take
 contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
-# The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized exporter packages vendoring tiles accuracy ${ALL:+unit dialects} contracted typed_widths site playground distributed wheel board_tests vendor adapters npm types link_time unity iso forms benchmarks old_processors stack"
+# The slow ones first, so that no worker is left alone with one at the end. What makes the same objects stands apart.
+parts="clang sanitized exporter vendoring packages install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground distributed board_tests vendor alone adapters symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # share_of PART: which checks are PART= of it. What stands in none of them is found when all are run.
@@ -45,8 +50,8 @@ share_of() {
     case $check in
       clang | sanitized | contracted | typed_widths | dialects | link_time | unity | iso) share=clang ;;
       unit | old_processors | distributed | story) share=linux ;;
-      tiles | stack | accuracy | board_tests | forms) share=boards ;;
-      benchmarks | vendor | vendoring) share=vendors ;;
+      tiles | accuracy | board_tests | forms) share=boards ;;
+      benchmarks | vendor | vendoring | install | alone | symbols | stack | freestanding) share=vendors ;;
       site | playground | exporter | packages | npm | wheel | adapters | types) share=products ;;
       *) echo "rest.sh: no part has $check" >&2 && exit 1 ;;
     esac
@@ -58,12 +63,12 @@ case ${PART:-clang} in
   *) echo 'rest.sh: PART= clang, linux, boards, vendors or products' >&2 && exit 1 ;;
 esac
 
-# variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems ($rounds: another part), with another library than that of TESTS, but for
+# variant NAME CXX TESTS FLAGS…: the unit tests, a 72nd of the random problems, with another library than that of TESTS, but for
 # those of accuracy and of guard pages: sanitizers watch all memory, and contraction changes no address.
 variant() {
   name=$1 compiler=$2 tests=$3
   shift 3
-  ATTEND_QUICK=${rounds:-36} make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
+  ATTEND_QUICK=72 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
 }
 
@@ -80,13 +85,15 @@ library_of() {
   done | tr '\n' ' '
 }
 
-# Instruction sets but AVX2 and what is plain C++.
-others=$(ls src/backend/*.cpp src/layers/layers_*.cpp src/linear_attention/linear_*.cpp | sed 's,.*/,,; s,[.]cpp$,,' | grep -vxE '(layers_|linear_)?(avx2|target)|embedded_.*|assembly|dispatch|linear_calls' | tr '\n' ' ')
+# Instruction sets of x86, and those but AVX2.
+sets=$(ls src/*/*.cpp | sed -nE 's,.*/((layers_|linear_)?(sse|avx)[0-9a-z]*)[.]cpp$,\1,p' | tr '\n' ' ')
+others=$(echo "$sets" | tr ' ' '\n' | grep -v 'avx2$' | tr '\n' ' ')
 
-# clang_library: its objects. Without ALL=1, some are for bare x86, which are made for other checks as well.
+# clang_library: its objects. Without ALL=1, those of instruction sets are for bare x86, which are made for other checks as well.
 clang_library() {
   [ -n "${ALL:-}" ] && runnable_library_of clang && return
-  instead=$work/clang/levels/bare library_of clang sse2 layers_sse2 linear_sse2 avxvnni layers_avxvnni avx512vnni layers_avx512vnni
+  # shellcheck disable=SC2086
+  instead=$work/clang/levels/bare library_of clang $sets
 }
 bare_library() (
   cxx=$clang build=$work/clang/bare
@@ -197,7 +204,7 @@ work_on() { # part
     # GCC's here; `make test CXX=clang++` has Clang's. What this processor cannot run Clang compiles for bare x86.
     clang)
       bare_library || return
-      ATTEND_QUICK=24 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
+      ATTEND_QUICK=36 CHECKS="${ALL:+symbols fuzz} c wrong_code freestanding unsafe_math windows consumers" JOBS=1 \
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" LIBRARY="$(clang_library)" &&
         bare_activations &&
         { [ -z "${ALL:-}" ] || variant contracted_clang "$clang" "$build" OPT=-O3 EXTRA="$contracted"; }
@@ -207,7 +214,6 @@ work_on() { # part
     # what is common to all: the other vectors are those of CXX=, which compute there twenty times as fast. What vectors read beyond
     # an array is for guard pages, on every backend.
     sanitized)
-      [ -n "${ALL:-}" ] || rounds=72
       variant sanitized "$clang" '' TEST_ROOMS="unit conformance app c ${ALL:+typed}" GROUPED="$([ -n "${ALL:-}" ] || echo 8)" OPT=-O0 TEST_OPT=-O0 LIBRARY="$(library_of sanitized $others)" \
         EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*' && { [ -z "${ALL:-}" ] || counts clang_warnings; }
@@ -216,10 +222,10 @@ work_on() { # part
     dialects) counts dialects ;;
     wheel) counts wheel ;;
     typed_widths) typed_widths ;;
-    stack) LEVELS=-O2 sh tests/scripts/check_stack.sh "$cxx" "$build" ;;
+    symbols | stack) LEVELS="-O0${ALL:+ -Os}" sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     distributed) distributed ;;
-    adapters | exporter | packages | npm | vendoring | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
+    adapters | exporter | packages | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/scripts/check_site.sh "$cxx" "$build" ;;
     # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)
@@ -236,7 +242,7 @@ work_on() { # part
     tiles)
       [ -n "${ALL:-}" ] || library_for_tiles
       counts make -j1 tiles JOBS=1 COMPILERS="gcc ${ALL:+clang-22}" BACKENDS="avx2 avx512 avx512vnni vfp-m4 helium ${ALL:+neon64}" &&
-        { [ -n "${ALL:-}" ] || counts make -j1 tiles JOBS=1 COMPILERS=clang-22 BACKENDS="avx2 neon64"; }
+        { [ -n "${ALL:-}" ] || counts make -j1 tiles JOBS=1 COMPILERS=clang-22 BACKENDS=neon64; }
       ;;
     accuracy)
       counts make -j1 accuracy CXX="$cxx" BUILD="$build" &&
@@ -248,6 +254,8 @@ work_on() { # part
 
 # The builds here are other builds: nothing that the caller's make was told holds for them.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+# Boards of which neither size nor stack is asked have the library as one object.
+[ -n "${ALL:-}" ] || export AS_ONE='cortex-m3 cortex-m7 cortex-m33 rv32imac'
 rm -rf "$work/log"
 mkdir -p "$work/log" || exit 1
 make CXX="$cxx" BUILD="$build" "$build/unit" "$build/emulated" "$build/run" >&2 || exit 1
@@ -260,7 +268,7 @@ mkdir -p "$PLACES"
 case ${PART:-linux} in linux | boards | vendors)
   CXX=$cxx CLANG=$clang MODELS=$models ALL=$ALL JOBS=$jobs sh tests/scripts/targets.sh "$build" >"$work/targets.log" || echo 'part failed: targets' >>"$work/targets.log" &
 esac
-boards='' && [ -n "${ALL:-}" ] || boards='m0plus m4 m55 rv32imafc'
+boards='' && [ -n "${ALL:-}" ] || boards='m0plus m4 m55-Os rv32imafc-Os'
 case ${PART:-boards} in boards)
   cp bench/speed/results/sizes.md "$work/sizes.md" # tests write nothing outside build/
   TARGETS=$boards PAGE=$work/sizes.md JOBS=$jobs sh bench/speed/sizes/size.sh >"$work/size.log" || echo 'part failed: size' >>"$work/size.log" &

@@ -24,6 +24,7 @@ kernels='tests/unit/test_operations.cpp tests/conformance/test_digests.cpp tests
 kernels="$kernels tests/conformance/test_guard.cpp tests/conformance/test_option_guard.cpp tests/conformance/test_integer_guard.cpp"
 # Those with a float unit and a C++ library run the application too.
 application_boards="cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55"
+. tests/support/sources.sh
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
@@ -171,6 +172,9 @@ operations() {  # bits
 
 emulated() { ATTEND_QUICK=36 timeout 900 "$@"; }
 
+# library_sources FOLDER: without ALL=1 one file.
+library_sources() { if [ -n "${ALL:-}" ]; then ls src/*/*.cpp; else all_in_one "$1/library.cpp"; fi; }
+
 # What the digests of x86 of 32 bits or one of the others take: a cross compiler of Debian with its C library, and user-mode emulation.
 # shellcheck disable=SC2086
 other() {  # architecture
@@ -182,8 +186,8 @@ other() {  # architecture
     mips64el) triplet=mips64el-linux-gnuabi64 ;;
   esac
   needs $triplet-g++ g++-$triplet $emulator qemu-user
-  mkdir -p "$work/$1"
-  for source in src/*/*.cpp; do
+  rm -rf "$work/$1" && mkdir -p "$work/$1"
+  for source in $(library_sources "$work/$1"); do
     $triplet-g++ $flags -std=c++17 -O2 -ffp-contract=off -Iinclude -c "$source" -o "$work/$1/$(basename "$source" .cpp).o" || return 1
   done
   for program in specials digests options; do
@@ -202,7 +206,7 @@ freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
   rm -rf "$folder"
   mkdir -p "$folder"
   sources="tests/boards/$3.cpp bench/boards/memory.cpp"
-  [ -n "${objects:-}" ] || sources="src/*/*.cpp $sources"
+  [ -n "${objects:-}" ] || sources="$(library_sources "$folder") $sources"
   for source in $sources; do
     # shellcheck disable=SC2086
     $compile -c "$source" -o "$folder/$(basename "$source").o" || return 1

@@ -7,7 +7,7 @@ case ${build:-} in
 /check_* | /adapters | /adapters/*) echo "usage: $0 CXX BUILD_DIR" >&2 && exit 2 ;;
 esac
 
-. tests/support/changed.sh
+. tests/support/sources.sh
 
 passed=0
 failed=0

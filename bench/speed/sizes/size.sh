@@ -3,7 +3,7 @@
 # project's top folder. Installs nothing.
 #
 # Prints a table, which build/size.txt keeps, holds it to the limits below and to what the headers promise, and writes the tables
-# of bench/speed/results/sizes.md. TARGETS= chooses boards; then, or where a compiler or an emulator is missing, that page stays as it is.
+# of bench/speed/results/sizes.md. TARGETS= chooses boards, of which m4-Os is one at that level alone; then, or where a compiler or an emulator is missing, that page stays as it is.
 # PAGE= is another copy of that page. JOBS= is how many builds run at a time. Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 board=bench/boards/board.sh
@@ -14,10 +14,11 @@ at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 levels='-Os -O2'
 all=$(sh "$board" boards)
 kinds=$(sh "$board" kinds)
-targets=''
+targets='' builds=''
 for name in ${TARGETS:-$all}; do
   case $name in m*) name=cortex-$name ;; esac
-  targets="$targets $name"
+  targets="$targets ${name%-O?}"
+  case $name in *-O?) builds="$builds $name" ;; *) for level in $levels; do builds="$builds $name$level"; done ;; esac
 done
 . tests/support/check.sh
 . tests/support/page_part.sh
@@ -153,18 +154,12 @@ work_on() { measure "${1%-*}" "-${1##*-}"; }  # board-level
 
 # Figures of all builds that have them, as lines "board level figure number"; complaints of the others.
 gather() {
-  for name in $targets; do
-    for level in $levels; do
-      status=$(cut -d ' ' -f 1 "$build/log/$name$level/result")
-      case $status in
-        0) sed "s/^/$name $level /" "$build/$name$level/figures" >>"$build/figures" ;;
-        77)
-          missing="$name is left out: $(tail -n 1 "$build/log/$name$level/log")"
-          echo "$missing" >>"$build/missing"
-          ;;
-        *) fail "$name $level is measured" "$(tail -n 3 "$build/log/$name$level/log" | tr '\n' ' ')" ;;
-      esac
-    done
+  for name in $builds; do
+    case $(cut -d ' ' -f 1 "$build/log/$name/result") in
+      0) sed "s/^/${name%-*} -${name##*-} /" "$build/$name/figures" >>"$build/figures" ;;
+      77) echo "${name%-*} is left out: $(tail -n 1 "$build/log/$name/log")" >>"$build/missing" ;;
+      *) fail "$name is measured" "$(tail -n 3 "$build/log/$name/log" | tr '\n' ' ')" ;;
+    esac
   done
 }
 
@@ -244,10 +239,6 @@ rm -rf "$build"
 mkdir -p "$build/log" || exit 1
 : >"$build/figures"
 : >"$build/missing"
-builds=''
-for name in $targets; do
-  for level in $levels; do builds="$builds $name$level"; done
-done
 # shellcheck disable=SC2086
 share_out "$at_a_time" "$build/log" $builds
 gather
