@@ -27,12 +27,11 @@ from .receipts import described
 from .report import Report
 from .safetensors import read_folder
 from .self_test import write_self_test
-from .steps import Linear
+from .steps import FORMATS, Linear
 from .streaming import by_token
 from .writer import Writer
 
 SURFACES: Dict[str, Type[Writer]] = {'cpp': CppWriter, 'c': CWriter}
-FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
 
