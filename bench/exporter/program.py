@@ -135,6 +135,7 @@ class Program:
         self.tops: List[int] = []  # where the last array ends that lives at each step, in bytes from the beginning of memory
         self.live: List[int] = []  # bytes of all arrays that live at each step
 
+    @numpy.errstate(all='ignore')
     def run(self, arrays: List[Any], after: Optional[Callable[[int, Step], None]] = None) -> List[Any]:
         """The outputs for arrays of the inputs, as the exported program computes them. after: called with each step."""
         for view, array in zip(self.inputs, arrays):

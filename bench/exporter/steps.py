@@ -155,8 +155,7 @@ class Elementwise(Step):
         return {'add': 'sum', 'subtract': 'difference', 'multiply': 'product', 'divide': 'quotient'}.get(self.function, self.function)
 
     def run(self) -> None:
-        with numpy.errstate(all='ignore'):
-            self.writes.array[...] = self.FUNCTIONS[self.function](*self.arrays())
+        self.writes.array[...] = self.FUNCTIONS[self.function](*self.arrays())
 
 
 class Copy(Step):
