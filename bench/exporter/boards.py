@@ -100,7 +100,7 @@ class Board:
             if made is None or not made.returncode:
                 made = subprocess.run(command, capture_output=True, text=True)
             if made.returncode:
-                raise ExportError(f'{self.kind.compiler} does not compile the model for {self.name}: {" ".join(made.stderr[-500:].split())}')
+                raise ExportError(f'{self.kind.compiler} does not compile the model for {self.name}: {made.stderr[-500:]}')
             symbols = subprocess.run([self.kind.compiler.replace('g++', 'nm'), '-S', '-C', str(image)], capture_output=True, text=True).stdout
             sizes = subprocess.run([self.kind.compiler.replace('g++', 'size'), '-B', str(image)], capture_output=True, text=True).stdout
             size_of = lambda name: int(re.search(rf'^\w+ (\w+) \w {re.escape(name)}$', symbols, re.M)[1], 16)  # type: ignore[index]

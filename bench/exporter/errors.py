@@ -7,4 +7,4 @@ class ExportError(ValueError):
     def __init__(self, text: str):
         """Names in it may be a damaged file's."""
         text = text if len(text) < 2000 else text[:2000] + ' …'
-        super().__init__(''.join(each if each.isprintable() else '\ufffd' for each in text))
+        super().__init__(''.join(each if each.isprintable() else ' ' if each.isspace() else '\ufffd' for each in text))
