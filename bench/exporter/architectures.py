@@ -83,6 +83,18 @@ class Maker:
             raise ExportError(f'config.json has the activation "{name}"; expected one of {", ".join(kinds)}')
         return kinds[name]()
 
+    def positions(self, name: str, width: int) -> Any:
+        found = self.weight(name, None, width)
+        if self.tokens > len(found):
+            raise ExportError(f'the model has {len(found)} positions; expected --tokens of at most that')
+        return found[None, :self.tokens]
+
+    def logits(self, x: str, table: Any) -> Graph:
+        """By weights of their own, or those of the tokens' table."""
+        self.prefix = ''
+        y = self.linear(x, 'lm_head', table.shape[1]) if self.has('lm_head.weight') else self('MatMul', x, table.T, name='lm_head')
+        return self.graph({'tokens': (1, self.tokens)}, {'tokens': 'int32'}, y)
+
     def graph(self, inputs: Dict[str, Any], types: Dict[str, str], output: str) -> Graph:
         unused = [name for name in self.weights if name not in self.used and not re.search(BUFFERS, name)]
         if unused:
@@ -137,9 +149,7 @@ def llama(m: Maker) -> Graph:
         gate = m.activation(m.setting('hidden_act', default='silu'), m.linear(y, name + 'mlp.gate_proj', width, inner))
         x = m('Add', x, m.linear(m('Mul', gate, m.linear(y, name + 'mlp.up_proj', width, inner)), name + 'mlp.down_proj', inner, width))
     x = m.rms_norm(x, 'norm', width, epsilon)
-    m.prefix = ''
-    logits = m.linear(x, 'lm_head', width) if m.has('lm_head.weight') else m('MatMul', x, table.T, name='lm_head')
-    return m.graph({'tokens': (1, m.tokens)}, {'tokens': 'int32'}, logits)
+    return m.logits(x, table)
 
 
 def gpt2(m: Maker) -> Graph:
@@ -147,10 +157,8 @@ def gpt2(m: Maker) -> Graph:
     if m.config.get('scale_attn_weights', True) is not True or m.config.get('scale_attn_by_inverse_layer_idx'):
         raise ExportError('config.json has "scale_attn_weights": false or "scale_attn_by_inverse_layer_idx": true; expected a scale of 1 / sqrt(width of a head)')
     m.prefix = 'transformer.' if any(name.startswith('transformer.') for name in m.weights) else ''
-    table, positions = m.weight('wte.weight', None, width), m.weight('wpe.weight', None, width)
-    if m.tokens > len(positions):
-        raise ExportError(f'the model has {len(positions)} positions; expected --tokens of at most that')
-    x = m('Add', m('Gather', table, 'tokens', name='wte'), positions[None, :m.tokens], name='wpe')
+    table = m.weight('wte.weight', None, width)
+    x = m('Add', m('Gather', table, 'tokens', name='wte'), m.positions('wpe.weight', width), name='wpe')
     for layer in range(m.setting('n_layer')):
         name = f'h.{layer}.'
         y = m.linear(m.layer_norm(x, name + 'ln_1', width, epsilon), name + 'attn.c_attn', width, 3 * width, True)
@@ -161,9 +169,7 @@ def gpt2(m: Maker) -> Graph:
         y = m.activation(m.setting('activation_function', default='gelu_new'), y)
         x = m('Add', x, m.linear(y, name + 'mlp.c_proj', m.weight(name + 'mlp.c_fc.weight').shape[1], width, True))
     x = m.layer_norm(x, 'ln_f', width, epsilon)
-    m.prefix = ''
-    logits = m.linear(x, 'lm_head', width) if m.has('lm_head.weight') else m('MatMul', x, table.T, name='lm_head')
-    return m.graph({'tokens': (1, m.tokens)}, {'tokens': 'int32'}, logits)
+    return m.logits(x, table)
 
 
 def encoder_layer(m: Maker, x: str, names: Dict[str, str], width: int, heads: int, epsilon: float, activation: str, first: bool, tokens: int,
@@ -235,12 +241,10 @@ def whisper(m: Maker) -> Graph:
     width, heads, bins = m.setting('d_model'), m.setting('encoder_attention_heads'), m.setting('num_mel_bins', default=80)
     m.prefix = next((prefix for prefix in ('model.encoder.', 'encoder.') if prefix + 'conv1.weight' in m.weights), '')
     m.weights = {name: array for name, array in m.weights.items() if name.startswith(m.prefix)}
-    positions = m.weight('embed_positions.weight', None, width)
-    if m.tokens > len(positions):
-        raise ExportError(f'the model has {len(positions)} positions; expected --tokens of at most that')
+    positions = m.positions('embed_positions.weight', width)
     x = m('Gelu', m('Conv', 'spectrogram', m.weight('conv1.weight', width, bins, 3), m.weight('conv1.bias', width), pads=[1, 1]))
     x = m('Gelu', m('Conv', x, m.weight('conv2.weight', width, width, 3), m.weight('conv2.bias', width), pads=[1, 1], strides=[2]))
-    x = m('Add', m('Transpose', x, perm=[0, 2, 1]), positions[None, :m.tokens])
+    x = m('Add', m('Transpose', x, perm=[0, 2, 1]), positions)
     for layer in range(m.setting('encoder_layers')):
         name = f'layers.{layer}.'
         names = {'query': name + 'self_attn.q_proj', 'key': name + 'self_attn.k_proj', 'value': name + 'self_attn.v_proj',

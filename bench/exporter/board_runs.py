@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from typing import Dict, List, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from .cpp import CppWriter
 from .program import Program
@@ -14,12 +14,11 @@ FOLDER = pathlib.Path(__file__).parent.parent / 'board'  # bench/boards of the p
 SECONDS = 120
 
 
-class Counted:
+class Counted(NamedTuple):
     """steps: instructions of run(), by the index of a step. token: those of append() for the last token that the caches take."""
 
-    def __init__(self) -> None:
-        self.steps: Dict[int, int] = {}
-        self.token: Optional[int] = None
+    steps: Dict[int, int]
+    token: Optional[int]
 
 
 def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optional[Program], surface: str) -> Optional[Counted]:
@@ -50,12 +49,9 @@ def count(board: str, folder: pathlib.Path, program: Program, tokenwise: Optiona
                              env={**os.environ, 'SECONDS_TO_LIVE': str(SECONDS)})
     finally:
         shutil.rmtree(build)
-    counted = Counted()
-    for index, number in re.findall(r'^(\d+) (\d+)\r?$', ran.stdout, re.M):
-        counted.steps[int(index)] = int(number)
+    steps = {int(index): int(number) for index, number in re.findall(r'^(\d+) (\d+)\r?$', ran.stdout, re.M)}
     token = re.search(r'^token (\d+)\r?$', ran.stdout, re.M)
-    counted.token = int(token[1]) if token else None
-    return counted if ran.returncode == 0 and counted.steps else None
+    return Counted(steps, int(token[1]) if token else None) if ran.returncode == 0 and steps else None
 
 
 def counting(program: Program, tokenwise: Optional[Program], surface: str) -> str:

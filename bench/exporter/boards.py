@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .board_runs import count
 from .chunks import in_chunks
@@ -13,7 +13,7 @@ from .errors import ExportError
 from .integer_steps import IntegerAttention, IntegerLinear
 from .passes import assign_memory
 from .program import Program
-from .steps import Attention, Linear
+from .steps import FORMATS, Attention, Linear
 from .streaming import CacheAppend, CachedAttention
 
 ARM, RISCV = 'arm-none-eabi-g++', 'riscv64-unknown-elf-g++'
@@ -21,36 +21,35 @@ ARM, RISCV = 'arm-none-eabi-g++', 'riscv64-unknown-elf-g++'
 CHUNKS = (128, 64, 32, 16, 8, 4)  # that are tried for what does not fit
 
 
-class Kind:
+class Kind(NamedTuple):
     """A board's compiler and flags, and instructions for a multiply-add at -O2, as bench/speed/results/sizes.md has them: of attention, of
     projections by format (several tokens; one token); and in integers of attention, of projections of several tokens and of one."""
 
-    def __init__(self, compiler: str, flags: str, attention: float, several: Dict[str, float], one: Dict[str, float],
-                 integers: Tuple[float, float, float]):
-        self.compiler, self.flags, self.attention, self.several, self.one, self.integers = compiler, flags, attention, several, one, integers
-
-
-def _formats(float32: float, float16: float, bfloat16: float, int8: float, int4: float) -> Dict[str, float]:
-    return {'float32': float32, 'float16': float16, 'bfloat16': bfloat16, 'int8': int8, 'int4': int4}
+    compiler: str
+    flags: str
+    attention: float
+    several: Tuple[float, ...]
+    one: Tuple[float, ...]
+    integers: Tuple[float, float, float]
 
 
 BOARDS = {
-    'cortex-m0plus': Kind(ARM, '-mcpu=cortex-m0plus', 169, _formats(147, 149, 148, 149, 146), _formats(147, 169, 148, 166, 163),
+    'cortex-m0plus': Kind(ARM, '-mcpu=cortex-m0plus', 169, (147, 149, 148, 149, 146), (147, 169, 148, 166, 163),
                       (6.2, 5.72, 10.3)),
-    'cortex-m3': Kind(ARM, '-mcpu=cortex-m3', 107, _formats(93.8, 95, 95, 94.8, 92.7), _formats(93.9, 103, 96, 106, 99.7),
+    'cortex-m3': Kind(ARM, '-mcpu=cortex-m3', 107, (93.8, 95, 95, 94.8, 92.7), (93.9, 103, 96, 106, 99.7),
                       (3.48, 3.21, 5.95)),
-    'cortex-m4': Kind(ARM, '-mcpu=cortex-m4 -mfloat-abi=hard', 2.24, _formats(1.67, 2.0, 2.0, 2.02, 2.34), _formats(1.31, 2.9, 3.4, 4.32, 5.36),
+    'cortex-m4': Kind(ARM, '-mcpu=cortex-m4 -mfloat-abi=hard', 2.24, (1.67, 2.0, 2.0, 2.02, 2.34), (1.31, 2.9, 3.4, 4.32, 5.36),
                       (1.83, 1.98, 3.35)),
-    'cortex-m7': Kind(ARM, '-mcpu=cortex-m7 -mfloat-abi=hard', 2.2, _formats(1.68, 2.0, 2.0, 2.02, 2.34), _formats(1.31, 2.9, 3.4, 4.32, 5.37),
+    'cortex-m7': Kind(ARM, '-mcpu=cortex-m7 -mfloat-abi=hard', 2.2, (1.68, 2.0, 2.0, 2.02, 2.34), (1.31, 2.9, 3.4, 4.32, 5.37),
                       (1.83, 1.98, 3.35)),
-    'cortex-m33': Kind(ARM, '-mcpu=cortex-m33 -mfloat-abi=hard', 2.19, _formats(1.67, 2.0, 2.0, 2.02, 2.33), _formats(1.31, 2.9, 3.4, 4.32, 5.36),
+    'cortex-m33': Kind(ARM, '-mcpu=cortex-m33 -mfloat-abi=hard', 2.19, (1.67, 2.0, 2.0, 2.02, 2.33), (1.31, 2.9, 3.4, 4.32, 5.36),
                       (1.83, 1.99, 3.35)),
-    'cortex-m55': Kind(ARM, '-mcpu=cortex-m55 -mfloat-abi=hard', 0.79, _formats(0.61, 0.7, 0.7, 0.74, 1.12), _formats(0.94, 1.22, 1.22, 1.24, 2.0),
+    'cortex-m55': Kind(ARM, '-mcpu=cortex-m55 -mfloat-abi=hard', 0.79, (0.61, 0.7, 0.7, 0.74, 1.12), (0.94, 1.22, 1.22, 1.24, 2.0),
                       (0.57, 0.64, 1.14)),
-    'rv32imac': Kind(RISCV, '-march=rv32imac -mabi=ilp32 -ffreestanding', 150, _formats(131, 132, 132, 132, 128), _formats(131, 141, 132, 144, 136),
+    'rv32imac': Kind(RISCV, '-march=rv32imac -mabi=ilp32 -ffreestanding', 150, (131, 132, 132, 132, 128), (131, 141, 132, 144, 136),
                       (4.73, 4.32, 8.0)),
-    'rv32imafc': Kind(RISCV, '-march=rv32imafc -mabi=ilp32f -ffreestanding', 2.39, _formats(1.97, 2.3, 2.2, 2.34, 2.94),
-                      _formats(2.74, 7.88, 4.41, 4.01, 12.7), (4.73, 4.32, 8.0)),
+    'rv32imafc': Kind(RISCV, '-march=rv32imafc -mabi=ilp32f -ffreestanding', 2.39, (1.97, 2.3, 2.2, 2.34, 2.94),
+                      (2.74, 7.88, 4.41, 4.01, 12.7), (4.73, 4.32, 8.0)),
 }
 
 
@@ -119,7 +118,7 @@ class Board:
         if isinstance(step, IntegerAttention):
             return step.multiply_adds() * self.kind.integers[0]
         if isinstance(step, Linear):
-            return step.multiply_adds() * (self.kind.one if step.tokens == 1 else self.kind.several)[step.format]
+            return step.multiply_adds() * (self.kind.one if step.tokens == 1 else self.kind.several)[FORMATS.index(step.format)]
         if isinstance(step, CacheAppend):
             return 0.0
         if isinstance(step, CachedAttention):

@@ -53,19 +53,18 @@ class CIntegerCalls:
     def _integersum(self: Any, index: int, step: IntegerSum) -> List[str]:
         """Loops: the C surface has no sums of integers. Those of 8 bits do not leave 32, as core::integer_sum_factors are made."""
         of_a, of_b, shift = step.factors
-        y, types = step.writes, {step.a.type, getattr(step.b, 'type', None) or str(getattr(step.b, 'dtype', 'int8'))}
-        wide = 'int64_t' if 'int16' in types else 'int32_t'
+        y, wide = step.writes, 'int64_t' if 'int16' in [each.type if isinstance(each, View) else str(each.dtype) for each in step.operands] else 'int32_t'
         product = lambda element, zero, factor: f'({wide})({element}{f" - {zero}" if zero > 0 else f" + {-zero}" if zero else ""}) * {factor}'
         lowest, most = LIMITS[y.type]
         zero = y.buffer.scale.zero
 
         def expression(elements: Any) -> str:
-            total = product(elements[0], step.a.buffer.scale.zero, of_a)
+            total = product(elements[0], step.reads[0].buffer.scale.zero, of_a)
             if step.b_scale is not None:
                 total += f' + {product(elements[1], step.b_scale.zero, of_b)}'
             return f'({y.type}_t)clamped((({total} + {1 << (shift - 1)}) >> {shift}) + {zero}, {lowest}, {most})'
 
-        return list(self.loops(y, [step.a] + ([] if step.b is None else [step.b]), expression))
+        return list(self.loops(y, step.operands, expression))
 
     def to_integers(self: Any, x: str, view: View, y: str, count: int) -> List[str]:
         scale = view.buffer.scale
@@ -74,6 +73,3 @@ class CIntegerCalls:
     def to_floats(self: Any, x: str, view: View, y: str, count: int) -> str:
         scale = view.buffer.scale
         return f'floats_of_{view.type}({x}, {count}, {scale.zero}, {number(numpy.float32(scale.of_all()))}, {y});'
-
-    def gate(self: Any, arguments: List[str], count: int) -> str:
-        return f'gate({", ".join(arguments)}, {count});'

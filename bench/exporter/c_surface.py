@@ -87,9 +87,6 @@ class CWriter(CFiles, CFloatCalls, CIntegerCalls, LoopSteps, Writer):
     def softmax(self, x: str, y: str, width: int, prefix: str) -> str:
         return self.statement(f'{prefix}softmax({x}, {width}, {y})')
 
-    def place_of_largest(self, x: str, width: int) -> str:
-        return f'place_of_largest({x}, {width})'
-
     def local(self, index: int, name: str, width: int) -> str:
         self.works.append((self.work_begin(index) + 4 * width,) * 2)
         return f'float* const {name} = (float*)({self.work_address(index)});'

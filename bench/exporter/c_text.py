@@ -11,15 +11,8 @@ PROBLEM = '''static void set_shape(attend_problem* problem, const struct heads* 
   problem->keys = keys;
 }
 '''
-FLOAT_PROBLEM = '''static attend_status float_problem(attend_problem* problem, const struct heads* heads, ptrdiff_t queries, ptrdiff_t keys) {
-  const attend_status status = attend_problem_init(problem, sizeof *problem);
-  if (status == ATTEND_OK) set_shape(problem, heads, queries, keys);
-  return status;
-}
-
-'''
-INTEGER_PROBLEM = '''static attend_status integer_problem(attend_problem* problem, const struct heads* heads, ptrdiff_t queries, ptrdiff_t keys) {
-  const attend_status status = attend_integer_problem_init(problem, sizeof *problem);
+NEW_PROBLEM = '''static attend_status KIND_problem(attend_problem* problem, const struct heads* heads, ptrdiff_t queries, ptrdiff_t keys) {
+  const attend_status status = attend_PREFIXproblem_init(problem, sizeof *problem);
   if (status == ATTEND_OK) set_shape(problem, heads, queries, keys);
   return status;
 }
@@ -41,7 +34,7 @@ static attend_status make_cache(void* memory, size_t bytes, const struct heads* 
 
 '''
 APPEND = '''// Adds a token to a cache.
-static attend_status append_NUMBERS(attend_cache* cache, const TYPE* key, const TYPE* value) {
+static attend_status append_KIND(attend_cache* cache, const TYPE* key, const TYPE* value) {
   const attend_input keys = {key, 0, ATTEND_DENSE, ATTEND_DENSE}, values = {value, 0, ATTEND_DENSE, ATTEND_DENSE};
   return attend_PREFIXcache_append(cache, 1, &keys, &values);
 }
@@ -168,11 +161,13 @@ INT4_PANEL = '''struct int4_panel {
 '''
 
 _of = lambda text, type: text.replace('TYPE', type).replace('LOWEST', str(LIMITS[type][0]))
-_append = lambda numbers, type, prefix: APPEND.replace('NUMBERS', numbers).replace('TYPE', type).replace('PREFIX', prefix)
+_of_kind = lambda text, kind, type, prefix: text.replace('KIND', kind).replace('TYPE', type).replace('PREFIX', prefix)
+IN_BOTH = {'place_of_largest': ARG_MAX, 'larger': LARGER, 'gate': GATE}  # C99 and C++17 alike
 HELPERS = {
-    'float_problem|integer_problem': PROBLEM, 'float_problem': FLOAT_PROBLEM, 'integer_problem': INTEGER_PROBLEM,
-    'append_floats': _append('floats', 'float', ''), 'append_integers': _append('integers', 'int8_t', 'integer_'), 'make_cache': MAKE_CACHE,
-    'project': PROJECT, 'rotate': ROTATE, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER, 'gate': GATE, 'clamped': CLAMPED,
+    'float_problem|integer_problem': PROBLEM, 'float_problem': _of_kind(NEW_PROBLEM, 'float', '', ''),
+    'integer_problem': _of_kind(NEW_PROBLEM, 'integer', '', 'integer_'),
+    'append_floats': _of_kind(APPEND, 'floats', 'float', ''), 'append_integers': _of_kind(APPEND, 'integers', 'int8_t', 'integer_'), 'make_cache': MAKE_CACHE,
+    'project': PROJECT, 'rotate': ROTATE, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, **IN_BOTH, 'clamped': CLAMPED,
     'to_int8|to_int16': TO_WHOLE, 'to_int8': _of(TO_TYPE, 'int8'), 'to_int16': _of(TO_TYPE, 'int16'),
     **{f'floats_of_{type}': OF_TYPE.replace('TYPE', type) for type in ('int8', 'int16', 'int32', 'uint8')},
 }

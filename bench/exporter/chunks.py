@@ -2,14 +2,14 @@
 import copy
 from typing import Any, Dict, List, Optional, Set
 
-from .integer_steps import Dequantise, IntegerGate, IntegerLinear, IntegerNorm, IntegerSum, Quantise, Table
+from .integer_steps import Dequantise, IntegerGate, IntegerLinear, IntegerSum, Quantise, Table
 from .passes import assign_memory
 from .program import Buffer, Program, Step, View
 from .steps import Activate, Elementwise, Linear, Norm
 
 PROJECTIONS = (Linear, IntegerLinear)
 # Steps that compute each token by itself, of rows that lie behind each other.
-BETWEEN = (*PROJECTIONS, Norm, IntegerNorm, Activate, IntegerGate, Table, Elementwise, IntegerSum, Quantise, Dequantise)
+BETWEEN = (*PROJECTIONS, Norm, Activate, IntegerGate, Table, Elementwise, IntegerSum, Quantise, Dequantise)
 
 
 def in_chunks(program: Program, tokens: int) -> Program:
@@ -51,17 +51,12 @@ def _block(program: Program, at: int) -> Optional[int]:
 
 
 def _row_by_row(step: Any, tokens: int) -> bool:
-    constants = [each for name in ('operands', 'b') for each in _listed(getattr(step, name, None)) if each is not None and not isinstance(each, View)]
     whole = all(view.is_whole() and view.count % tokens == 0 for view in step.reads + [step.writes])
-    if isinstance(step, (Norm, IntegerNorm)) and (step.writes.count // tokens) % step.width:
+    if isinstance(step, Norm) and (step.writes.count // tokens) % step.width:
         return False
     if isinstance(step, PROJECTIONS) and step.tokens != tokens:
         return False
-    return whole and not constants and (isinstance(step, PROJECTIONS) or all(view.count == step.writes.count for view in step.reads))
-
-
-def _listed(each: Any) -> List[Any]:
-    return each if isinstance(each, list) else [each]
+    return whole and len(step.reads) == len(step.operands) and (isinstance(step, PROJECTIONS) or all(view.count == step.writes.count for view in step.reads))
 
 
 def _parts(block: List[Step], tokens: int, chunk: int) -> List[Step]:
@@ -81,12 +76,6 @@ def _parts(block: List[Step], tokens: int, chunk: int) -> List[Step]:
 
         for step in block:
             part: Any = copy.copy(step)
-            views = {id(view): rows(view) for view in step.reads + [step.writes]}
-            part.reads, part.writes = [views[id(view)] for view in step.reads], views[id(step.writes)]
-            for name in ('a', 'b'):
-                if isinstance(getattr(part, name, None), View):
-                    setattr(part, name, views[id(getattr(part, name))])
-            if hasattr(part, 'operands'):
-                part.operands = [views[id(each)] for each in part.operands]
+            part.operands, part.writes = list(map(rows, step.operands)), rows(step.writes)
             made.append(part)
     return made

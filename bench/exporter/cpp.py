@@ -2,9 +2,10 @@
 import re
 from typing import Any, Dict, List, Set, Tuple
 
+from .c_text import IN_BOTH
 from .cpp_floats import FloatCalls
 from .cpp_integers import IntegerCalls
-from .cpp_text import ARG_MAX, CONVERSIONS, GATE, LARGER, LOG_SOFTMAX, SOFTMAX, WITH_OUTPUT
+from .cpp_text import CONVERSIONS, LOG_SOFTMAX, SOFTMAX, WITH_OUTPUT
 from .numbers_in_c import number
 from .program import View
 from .receipts import ABOUT, source
@@ -12,7 +13,7 @@ from .step_loops import LoopSteps
 from .streaming import capacity
 from .writer import Words, Writer
 
-HELPERS = {'to_integers|to_floats': CONVERSIONS, 'gate': GATE, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, 'place_of_largest': ARG_MAX, 'larger': LARGER}
+HELPERS = {'to_integers|to_floats': CONVERSIONS, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, **IN_BOTH}
 
 
 class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
@@ -77,9 +78,6 @@ class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
 
     def softmax(self, x: str, y: str, width: int, prefix: str) -> str:
         return f'{prefix}softmax({x}, {y});'
-
-    def place_of_largest(self, x: str, width: int) -> str:
-        return f'place_of_largest({x})'
 
     # Self-tests
 

@@ -74,22 +74,20 @@ class IntegerCalls:
         return ['{', f'  attend::ScoreOptions<{shape}> options{causal};', *window, *mask, *('  ' + line for line in call), '}']
 
     def _integersum(self: Any, index: int, step: IntegerSum) -> List[str]:
-        count, of_a, of_y = step.writes.count, tensor_scale(step.a.buffer.scale), tensor_scale(step.writes.buffer.scale)
-        a, y = self.vectors(step.a, 1, count), self.vectors(step.writes, 1, count)
-        if step.b is None:
-            scales = self.scales('attend::SumScales', 'scales', f'attend::TensorScale{of_a}, attend::TensorScale{of_y}')
-            return self.checked(f'attend::requantise({a}, {scales}, {y})')
-        arguments = ', '.join(f'attend::TensorScale{each}' for each in (of_a, tensor_scale(step.b_scale), of_y))
-        scales = self.scales('attend::SumScales', 'scales', arguments)
-        if isinstance(step.b, View):
-            b = self.vectors(step.b, 1, count)
-        elif isinstance(step.b, ByPosition):
-            kind = f'{step.b.dtype}_t'
-            rows = self.constant('constant', kind, braced(step.b.rows.reshape(-1)), f'[{step.b.rows.size}]')
-            b = f'at<attend::Vectors<1, {count}, {kind}>>({rows}, {step.b.dtype.itemsize} * size_t(position * {count}))'
-        else:
-            b = self.constant('constant', f'attend::Vectors<1, {count}, {step.b.dtype}_t>', f'{{{{{braced(step.b.reshape(-1))}}}}}')
-        return self.checked(f'attend::add({a}, {b}, {scales}, {y})')
+        count, given = step.writes.count, [step.reads[0].buffer.scale, *([] if step.b_scale is None else [step.b_scale]), step.writes.buffer.scale]
+        scales = self.scales('attend::SumScales', 'scales', ', '.join(f'attend::TensorScale{tensor_scale(each)}' for each in given))
+        operands = []
+        for each in step.operands:
+            if isinstance(each, View):
+                operands.append(self.vectors(each, 1, count))
+            elif isinstance(each, ByPosition):
+                kind = f'{each.dtype}_t'
+                rows = self.constant('constant', kind, braced(each.rows.reshape(-1)), f'[{each.rows.size}]')
+                operands.append(f'at<attend::Vectors<1, {count}, {kind}>>({rows}, {each.dtype.itemsize} * size_t(position * {count}))')
+            else:
+                operands.append(self.constant('constant', f'attend::Vectors<1, {count}, {each.dtype}_t>', f'{{{{{braced(each.reshape(-1))}}}}}'))
+        name = 'requantise' if step.b_scale is None else 'add'
+        return self.checked(f'attend::{name}({", ".join(operands)}, {scales}, {self.vectors(step.writes, 1, count)})')
 
     def to_integers(self: Any, x: str, view: View, y: str, count: int) -> List[str]:
         scale = view.buffer.scale
@@ -98,9 +96,6 @@ class IntegerCalls:
     def to_floats(self: Any, x: str, view: View, y: str, count: int) -> str:
         scale = view.buffer.scale
         return f'to_floats({x}, {scale.zero}, {number(numpy.float32(scale.of_all()))}, {y});'
-
-    def gate(self: Any, arguments: List[str], count: int) -> str:
-        return f'gate({", ".join(arguments)});'
 
     def local(self: Any, index: int, name: str, width: int) -> str:
         return f'float(&{name})[{width}] = {self.work(index, f"float[{width}]")};'

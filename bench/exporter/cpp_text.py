@@ -10,10 +10,6 @@ struct WithOutput {
 };
 
 '''
-LARGER = '''// A NaN is larger than every number.
-inline float larger(float a, float b) { return a < b || b != b ? b : a; }
-
-'''
 SOFTMAX = '''template <int width>
 void softmax(const float (&x)[width], float (&y)[width]) {
   float most = x[0], total = 0;
@@ -43,29 +39,6 @@ void log_softmax(const float (&x)[width], float (&y)[width]) {
     log += 2 * (total - power[0]) / (total + power[0]);
   }
   for (float& number : y) number -= log;
-}
-
-'''
-ARG_MAX = '''template <int width>
-int32_t place_of_largest(const float (&x)[width]) {
-  int32_t place = 0;
-  for (int32_t i = 1; i < width; ++i) {
-    if (x[place] < x[i]) place = i;
-  }
-  return place;
-}
-
-'''
-GATE = '''// y = f(x) * by: f by interpolation between 257 numbers, products times factor / 2^shift, to the nearest.
-template <int count>
-void gate(const int16_t (&x)[count], const int16_t (&by)[count], const int16_t (&f)[257], int32_t factor, int shift, int zero, int8_t (&y)[count]) {
-  for (int i = 0; i < count; ++i) {
-    const int place = (x[i] >> 8) + 128, part = x[i] & 255;
-    const int32_t between = (f[place] * 256 + (f[place + 1] - f[place]) * part + 128) >> 8;
-    const int64_t product = int64_t(between * by[i]) * factor + (int64_t(1) << (shift - 1));
-    const int64_t found = (product >> shift) + zero;
-    y[i] = int8_t(found < -128 ? -128 : found > 127 ? 127 : found);
-  }
 }
 
 '''

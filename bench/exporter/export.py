@@ -27,12 +27,11 @@ from .receipts import described
 from .report import Report
 from .safetensors import read_folder
 from .self_test import write_self_test
-from .steps import Linear
+from .steps import FORMATS, Linear
 from .streaming import by_token
 from .writer import Writer
 
 SURFACES: Dict[str, Type[Writer]] = {'cpp': CppWriter, 'c': CWriter}
-FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')
 SELF_TEST_INPUTS = 2
 MOST_ERROR = 1e-3  # of the largest output, in float32: beyond it nothing is written
 
@@ -145,6 +144,7 @@ def put(written: pathlib.Path, folder: pathlib.Path, name: str, suffix: str) -> 
         raise ExportError(f'{folder} cannot be written: {error}') from None
 
 
+@numpy.errstate(all='ignore')  # of damaged weights, which are refused
 def load(path: pathlib.Path, name: str, shapes: Optional[Dict[str, Any]], weights: Optional[str], tokens: int) -> Any:
     """The program of a model, and its graph."""
     if not path.exists():
@@ -181,13 +181,12 @@ def sample_inputs(graph: Graph, samples: Any) -> List[List[Any]]:
     """Arrays of all inputs, for each sample."""
     if samples is None:
         return random_inputs(graph)
-    if isinstance(samples, (str, pathlib.Path)):
-        try:
-            samples = numpy.load(samples, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise ExportError(f'{samples}: this is no .npy or .npz file: {error}') from None
-    if hasattr(samples, 'files'):
-        samples = {each: samples[each] for each in samples.files}
+    try:
+        read = numpy.load(samples, allow_pickle=False) if isinstance(samples, (str, pathlib.Path)) else samples
+        read = {each: read[each] for each in read.files} if hasattr(read, 'files') else read
+    except Exception as error:  # of numpy and of zip files, which have no common class
+        raise ExportError(f'{samples}: this is no .npy or .npz file, or it is damaged: {error or type(error).__name__}') from None
+    samples = read
     if not isinstance(samples, dict):
         if len(graph.inputs) > 1:
             raise ExportError(f'samples of one input, where the model has {", ".join(graph.inputs)}: give an .npz file with an array for each')

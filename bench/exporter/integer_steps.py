@@ -4,7 +4,8 @@ from typing import Any, List, Optional, Tuple
 import numpy
 
 from .._integers import ScalesApart, multiplier
-from .program import Step, View, Visible
+from .program import Step, View
+from .steps import Attention, Norm
 
 ROUND = 12582912.0  # 1.5 * 2^23: a float of this size has no digits after the point
 LIMITS = {'int8': (-128, 127), 'int16': (-32768, 32767)}
@@ -45,8 +46,6 @@ def rounded(numbers: Any, shift: Any, zero: int, type: str) -> Any:
 class IntegerLinear(Step):
     """y [tokens, outputs] of int8 or int16 = weight [outputs, inputs] (x - zero) + bias, of int8 and exactly; rounded once."""
 
-    kind = 'project in integers'
-
     def __init__(self, name: str, x: View, y: View, weight: Any, weight_scales: Any, bias: Any):
         super().__init__(name, [x], y)
         self.weight, self.weight_scales, self.bias = weight, weight_scales, bias
@@ -79,20 +78,11 @@ class IntegerLinear(Step):
         return self.weight.size + 12 * len(self.weight)
 
 
-class IntegerAttention(Step):
+class IntegerAttention(Attention):
     """Attention of int8, with scales for each head."""
 
-    kind = 'attention in integers'
-
-    def __init__(self, name: str, query: View, key: View, value: View, y: View, scale: float, seen: Visible, mask: Optional[View] = None):
-        super().__init__(name, [query, key, value] + ([] if mask is None else [mask]), y)
-        self.scale, self.seen, self.masked = scale, seen, mask is not None
-        self.queries, self.heads, self.head_dim = query.shape
-        self.keys, self.kv_heads, self.value_dim = value.shape
-
     def text(self) -> str:
-        return f'attention in integers, {self.heads} heads of {self.head_dim}, {self.queries} queries over {self.keys} keys' + \
-            self.seen.text(self.queries, self.keys) + (', masked' if self.masked else '')
+        return super().text().replace('attention', 'attention in integers', 1)
 
     def scales(self) -> List[Tuple[float, float, float]]:
         """Of queries, keys and values, for each query head."""
@@ -110,10 +100,6 @@ class IntegerAttention(Step):
         options = {**self.seen.options(), 'mask': arrays.pop() if self.masked else None}
         attention(*arrays, quantisation=meanings, out=self.writes.array.transpose(1, 0, 2), **options)
 
-    def multiply_adds(self) -> int:
-        part = self.seen.part(self.queries, self.keys)
-        return int(part * self.queries * self.keys * self.heads * (self.head_dim + self.value_dim))
-
     def constants(self) -> int:
         return 64 * self.heads
 
@@ -121,29 +107,24 @@ class IntegerAttention(Step):
 class IntegerSum(Step):
     """y = a + b, or max(a + b, 0), or a copy of a in other steps where b is None; b may be a constant array with a scale."""
 
-    kind = 'sum in integers'
-
     def __init__(self, name: str, a: View, b: Any, b_scale: Optional[Scale], y: View):
-        super().__init__(name, [a] + ([b] if isinstance(b, View) else []), y)
-        self.a, self.b, self.b_scale = a, b, b_scale
+        super().__init__(name, [a] if b is None else [a, b], y)
+        self.b_scale = b_scale
         of_a, of_y = a.buffer.scale, y.buffer.scale
         ratio = 1.0 if b is None else b_scale.of_all() / of_y.of_all()  # type: ignore[union-attr]
         self.factors = sum_factors(multiplier(of_a.of_all() / of_y.of_all()), (0, 62) if b is None else multiplier(ratio))
         self.in_place = [i for i, view in enumerate(self.reads) if view.shape == y.shape and view.type == y.type]
 
     def text(self) -> str:
-        return 'copy in other steps' if self.b is None else 'sum in integers'
+        return 'copy in other steps' if self.b_scale is None else 'sum in integers'
 
     def run(self) -> None:
         of_a, of_b, shift = self.factors
-        total = (self.a.array.astype(numpy.int64) - self.a.buffer.scale.zero) * of_a
-        if self.b is not None:
-            b = self.b.array if isinstance(self.b, View) else self.b
-            total = total + (b.astype(numpy.int64) - self.b_scale.zero) * of_b  # type: ignore[union-attr]
+        a, *b = (each.astype(numpy.int64) for each in self.arrays())
+        total = (a - self.reads[0].buffer.scale.zero) * of_a
+        if self.b_scale is not None:
+            total = total + (b[0] - self.b_scale.zero) * of_b
         self.writes.array[...] = rounded(total, shift, self.writes.buffer.scale.zero, self.writes.type)
-
-    def constants(self) -> int:
-        return self.b.nbytes if isinstance(self.b, numpy.ndarray) else 0
 
 
 def quantised(x: Any, scale: Scale, type: str) -> Any:
@@ -160,8 +141,6 @@ def floats(numbers: Any, scale: Scale) -> Any:
 
 
 class Quantise(Step):
-    kind = 'floats to integers'
-
     def text(self) -> str:
         return 'floats to integers'
 
@@ -170,8 +149,6 @@ class Quantise(Step):
 
 
 class Dequantise(Step):
-    kind = 'integers to floats'
-
     def text(self) -> str:
         return 'integers to floats'
 
@@ -179,33 +156,20 @@ class Dequantise(Step):
         self.writes.array[...] = floats(self.reads[0].array, self.reads[0].buffer.scale)
 
 
-class IntegerNorm(Step):
+class IntegerNorm(Norm):
     """A normalisation of integers: each row is computed in floats."""
 
-    def __init__(self, kind: str, name: str, x: View, y: View, width: int, weight: Any, bias: Any, epsilon: float):
-        super().__init__(name, [x], y)
-        self.kind, self.width, self.weight, self.bias, self.epsilon = kind, width, weight, bias, epsilon
-        self.in_place = [0]
-
     def text(self) -> str:
-        return f'{"layer" if self.kind == "layer_norm" else "root mean square"} normalisation of {self.width}, of integers by floats'
+        return super().text() + ', of integers by floats'
 
     def run(self) -> None:
-        import attend
-        x = floats(self.reads[0].array, self.reads[0].buffer.scale).reshape(-1, self.width)
-        weight = numpy.ones(self.width, numpy.float32) if self.weight is None else self.weight
-        bias = () if self.kind == 'rms_norm' else (self.bias,)
-        y = numpy.asarray(getattr(attend, self.kind)(x, weight, *bias, epsilon=self.epsilon))
-        self.writes.array[...] = quantised(y, self.writes.buffer.scale, self.writes.type).reshape(self.writes.shape)
-
-    def constants(self) -> int:
-        return sum(each.nbytes for each in (self.weight, self.bias) if each is not None)
+        y = self.normalised(floats(self.reads[0].array, self.reads[0].buffer.scale))
+        self.writes.array[...] = quantised(y, self.writes.buffer.scale, self.writes.type)
 
 
 class Table(Step):
     """An activation of int8 to int8, by a table of all 256."""
 
-    kind = 'table'
     in_place = [0]
 
     def __init__(self, function: str, name: str, x: View, y: View):
@@ -227,8 +191,6 @@ class Table(Step):
 
 class IntegerGate(Step):
     """y = f(x) * by, of int16 and int16 to int8: f is interpolated between 257 numbers of int16, and the product is rounded once."""
-
-    kind = 'gate of integers'
 
     def __init__(self, function: str, name: str, x: View, by: View, y: View):
         super().__init__(name, [x, by], y)
@@ -258,8 +220,6 @@ class IntegerGate(Step):
 class IntegerMean(Step):
     """y [inner], floats = the mean of x [rows, inner], integers, over the rows."""
 
-    kind = 'mean of integers'
-
     def __init__(self, name: str, x: View, y: View):
         super().__init__(name, [x], y)
         self.rows = x.shape[0]
@@ -274,29 +234,8 @@ class IntegerMean(Step):
         self.writes.array.reshape(-1)[...] = sums.astype(numpy.float32) * numpy.float32(self.factor)
 
 
-class IntegerCopy(Step):
-    """y = x of the same type and scale, in other axes; x may be a constant array of such numbers."""
-
-    kind = 'copy'
-
-    def __init__(self, name: str, x: Any, y: View):
-        super().__init__(name, [x] if isinstance(x, View) else [], y)
-        self.source = x
-
-    def text(self) -> str:
-        return f'copy of {self.writes.count} integers'
-
-    def run(self) -> None:
-        self.writes.array[...] = self.source.array if isinstance(self.source, View) else self.source
-
-    def constants(self) -> int:
-        return 0 if isinstance(self.source, View) else self.source.nbytes
-
-
 class IntegerRows(Step):
     """y [tokens, width] = rows of a table of int8; int16 where rows have scales of their own, as the weights of a projection do."""
-
-    kind = 'rows'
 
     def __init__(self, name: str, x: View, y: View, table: Any, scales: Any = None, bias: Any = None):
         """bias: of that projection, which shares its weights."""

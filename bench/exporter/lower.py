@@ -158,7 +158,7 @@ class Lowering(AttentionNode, LowerMasks, Nodes):
     def _add(self, step: Step) -> View:
         whole = [view for view in step.reads if view.type in ('int32', 'uint8')]
         if whole and not isinstance(step, (Rows, Dequantise, Choose, Attention)) and not (isinstance(step, Copy) and step.writes.type == whole[0].type) or \
-                isinstance(step, Copy) and step.writes.type == 'int32' and not isinstance(step.source, View):
+                isinstance(step, Copy) and step.writes.type == 'int32' and not step.reads:
             raise ExportError(f'"{self.place}" ({step.text()}) computes with whole numbers; expected them to choose rows of a table, to be compared in a mask, or to be '
                               'made floats by a Cast')
         self.steps.append(step)

@@ -8,6 +8,7 @@ from . import operators, rotary_node
 from .errors import ExportError
 from .graph import Node
 from .lower_others import OTHERS, OtherNodes, memory_order
+from .onnx_attention import heads_of
 from .program import View
 from .steps import Activate, ArgMax, Copy, Elementwise, Linear, Rotate, Rows
 
@@ -50,17 +51,13 @@ class Nodes(OtherNodes):
         return self._moved(y, lambda array: numpy.swapaxes(array, -1, -2))
 
     def _gemm(self: Any, node: Node) -> View:
-        given, x = node.attributes, self._view(node, node.inputs[0])
-        weight = self.graph.constants.get(node.inputs[1])
-        if weight is None or (len(node.inputs) > 2 and node.inputs[2] and node.inputs[2] not in self.graph.constants):
-            raise ExportError(f'{node}: its weights or its bias are computed; expected constants')
+        given, x, (weight, bias, _) = node.attributes, self._view(node, node.inputs[0]), self._constants(node, 'weights or its bias are')
         weight = (weight if given.flag('transB', 0) else weight.T) * given.number('alpha', 1.0)
         beta = given.number('beta', 1.0)
         if given.flag('transA', 0):
             x = self._moved(x, lambda array: array.T)
-        bias = None
-        if len(node.inputs) > 2 and node.inputs[2]:
-            bias = numpy.broadcast_to(self.graph.constants[node.inputs[2]] * beta, self.graph.shapes[node.outputs[0]])
+        if bias is not None:
+            bias = numpy.broadcast_to(bias * beta, self.graph.shapes[node.outputs[0]])
             if (bias != bias[:1]).any():
                 y = self._linear(node, x, weight, None)
                 return self._add(Elementwise('add', self.place, y, bias, self._new(y.shape)))
@@ -68,10 +65,7 @@ class Nodes(OtherNodes):
         return self._linear(node, x, weight, bias)
 
     def _conv(self: Any, node: Node) -> View:
-        x, weight = self._view(node, node.inputs[0]), self.graph.constants.get(node.inputs[1])
-        bias = self.graph.constants.get(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else None
-        if weight is None or (bias is None and len(node.inputs) > 2 and node.inputs[2]):
-            raise ExportError(f'{node}: its weights or its bias are computed; expected constants')
+        x, (weight, bias, _) = self._view(node, node.inputs[0]), self._constants(node, 'weights or its bias are')
         window, groups = operators.Window(node, self.graph.opset, x.array, weight.shape[2:]), node.attributes.whole('group', 1)
         patches = self._patches(x, window)
         each, inputs, y = weight.shape[0] // groups, weight.shape[1], None
@@ -104,11 +98,7 @@ class Nodes(OtherNodes):
         return padded
 
     def _batch_norm(self: Any, node: Node) -> View:
-        x = self._view(node, node.inputs[0])
-        parameters = [self.graph.constants.get(name) for name in node.inputs[1:5]]
-        if any(each is None for each in parameters):
-            raise ExportError(f'{node}: its parameters are computed; expected constants')
-        weight, bias, mean, variance = parameters
+        x, (weight, bias, mean, variance) = self._view(node, node.inputs[0]), self._constants(node, 'parameters are')
         factor = weight / numpy.sqrt(variance + node.attributes.number('epsilon', 1e-5))
         bias = bias - mean * factor
         last = self.steps[-1] if self.steps else None
@@ -136,11 +126,9 @@ class Nodes(OtherNodes):
         return self._add(Rotate(self.place, rows, self._new(rows.shape), frequencies, pairs))
 
     def _rotary_embedding(self: Any, node: Node) -> View:
-        x, tables = self._view(node, node.inputs[0]), [self.graph.constants.get(name) for name in node.inputs[1:]]
-        if any(each is None and name for each, name in zip(tables, node.inputs[1:])):
-            raise ExportError(f'{node}: its angles or positions are computed; expected constants')
-        heads = self._moved(x, lambda array: rotary_node.heads_of(node, array))
-        frequencies = rotary_node.frequencies(*tables[:2], tables[2] if len(tables) > 2 else None, heads.shape[2])
+        x, tables = self._view(node, node.inputs[0]), self._constants(node, 'angles or positions are')
+        heads = self._moved(x, lambda array: heads_of(array, node.attributes.whole('num_heads', 0) or None))
+        frequencies = rotary_node.frequencies(*tables, heads.shape[2])
         if frequencies is None:
             raise ExportError(f'{node}: its angles are not those of positions 0, 1 and so on; expected these, or the rotation by Slice, Mul, Add and Concat')
         width = 2 * len(frequencies)
@@ -190,10 +178,8 @@ class Nodes(OtherNodes):
     def _norm_node(self: Any, node: Node) -> View:
         x = self._view(node, node.inputs[0])
         axis, epsilon = operators.norm_attributes(node, len(x.shape))
-        weight, bias = (self.graph.constants.get(name) for name in (node.inputs + [''])[1:3])
-        if any(each is None for each, name in zip((weight, bias), (node.inputs + [''])[1:3]) if name):
-            raise ExportError(f'{node}: its weight or bias is computed; expected constants')
-        weight, bias = (None if each is None else self._finite(str(node), numpy.broadcast_to(each, x.shape[axis:])) for each in (weight, bias))
+        weight, bias = (None if each is None else self._finite(str(node), numpy.broadcast_to(each, x.shape[axis:]))
+                        for each in self._constants(node, 'weight or bias is')[:2])
         kind = 'layer_norm' if node.kind == 'LayerNormalization' else 'rms_norm'
         if len(node.outputs) > 1 and self.graph.uses.get(node.outputs[1]):
             self._keep(node.outputs[1], self._reduced('mean', x, list(range(axis, len(x.shape)))))
@@ -243,12 +229,11 @@ class Nodes(OtherNodes):
         x, function = self._view(node, node.inputs[0]), REDUCED.get(node.kind, 'mean')
         axes = range(2, len(x.shape)) if node.kind.startswith('Global') else None
         if axes is None:
-            given = self.graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] else node.attributes.wholes('axes', None)
+            axes = self.patterns.axes_of(node, len(x.shape))
             node.attributes.flag('keepdims', 1)  # as the shape of the output says
-            empty = given is None or len(given) == 0
-            if node.attributes.flag('noop_with_empty_axes', 0) and empty:
+            if node.attributes.flag('noop_with_empty_axes', 0) and not axes:
                 return x
-            axes = range(len(x.shape)) if empty else [int(axis) % len(x.shape) for axis in given]
+            axes = axes or range(len(x.shape))
         y = self._reduced(function, x, list(axes))
         if node.kind == 'ReduceSum':
             y = self._by_number('multiply', y, float(math.prod(x.shape[axis] for axis in axes)))

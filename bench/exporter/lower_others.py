@@ -19,6 +19,13 @@ def memory_order(x: View) -> List[int]:
 class OtherNodes:
     """What Lowering takes for the operators in OTHERS: each gives the view of a node's output."""
 
+    def _constants(self: Any, node: Node, what: str) -> List[Any]:
+        """Its inputs from the second one on, three at least; None for those that are left out."""
+        arrays = [self.graph.constants.get(name) for name in node.inputs[1:]]
+        if any(array is None and name for array, name in zip(arrays, node.inputs[1:])):
+            raise ExportError(f'{node}: its {what} computed; expected constants')
+        return arrays + [None] * (3 - len(arrays))
+
     # Activations, by what lies below and above 0
 
     def _hard_sigmoid(self: Any, node: Node) -> View:
@@ -76,9 +83,7 @@ class OtherNodes:
 
     def _group_norm(self: Any, node: Node) -> View:
         """Of x [items, channels, ...]. Channels lie last then, as convolutions write and read them."""
-        x, weight, bias = self._view(node, node.inputs[0]), *(self.graph.constants.get(name) for name in node.inputs[1:])
-        if weight is None or bias is None:
-            raise ExportError(f'{node}: its weight or bias is computed; expected constants')
+        x, (weight, bias, _) = self._view(node, node.inputs[0]), self._constants(node, 'weight or bias is')
         groups, epsilon = operators.group_attributes(node, self.graph.opset, x.shape[1])
         rows = self._dense(self._moved(x, lambda array: array.reshape(x.shape[0] * groups, -1)))
         y = self._norm('layer_norm', rows, rows.shape[1], None, None, self._epsilon(node, epsilon))
@@ -109,10 +114,8 @@ class OtherNodes:
         return parts[0] if len(parts) == 1 else self._joined(parts, axis)
 
     def _pad(self: Any, node: Node) -> View:
-        x, given = self._view(node, node.inputs[0]), [name for name in node.inputs[1:] if name]
-        if any(name not in self.graph.constants for name in given):
-            raise ExportError(f'{node}: what it pads by is computed; expected constants')
-        mode, pads, fill = operators.pads(node, self.graph.opset, x.array, *(self.graph.constants.get(name) for name in node.inputs[1:]))
+        x = self._view(node, node.inputs[0])
+        mode, pads, fill = operators.pads(node, self.graph.opset, x.array, *self._constants(node, 'pads, value or axes are'))
         if mode == 'constant':
             return self._padded(x, pads, fill)
         for axis, both in enumerate(pads):

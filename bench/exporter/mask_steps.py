@@ -17,17 +17,15 @@ class Choose(Step):
     """y = the second last of the operands where every term holds, the last one elsewhere; of bytes 1 and 0. A term holds where all literals of one
     of its alternatives do. Operands are views and constants, which may repeat along axes."""
 
-    kind = 'choose'
-
     def __init__(self, name: str, operands: List[Any], terms: List[List[List[Literal]]], y: View, values: Any = BYTES):
-        self.operands, self.terms = [*operands, *values], terms
-        super().__init__(name, [each for each in self.operands if isinstance(each, View)], y)
+        super().__init__(name, [*operands, *values], y)
+        self.terms = terms
 
     def text(self) -> str:
         return f'mask of {self.writes.count} keys' if self.writes.type == 'uint8' else f'choice of {self.writes.count} numbers'
 
     def run(self) -> None:
-        arrays = [each.array if isinstance(each, View) else each for each in self.operands]
+        arrays = self.arrays()
 
         def holds(literal: Literal) -> Any:
             relation, left, right, expected = literal
@@ -49,9 +47,6 @@ class Choose(Step):
 
         terms = [' || '.join('(' + ' && '.join(map(holds, literals)) + ')' if len(literals) > 1 else holds(literals[0]) for literals in term) for term in self.terms]
         return f'{" && ".join(f"({term})" if len(terms) > 1 else term for term in terms) or "1"} ? {elements[-2]} : {elements[-1]}'
-
-    def constants(self) -> int:
-        return sum(each.nbytes for each in self.operands if not isinstance(each, View) and each.size > 1)
 
 
 def joined(function: Any, values: List[Any]) -> Any:

@@ -28,11 +28,7 @@ def drop_unread(program: Program) -> None:
 def _replace(program: Program, views: Dict[int, View]) -> None:
     """Steps read other views, by the identity of those that they read."""
     for step in program.steps:
-        step.reads = [views.get(id(view), view) for view in step.reads]
-        if hasattr(step, 'operands'):
-            step.operands = [views.get(id(each), each) for each in step.operands]
-        if isinstance(step, Copy) and isinstance(step.source, View):
-            step.source = views.get(id(step.source), step.source)
+        step.operands = [views.get(id(each), each) for each in step.operands]
 
 
 def _columns(view: View, width: int) -> Tuple[int, int]:
@@ -81,11 +77,9 @@ def _narrowed(view: View, part: Buffer, width: int, first: int, to: int) -> View
 def drop_copies(program: Program) -> None:
     """Copies of what is dense already: their readers read what they copy."""
     for step in list(program.steps):
-        if not isinstance(step, Copy) or not isinstance(step.source, View) or step.writes.buffer.kind != 'memory':
+        if not isinstance(step, Copy) or not step.reads or not step.reads[0].is_dense() or not step.writes.is_whole() or step.writes.buffer.kind != 'memory':
             continue
-        if not step.source.is_dense() or not step.writes.is_whole():
-            continue
-        source, copied, changed = step.source, step.writes.buffer, {}
+        source, copied, changed = step.reads[0], step.writes.buffer, {}
         for view in [view for other in program.steps for view in other.reads if view.buffer is copied]:
             changed[id(view)] = view.over(source.buffer, source.offset + view.offset, view.strides)
         program.steps.remove(step)

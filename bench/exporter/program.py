@@ -98,13 +98,19 @@ class View:
 
 
 class Step:
-    """A call. reads: views; writes: a dense view. in_place: which of the reads may lie where it writes."""
+    """A call. operands: views, and constant arrays; writes: a dense view. in_place: which of the reads may lie where it writes."""
 
-    kind = ''
     in_place: List[int] = []
 
-    def __init__(self, name: str, reads: List[View], writes: View):
-        self.name, self.reads, self.writes = name, reads, writes
+    def __init__(self, name: str, operands: List[Any], writes: View):
+        self.name, self.operands, self.writes = name, operands, writes
+
+    @property
+    def reads(self) -> List[View]:
+        return [each for each in self.operands if isinstance(each, View)]
+
+    def arrays(self) -> List[Any]:
+        return [each.array if isinstance(each, View) else each for each in self.operands]
 
     def text(self) -> str:
         raise NotImplementedError
@@ -117,7 +123,7 @@ class Step:
 
     def constants(self) -> int:
         """Bytes in flash."""
-        return 0
+        return sum(each.nbytes for each in self.operands if not isinstance(each, View) and each.size > 1)
 
 
 class Program:
@@ -129,6 +135,7 @@ class Program:
         self.tops: List[int] = []  # where the last array ends that lives at each step, in bytes from the beginning of memory
         self.live: List[int] = []  # bytes of all arrays that live at each step
 
+    @numpy.errstate(all='ignore')
     def run(self, arrays: List[Any], after: Optional[Callable[[int, Step], None]] = None) -> List[Any]:
         """The outputs for arrays of the inputs, as the exported program computes them. after: called with each step."""
         for view, array in zip(self.inputs, arrays):

@@ -4,8 +4,8 @@ from typing import Any, Dict, List, Optional, Sequence, Set
 
 import numpy
 
-from .integer_steps import (LIMITS, Dequantise, IntegerAttention, IntegerCopy, IntegerGate, IntegerLinear, IntegerMean, IntegerNorm,
-                            IntegerRows, IntegerSum, Quantise, Scale, ScalesApart, Table)
+from .integer_steps import (LIMITS, Dequantise, IntegerAttention, IntegerGate, IntegerLinear, IntegerMean, IntegerNorm, IntegerRows, IntegerSum,
+                            Quantise, Scale, ScalesApart, Table)
 from .program import Buffer, Program, Step, View, used_part
 from .steps import Activate, Attention, Copy, Elementwise, Linear, Norm, Reduce, Rotate, Rows
 
@@ -159,16 +159,9 @@ class Quantiser:
 
     def _in_floats(self, step: Step) -> None:
         step = copy.copy(step)
-        views = {id(view): self.take(view, 'float32') if view.type == 'float32' else view for view in step.reads}
+        step.operands = [self.take(each, 'float32') if isinstance(each, View) and each.type == 'float32' else each for each in step.operands]
         if step.writes.type == 'float32':
             step.writes = self.result(step, 'float32')
-        step.reads = [views[id(view)] for view in step.reads]
-        for name in ('source', 'operands'):
-            held = getattr(step, name, None)
-            if isinstance(held, list):
-                setattr(step, name, [views.get(id(each), each) for each in held])
-            elif isinstance(held, View):
-                setattr(step, name, views[id(held)])
         self.steps.append(step)
 
     def _linear(self, step: Linear) -> bool:
@@ -216,7 +209,7 @@ class Quantiser:
         query, key = (self._symmetric(view) for view in step.reads[:2])
         value = self.take(step.reads[2], 'int8')
         y = self.result(step, 'int8')
-        made = IntegerAttention(step.name, query, key, value, y, step.scale, step.seen, step.added()[1])
+        made = IntegerAttention(step.name, query, key, value, y, step.scale, step.seen, mask=step.added()[1])
         if any(step.scale * of_query * of_key >= 0.69 for of_query, of_key, _ in made.scales()):
             return False
         self.steps.append(made)
@@ -275,11 +268,12 @@ class Quantiser:
     def _copy(self, step: Copy) -> bool:
         if step.writes.type != 'float32' or step.writes.buffer.kind == 'output':
             return False
-        if not isinstance(step.source, View):
+        source, = step.operands
+        if not isinstance(source, View):
             scale = self._scale_of_parts(step, None)
-            self.steps.append(IntegerCopy(step.name, nearest(step.source, scale, 'int8'), self.result(step, 'int8', scale)))
+            self.steps.append(Copy(step.name, nearest(source, scale, 'int8'), self.result(step, 'int8', scale)))
             return True
-        x = self.take(step.source, 'int8')
+        x = self.take(source, 'int8')
         if numpy.ndim(x.buffer.scale.scale):
             return False
         y = self.result(step, 'int8', self._scale_of_parts(step, x))
@@ -287,8 +281,8 @@ class Quantiser:
             other = Buffer('memory', x.buffer.count, x.buffer.name, 'int8')
             other.scale = y.buffer.scale
             self.steps.append(IntegerSum(step.name, View(x.buffer), None, None, View(other)))
-            x = self.like(step.source, other)
-        self.steps.append(IntegerCopy(step.name, x, y))
+            x = self.like(source, other)
+        self.steps.append(Copy(step.name, x, y))
         return True
 
     def _scale_of_parts(self, step: Copy, x: Optional[View]) -> Scale:
@@ -297,12 +291,11 @@ class Quantiser:
         target = self.versions.get((id(step.writes.buffer), 'int8'))
         if target is not None:
             return target.scale
-        sources = [other.source for other in self.program.steps
-                   if isinstance(other, Copy) and other.writes.buffer is step.writes.buffer and isinstance(other.source, View)]
+        parts = [other.operands[0] for other in self.program.steps if isinstance(other, Copy) and other.writes.buffer is step.writes.buffer]
+        sources = [each for each in parts if isinstance(each, View)]
         version = x.buffer if x is not None else self.versions.get((id(sources[0].buffer), 'int8')) if len(sources) == 1 else None
         if len(sources) == 1 and version is not None and not numpy.ndim(version.scale.scale):
-            constants = [other.source[numpy.abs(other.source) < 1e30] for other in self.program.steps if isinstance(other, Copy) and
-                         other.writes.buffer is step.writes.buffer and not isinstance(other.source, View)]
+            constants = [each[numpy.abs(each) < 1e30] for each in parts if not isinstance(each, View)]
             low, high = ((limit - version.scale.zero) * version.scale.of_all() for limit in (-128.5, 127.5))
             if all(low <= each.min() and each.max() <= high for each in constants if each.size):
                 return version.scale

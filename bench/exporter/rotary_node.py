@@ -3,6 +3,8 @@ from typing import Any, List, Optional, Tuple
 
 import numpy
 
+from . import onnx_attention
+
 NEAR, NEAR_EACH = 1e-5, 2e-7  # errors of cosines in 32-bit floats: in any case, and more by the position, whose angle was rounded too
 
 
@@ -15,16 +17,8 @@ def _angles(cosines: Any, sines: Any, positions: Any, tokens: int) -> Tuple[Any,
     return cosine, sine
 
 
-def heads_of(node: Any, x: Any) -> Any:
-    """[batch, heads, tokens, head_dim] of x, which may be [batch, tokens, heads * head_dim] with num_heads."""
-    count = node.attributes.whole('num_heads', 0)
-    if x.ndim == 4 and count not in (0, x.shape[1]):
-        raise ValueError(f'{count} heads of {list(x.shape)}')
-    return x if x.ndim == 4 else x.reshape(x.shape[0], x.shape[1], count, -1).transpose(0, 2, 1, 3)
-
-
 def evaluate(node: Any, opset: int, x: Any, cosines: Any, sines: Any, positions: Any = None) -> Any:
-    heads = heads_of(node, x)
+    heads = onnx_attention.heads_of(x, node.attributes.whole('num_heads', 0) or None)
     cosine, sine = (each[:, None] for each in _angles(cosines, sines, positions, heads.shape[2]))
     width = 2 * cosine.shape[-1]
     if width > heads.shape[-1] or width != (node.attributes.whole('rotary_embedding_dim', 0) or heads.shape[-1]):

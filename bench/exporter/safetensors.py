@@ -21,7 +21,7 @@ def read_tensors(path: pathlib.Path) -> Dict[str, Any]:
         header, body = json.loads(data[8:8 + length]), memoryview(data)[8 + length:]
         header.pop('__metadata__', None)
         return {name: _array(each, body) for name, each in header.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ExportError(f'{path}: this is no safetensors file, or it is damaged: {error}') from None
 
 
@@ -42,7 +42,7 @@ def read_folder(folder: pathlib.Path) -> Tuple[Dict[str, Any], Dict[str, Any]]:
             raise ExportError(f'{folder} has no {name}: expected a folder with config.json and model.safetensors')
     try:
         config = json.loads((folder / 'config.json').read_text())
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise ExportError(f'{folder / "config.json"}: this is no JSON: {error}') from None
     if not isinstance(config, dict):
         raise ExportError(f'{folder / "config.json"}: expected an object')

@@ -4,7 +4,7 @@ from typing import Any, List
 import numpy
 
 from .loop_nests import collapsed, nest
-from .integer_steps import Dequantise, IntegerCopy, IntegerGate, IntegerMean, IntegerNorm, IntegerRows, Quantise, Table
+from .integer_steps import Dequantise, IntegerGate, IntegerMean, IntegerNorm, IntegerRows, Quantise, Table
 from .mask_steps import Choose
 from .numbers_in_c import braced, element_in_c, number
 from .passes import root
@@ -17,8 +17,7 @@ class LoopSteps:
     """What a Writer takes for these steps: _stepname(index, step), lines of the program. Of the surface it takes, where x and y are numbers(),
 
     add(x, y, count, factor)            y += x * factor in one rounding each: one statement
-    softmax(x, y, width, prefix)        likewise, prefix: '' or 'log_'; and gate(arguments, count)
-    place_of_largest(x, width)          an expression
+    softmax(x, y, width, prefix)        likewise, prefix: '' or 'log_'
     to_integers(x, view, y, count)      lines; x are floats, y those of the view
     to_floats(x, view, y, count)        one statement; x are of the view, y floats
     norm(step, rows, x, y)              a normalisation: lines
@@ -86,10 +85,7 @@ class LoopSteps:
         return list(self.loops(step.writes, step.operands, lambda elements: step.expression(elements, self.cast)))
 
     def _copy(self: Any, index: int, step: Copy) -> List[str]:
-        return list(self.loops(step.writes, [step.source], lambda elements: elements[0]))
-
-    def _integercopy(self: Any, index: int, step: IntegerCopy) -> List[str]:
-        return list(self.loops(step.writes, [step.source], lambda elements: elements[0]))
+        return list(self.loops(step.writes, step.operands, lambda elements: elements[0]))
 
     def _reduce(self: Any, index: int, step: Reduce) -> List[str]:
         width = step.writes.count
@@ -114,7 +110,7 @@ class LoopSteps:
         width = step.reads[0].shape[-1]
         x = self.numbers(step.reads[0], width, f'i * {width}')
         y = self.element(self.numbers(step.writes, step.writes.count), 'i')
-        return [f'for (int i = 0; i < {step.writes.count}; ++i) {y} = {self.place_of_largest(x, width)};']
+        return [f'for (int i = 0; i < {step.writes.count}; ++i) {y} = place_of_largest({x}, {width});']
 
     def _rows(self: Any, index: int, step: Rows) -> List[str]:
         return self.table_rows(step, self.constant('table', 'float', braced(step.table), '[{}][{}]'.format(*step.table.shape)))
@@ -174,4 +170,4 @@ class LoopSteps:
         table, count = self.constant('gate', 'int16_t', braced(step.table), '[257]'), step.writes.count
         x, by, y = (self.numbers(view, count) for view in step.reads + [step.writes])
         factor, shift = step.multiplier
-        return [self.gate([x, by, table, str(factor), str(shift), str(step.writes.buffer.scale.zero), y], count)]
+        return [f'gate({x}, {by}, {table}, {factor}, {shift}, {step.writes.buffer.scale.zero}, {y}, {count});']

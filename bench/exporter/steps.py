@@ -5,11 +5,11 @@ import numpy
 
 from .program import Step, View, Visible
 
+FORMATS = ('float32', 'float16', 'bfloat16', 'int8', 'int4')  # of weights
+
 
 class Linear(Step):
     """y [tokens, outputs] = weight [outputs, inputs] x + bias."""
-
-    kind = 'project'
 
     def __init__(self, name: str, x: View, y: View, weight: Any, bias: Any):
         super().__init__(name, [x], y)
@@ -43,7 +43,7 @@ class Linear(Step):
         return self.tokens * self.weight.size
 
     def constants(self) -> int:
-        bits = {'float32': 32, 'float16': 16, 'bfloat16': 16, 'int8': 8, 'int4': 4.5}[self.format]
+        bits = (32, 16, 16, 8, 4.5)[FORMATS.index(self.format)]
         return int(self.weight.size * bits / 8) + (4 * len(self.weight) if self.format == 'int8' else 0) + \
             (0 if self.bias is None else self.bias.nbytes)
 
@@ -52,8 +52,6 @@ class Attention(Step):
     """query [queries, heads, head_dim], key [keys, kv_heads, head_dim], value [keys, kv_heads, value_dim], all dense. Without values a
     stage: the raw, capped or biased scores, or the weights [queries, heads, keys]. bias [1 or queries, 1 or heads, keys] is added to the
     scores; mask, bytes of the same axes, has 0 for keys that are not seen. cap: a soft cap, or 0."""
-
-    kind = 'attention'
 
     def __init__(self, name: str, query: View, key: View, value: Optional[View], y: View, scale: float, seen: Visible, bias: Optional[View] = None,
                  mask: Optional[View] = None, cap: float = 0.0, stage: str = ''):
@@ -113,11 +111,13 @@ class Norm(Step):
         return f'{"layer" if self.kind == "layer_norm" else "root mean square"} normalisation of {self.width}'
 
     def run(self) -> None:
+        self.writes.array[...] = self.normalised(self.reads[0].array)
+
+    def normalised(self, x: Any) -> Any:
         import attend
-        x, y = self.reads[0].array.reshape(-1, self.width), self.writes.array.reshape(-1, self.width)
         weight = numpy.ones(self.width, numpy.float32) if self.weight is None else self.weight
         bias = () if self.kind == 'rms_norm' else (self.bias,)
-        y[...] = numpy.asarray(getattr(attend, self.kind)(x, weight, *bias, epsilon=self.epsilon))
+        return numpy.asarray(getattr(attend, self.kind)(x.reshape(-1, self.width), weight, *bias, epsilon=self.epsilon)).reshape(self.writes.shape)
 
     def constants(self) -> int:
         return sum(each.nbytes for each in (self.weight, self.bias) if each is not None)
@@ -125,8 +125,6 @@ class Norm(Step):
 
 class Activate(Step):
     """y = f(x), times `by` where there is one."""
-
-    kind = 'activate'
 
     def __init__(self, function: str, name: str, x: View, y: View, by: Optional[View] = None):
         super().__init__(name, [x] if by is None else [x, by], y)
@@ -144,14 +142,12 @@ class Activate(Step):
 class Elementwise(Step):
     """y = a + b, a - b, a * b, a / b, min or max, one rounding each; b may be a constant array. Operands may repeat along axes."""
 
-    kind = 'elementwise'
     in_place = [0]
     FUNCTIONS = {'add': numpy.add, 'subtract': numpy.subtract, 'multiply': numpy.multiply, 'divide': numpy.divide,
                  'minimum': numpy.minimum, 'maximum': numpy.maximum}
 
     def __init__(self, function: str, name: str, a: Any, b: Any, y: View):
-        self.operands = [each if isinstance(each, View) else numpy.asarray(each, numpy.float32) for each in (a, b)]
-        super().__init__(name, [each for each in self.operands if isinstance(each, View)], y)
+        super().__init__(name, [each if isinstance(each, View) else numpy.asarray(each, numpy.float32) for each in (a, b)], y)
         self.function = function
         self.in_place = [i for i, view in enumerate(self.reads) if view.shape == y.shape and view is self.operands[0] or function == 'add']
 
@@ -159,37 +155,25 @@ class Elementwise(Step):
         return {'add': 'sum', 'subtract': 'difference', 'multiply': 'product', 'divide': 'quotient'}.get(self.function, self.function)
 
     def run(self) -> None:
-        arrays = [each.array if isinstance(each, View) else each for each in self.operands]
-        with numpy.errstate(all='ignore'):
-            self.writes.array[...] = self.FUNCTIONS[self.function](*arrays)
-
-    def constants(self) -> int:
-        return sum(each.nbytes for each in self.operands if not isinstance(each, View) and each.size > 1)
+        self.writes.array[...] = self.FUNCTIONS[self.function](*self.arrays())
 
 
 class Copy(Step):
-    """y = x, in other axes; y may be a part of its buffer, and x a constant."""
-
-    kind = 'copy'
+    """y = x of the same type and scale, in other axes; y may be a part of its buffer, and x a constant."""
 
     def __init__(self, name: str, x: Any, y: View):
-        super().__init__(name, [x] if isinstance(x, View) else [], y)
-        self.source = x if isinstance(x, View) else numpy.ascontiguousarray(x, numpy.float32)
+        super().__init__(name, [x if isinstance(x, View) else numpy.ascontiguousarray(x, y.type)], y)
 
     def text(self) -> str:
-        return f'copy of {self.writes.count} numbers'
+        return f'copy of {self.writes.count} {"integers" if self.writes.type in ("int8", "int16") else "numbers"}'
 
     def run(self) -> None:
-        self.writes.array[...] = self.source.array if isinstance(self.source, View) else self.source
-
-    def constants(self) -> int:
-        return 0 if isinstance(self.source, View) else self.source.nbytes
+        self.writes.array[...], = self.arrays()
 
 
 class Rotate(Step):
     """y = x [tokens, heads, head_dim] turned by rotary positions 0, 1 …: frequencies are radians of each pair; pairs: halves, neighbours."""
 
-    kind = 'rotate'
     in_place = [0]
 
     def __init__(self, name: str, x: View, y: View, frequencies: Any, pairs: str):
@@ -212,8 +196,6 @@ class Rotate(Step):
 class Reduce(Step):
     """y [inner] = mean or maximum of x [count, inner] over count."""
 
-    kind = 'reduce'
-
     def __init__(self, function: str, name: str, x: View, y: View):
         super().__init__(name, [x], y)
         self.function, self.rows = function, x.shape[0]
@@ -232,8 +214,6 @@ class Reduce(Step):
 
 class Softmax(Step):
     """Of rows as long as the last axis."""
-
-    kind = 'softmax'
 
     def text(self) -> str:
         return f'softmax of {self.writes.shape[-1]}'
@@ -272,8 +252,6 @@ class LogSoftmax(Softmax):
 class ArgMax(Step):
     """y [rows], whole numbers: where the largest number of each row of x [rows, width] is, the first of equals."""
 
-    kind = 'arg_max'
-
     def text(self) -> str:
         return f'place of the largest of {self.reads[0].shape[-1]}'
 
@@ -283,8 +261,6 @@ class ArgMax(Step):
 
 class Rows(Step):
     """y [tokens, width] = rows of a table [rows, width], whose numbers are in x: an embedding."""
-
-    kind = 'rows'
 
     def __init__(self, name: str, x: View, y: View, table: Any):
         super().__init__(name, [x], y)

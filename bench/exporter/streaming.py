@@ -6,14 +6,12 @@ from typing import Any, Dict, List, Optional, Set
 import numpy
 
 from .errors import ExportError
-from .integer_steps import (Dequantise, IntegerAttention, IntegerCopy, IntegerGate, IntegerLinear, IntegerNorm, IntegerRows, IntegerSum,
-                            Quantise, Table)
+from .integer_steps import Dequantise, IntegerGate, IntegerLinear, IntegerRows, IntegerSum, Quantise, Table
 from .program import Buffer, Program, Step, View
 from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Rotate, Rows, Softmax
 
 # Steps that compute each token by itself.
-ALONE = (Linear, IntegerLinear, Norm, IntegerNorm, Activate, IntegerGate, Table, Elementwise, IntegerSum, Rotate, Quantise, Dequantise, Rows, IntegerRows,
-         Softmax, ArgMax, Copy, IntegerCopy)
+ALONE = (Linear, IntegerLinear, Norm, Activate, IntegerGate, Table, Elementwise, IntegerSum, Rotate, Quantise, Dequantise, Rows, IntegerRows, Softmax, ArgMax, Copy)
 
 
 class ByPosition:
@@ -27,8 +25,6 @@ class ByPosition:
 class CachedAttention(Step):
     """Appends a token's key and value to a cache, and attends over all that is in it. of: the step over all tokens."""
 
-    kind = 'cached attention'
-
     def __init__(self, of: Any, reads: List[View], writes: View, cache: int):
         super().__init__(of.name, reads, writes)
         self.of, self.cache, self.appends = of, cache, True
@@ -40,8 +36,6 @@ class CachedAttention(Step):
 
 class CacheAppend(Step):
     """Appends a token's key and value to a cache. The CachedAttention over that cache is a later step then, which appends nothing itself."""
-
-    kind = 'append to a cache'
 
     def __init__(self, attention: CachedAttention):
         super().__init__(attention.name, attention.reads[1:], attention.reads[1])
@@ -55,17 +49,18 @@ def capacity(program: Program) -> Optional[int]:
     """How many tokens such a program takes; None: there is no end."""
     limits = [step.capacity for step in program.steps if isinstance(step, CachedAttention)]
     for step in program.steps:
-        limits += [len(each.rows) for each in [*getattr(step, 'operands', []), getattr(step, 'b', None)] if isinstance(each, ByPosition)]
+        limits += [len(each.rows) for each in step.operands if isinstance(each, ByPosition)]
     return min([limit for limit in limits if limit is not None], default=None)
 
 
 def by_token(program: Program) -> Program:
     """Raises ExportError where a step looks at several tokens and is no causal attention."""
-    for step in program.steps:
-        if getattr(step, 'masked', False) or getattr(step, 'biased', False):
+    attentions = [step for step in program.steps if isinstance(step, Attention)]
+    for step in attentions:
+        if step.masked or step.biased:
             raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: its mask or bias is an input or computed, and decoders take no masks: their caches '
                               'hold no padding. Make the mask constant, export a model without it, and append the tokens alone')
-    tokens = {step.queries for step in program.steps if isinstance(step, (Attention, IntegerAttention))}
+    tokens = {step.queries for step in attentions}
     if len(tokens) != 1:
         raise ExportError('a decoder takes tokens one by one: the model has ' +
                           ('no attention' if not tokens else f'attention of {sorted(tokens)} tokens; expected one length'))
@@ -78,8 +73,8 @@ class Streaming:
         inputs = [self.row(view, 'the input', view.shape) for view in program.inputs]
         steps: List[Step] = []
         for step in program.steps:
-            if isinstance(step, (Attention, IntegerAttention)):
-                if not step.seen.causal or step.seen.offset != 0 or step.keys != tokens or step.seen.bias is not None or getattr(step, 'stage', ''):
+            if isinstance(step, Attention):
+                if not step.seen.causal or step.seen.offset != 0 or step.keys != tokens or step.seen.bias is not None or step.stage:
                     self.refuse(step, 'it is no causal attention of the tokens to each other')
                 reads = [self.row(view, step, view.shape) for view in step.reads]
                 steps.append(CachedAttention(step, reads, self.row(step.writes, step, step.writes.shape), caches))
@@ -160,11 +155,11 @@ class Streaming:
             getattr(step, 'width', 1)
         if step.reads and step.reads[0].count // self.tokens % width:  # its rows are longer than a token
             self.refuse(step, 'it looks at several tokens')
-        arrays = [each for name in ('operands', 'source', 'a', 'b') for each in self.listed(getattr(step, name, None)) if isinstance(each, numpy.ndarray)]
+        arrays = [each for each in step.operands if isinstance(each, numpy.ndarray)]
         side_by_side = all(view.is_whole() and view.shape == step.writes.shape for view in views) and \
             all(array.size in (1, step.writes.count) for array in arrays)
         moved = lambda each: rows[id(each)] if isinstance(each, View) else each if each.size == 1 else ByPosition(each.reshape(self.tokens, -1))
-        if isinstance(step, (Copy, IntegerCopy, Elementwise, IntegerSum)) and not side_by_side:
+        if isinstance(step, (Copy, Elementwise, IntegerSum)) and not side_by_side:
             axis = self.token_axis(step.writes)
             if axis is None or any(self.token_axis(view) != axis for view in views):
                 self.refuse(step, 'it moves elements between tokens')
@@ -172,17 +167,8 @@ class Streaming:
             moved = lambda each: rows[id(each)] if isinstance(each, View) else self.constant(step, each, axis)
         else:
             rows = {id(view): self.row(view, step, view.shape) for view in views}
-        made.reads, made.writes = [rows[id(view)] for view in step.reads], rows[id(step.writes)]
-        if hasattr(made, 'operands'):
-            made.operands = [moved(each) for each in made.operands]
-        for name in ('source', 'a', 'b'):
-            if getattr(made, name, None) is not None:
-                setattr(made, name, moved(getattr(made, name)))
+        made.operands, made.writes = [moved(each) for each in step.operands], rows[id(step.writes)]
         return made
-
-    @staticmethod
-    def listed(each: Any) -> List[Any]:
-        return each if isinstance(each, list) else [each]
 
     def constant(self, step: Any, array: Any, axis: Any) -> Any:
         """All of it for each token, or its row: axis is that of tokens, counted from the last one."""

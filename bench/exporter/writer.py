@@ -4,7 +4,7 @@ A surface is a subclass, cpp.CppWriter and c.CWriter: it has the calls of its li
 step_loops does not write, and how the language spells what both have.
 """
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy
 
@@ -46,67 +46,26 @@ class Writer:
         self.receipts = Receipts(program, lambda view: self.numbers(view, view.count)) if receipts else None
         self.calls = [self.call(index, step) for index, step in enumerate(program.steps)]
 
-    # What the language spells
+    # What the language spells: a subclass has these as methods.
+
+    begin: Callable[..., None]         # (whole): what a surface notes while steps are written
+    parameters: Callable[..., str]     # (inputs_only=False): of run(), inputs first
+    numbers: Callable[..., str]        # (view, count, at=''): so many numbers where the view begins and, with `at`, so many elements after that
+    address: Callable[..., str]        # (view): the pointer to the first number
+    element: Callable[..., str]        # (numbers, index): one of numbers()
+    cast: Callable[..., str]           # (kind, text)
+    checked: Callable[..., List[str]]  # (call): a call that returns a status, and the end of the function where it is not ok
+    definition: Callable[..., str]     # (kind, name, extents, numbers): of a constant
+    write: Callable[..., Dict[str, str]]  # the model's files by their names
+    words: Words                       # these and what follows are for self-tests
+    pointer_cast: Callable[..., str]   # (kind, text): of a pointer to void
+    result: Callable[..., str]         # (name, kind, extents, count): the definition of an array for an output
+    # (function, inputs, results, more=()): a call of run_observed or append; pointers to first numbers of inputs, names of arrays
+    test_call: Callable[..., str]
 
     def prefix(self) -> str:
         """Of names in files that are not in a namespace."""
         return ''
-
-    def begin(self, whole: Any) -> None:
-        """What a surface notes while steps are written."""
-        raise NotImplementedError
-
-    def parameters(self, inputs_only: bool = False) -> str:
-        """Of run(), inputs first."""
-        raise NotImplementedError
-
-    def numbers(self, view: View, count: int, at: str = '') -> str:
-        """An expression: so many numbers where the view begins and, with `at`, an expression, so many elements after that."""
-        raise NotImplementedError
-
-    def address(self, view: View) -> str:
-        """An expression: the pointer to the first number."""
-        raise NotImplementedError
-
-    def element(self, numbers: str, index: str) -> str:
-        """An expression: one of numbers()."""
-        raise NotImplementedError
-
-    @staticmethod
-    def cast(kind: str, text: str) -> str:
-        raise NotImplementedError
-
-    @staticmethod
-    def checked(call: str) -> List[str]:
-        """A call that returns a status, and the end of the function where it is not ok."""
-        raise NotImplementedError
-
-    def definition(self, kind: str, name: str, extents: str, numbers: str) -> str:
-        """Of a constant."""
-        raise NotImplementedError
-
-    def write(self) -> Dict[str, str]:
-        """The model's files by their names."""
-        raise NotImplementedError
-
-    # For self-tests
-
-    @property
-    def words(self) -> Words:
-        raise NotImplementedError
-
-    @staticmethod
-    def pointer_cast(kind: str, text: str) -> str:
-        """Of a pointer to void."""
-        raise NotImplementedError
-
-    def result(self, name: str, kind: str, extents: str, count: int) -> str:
-        """The definition of an array for an output."""
-        raise NotImplementedError
-
-    def test_call(self, function: str, inputs: List[str], results: List[str], more: Any = ()) -> str:
-        """A call of run_observed or append. inputs: pointers to their first numbers; results: names of arrays."""
-        raise NotImplementedError
 
     # Arrays and constants
 

@@ -290,7 +290,7 @@ def check_masks(arguments):
         except ExportError as error:
             checks.ok(name, False, str(error))
     program = masks.computed(arguments.folder / 'mask.onnx', *next(each[1:3] for each in masks.models() if each[0] == 'bool_mask'))[0]
-    checks.ok('an input of bools that are seen is the mask itself', not any(step.kind == 'choose' for step in program.steps), f'{program.steps}')
+    checks.ok('an input of bools that are seen is the mask itself', not any(type(step).__name__ == 'Choose' for step in program.steps), f'{program.steps}')
     masks.check_integers(checks, arguments.folder / 'mask.onnx')
     check_random_masks(checks, arguments.folder, 3000 if os.environ.get('ALL') else 300)
     parts = {'spelled': [each[:3] for each in masks.models() if each[0] in masks.MODELS], 'nodes': [each[:3] for each in masks.models() if each[0] in masks.NODES]}
@@ -408,6 +408,11 @@ def check_refusals(arguments):
     refuse('a namespace of C++', 'is no namespace', one('Relu'), name='std')
     refuse('a shape that is no list', 'expected whole numbers', one('Relu'), shapes={'x': None})
     refuse('an output that is constant', 'depends on no input', lambda b: (b.output(b('Add', numpy.ones(3, 'float32'), numpy.ones(3, 'float32'))), b.input('x', 1)))
+    refuse('a name of two lines', '(two lines\ufffd)', lambda b: b.output(b('two\nlines\x01', b.input('x', 1))))
+    archive = arguments.folder / 'samples.npz'
+    numpy.savez(archive, x=numpy.zeros((2, 4, 8), 'float32'))
+    archive.write_bytes(archive.read_bytes().replace(bytes(64), b'damage' + bytes(58), 1))
+    refuse('a damaged archive of samples', 'or it is damaged: Bad CRC', one('Relu'), samples=archive)
     for name, text in (('encoder', 'it is no causal attention'), ('activations', 'no attention'), ('sensor', 'expected 16 tokens')):
         checks.refused(f'a decoder of the model {name}', text, lambda name=name: export(arguments.folder / f'{name}_float32.onnx', folder, decoder=True))
     in_memory = type('Classifier', (), {'state_dict': dict})()

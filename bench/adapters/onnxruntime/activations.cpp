@@ -111,42 +111,15 @@ std::unique_ptr<Operator> make_swish(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& erf() {
-  static const Definition definition = {"Erf", {{"", 9, 13, {{"T", {float32}}}}}, plain<Activation::erf>};
-  return definition;
-}
-const Definition& exp() {
-  static const Definition definition = {"Exp", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::exp>};
-  return definition;
-}
-const Definition& tanh() {
-  static const Definition definition = {"Tanh", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::tanh>};
-  return definition;
-}
-const Definition& sigmoid() {
-  static const Definition definition = {"Sigmoid", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::sigmoid>};
-  return definition;
-}
-const Definition& gelu() {
-  static const Definition definition = {
-      "Gelu", {{"", 20, 20, {{"T", {float32}}}}, {"com.microsoft", 1, 1, {{"T", {float32}}}, 1, 1}}, make_gelu};
-  return definition;
-}
-const Definition& swish() {
-  static const Definition definition = {"Swish", {{"", 24, 24, {{"T", {float32}}}}}, make_swish};
-  return definition;
-}
-const Definition& bias_gelu() {
-  static const Definition definition = {"BiasGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_bias_gelu};
-  return definition;
-}
-const Definition& fast_gelu() {
-  static const Definition definition = {"FastGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_fast_gelu};
-  return definition;
-}
-const Definition& quick_gelu() {
-  static const Definition definition = {"QuickGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 1, 1}}, make_quick_gelu};
-  return definition;
-}
+const Definition operators::erf = {"Erf", {{"", 9, 13, {{"T", {float32}}}}}, plain<Activation::erf>};
+const Definition operators::exp = {"Exp", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::exp>};
+const Definition operators::tanh = {"Tanh", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::tanh>};
+const Definition operators::sigmoid = {"Sigmoid", {{"", 6, 13, {{"T", {float32}}}}}, plain<Activation::sigmoid>};
+const Definition operators::gelu = {
+    "Gelu", {{"", 20, 20, {{"T", {float32}}}}, {"com.microsoft", 1, 1, {{"T", {float32}}}, 1, 1}}, make_gelu};
+const Definition operators::swish = {"Swish", {{"", 24, 24, {{"T", {float32}}}}}, make_swish};
+const Definition operators::bias_gelu = {"BiasGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_bias_gelu};
+const Definition operators::fast_gelu = {"FastGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_fast_gelu};
+const Definition operators::quick_gelu = {"QuickGelu", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 1, 1}}, make_quick_gelu};
 
 }  // namespace attend_adapter::onnx

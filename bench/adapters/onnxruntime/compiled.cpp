@@ -6,12 +6,6 @@ namespace attend_adapter::onnx {
 
 namespace {
 
-std::string name_of(const OrtValueInfo* info) {
-  const char* name = nullptr;
-  if (info != nullptr) check(GetValueInfoName(info, &name));
-  return name == nullptr ? "" : name;
-}
-
 int place_among(const std::vector<const OrtValueInfo*>& infos, const Value& value) {
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (name_of(infos[i]) == value.name) return int(i);

@@ -93,10 +93,7 @@ std::unique_ptr<Operator> make_embedding(const Attributes& attributes) { return 
 
 }  // namespace
 
-const Definition& embed_layer_normalization() {
-  static const Definition definition = {
-      "EmbedLayerNormalization", {{"com.microsoft", 1, 1, {{"T1", {int32}}, {"T", {float32}}}, 9, 3}}, make_embedding};
-  return definition;
-}
+const Definition operators::embed_layer_normalization = {
+    "EmbedLayerNormalization", {{"com.microsoft", 1, 1, {{"T1", {int32}}, {"T", {float32}}}, 9, 3}}, make_embedding};
 
 }  // namespace attend_adapter::onnx

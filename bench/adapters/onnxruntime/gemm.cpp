@@ -70,9 +70,6 @@ std::unique_ptr<Operator> make_gemm(const Attributes& attributes) { return std::
 
 }  // namespace
 
-const Definition& gemm() {
-  static const Definition definition = {"Gemm", {{"", 7, 13, {{"T", {float32}}}}}, make_gemm};
-  return definition;
-}
+const Definition operators::gemm = {"Gemm", {{"", 7, 13, {{"T", {float32}}}}}, make_gemm};
 
 }  // namespace attend_adapter::onnx

@@ -21,11 +21,7 @@ struct Value {
 class Graph {
  public:
   explicit Graph(const OrtGraph* graph) {
-    std::size_t count = 0;
-    check(Graph_GetNumNodes(graph, &count));
-    std::vector<const OrtNode*> nodes(count);
-    if (count > 0) check(Graph_GetNodes(graph, nodes.data(), count));
-    for (const OrtNode* const node : nodes) {
+    for (const OrtNode* const node : listed<OrtNode>(Graph_GetNumNodes, Graph_GetNodes, graph)) {
       const int index = int(nodes_.size());
       nodes_.emplace_back(node);
       types_.push_back(type_of(nodes_.back()));
@@ -35,10 +31,7 @@ class Graph {
       for (const OrtValueInfo* const info : nodes_.back().outputs()) {
         if (info != nullptr) add(info).maker = index;
       }
-      check(Node_GetNumImplicitInputs(node, &count));
-      std::vector<const OrtValueInfo*> captured(count);
-      if (count > 0) check(Node_GetImplicitInputs(node, captured.data(), count));
-      for (const OrtValueInfo* const info : captured) {
+      for (const OrtValueInfo* const info : listed<OrtValueInfo>(Node_GetNumImplicitInputs, Node_GetImplicitInputs, node)) {
         if (info != nullptr) add(info).users.push_back(-1);
       }
     }
@@ -66,11 +59,6 @@ class Graph {
     is_known = is_known && domain.empty();
     for_each_operator([&](const Definition& of) { is_known = is_known || of.versions_of(type, domain, version) != nullptr; });
     return is_known ? domain + ":" + type : "";
-  }
-  static std::string name_of(const OrtValueInfo* info) {
-    const char* name = nullptr;
-    check(GetValueInfoName(info, &name));
-    return name == nullptr ? "" : name;
   }
   static int rank_of(const OrtValueInfo* info) {
     const OrtTensorTypeAndShapeInfo* const tensor = tensor_info_of(info);

@@ -196,18 +196,15 @@ std::unique_ptr<Operator> make_group_query(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& group_query_attention() {
-  static const Definition definition = {
-      "GroupQueryAttention",
-      {{"com.microsoft", 1, 1, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}, 12, 3}},
-      make_group_query,
-      {{float32, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined,
-        undefined},
-       1,
-       {float32, float32, float32},
-       1,
-       true}};
-  return definition;
-}
+const Definition operators::group_query_attention = {
+    "GroupQueryAttention",
+    {{"com.microsoft", 1, 1, {{"T", {float32}}, {"T_CACHE", {float32}}, {"M", {int32}}}, 12, 3}},
+    make_group_query,
+    {{float32, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined,
+      undefined},
+     1,
+     {float32, float32, float32},
+     1,
+     true}};
 
 }  // namespace attend_adapter::onnx

@@ -90,17 +90,11 @@ std::unique_ptr<Operator> make_dynamic_products(std::vector<bool> gelu) {
   return std::make_unique<ToFloat>(true, std::move(gelu));
 }
 
-const Definition& dynamic_quantize_matmul() {
-  static const Definition definition = {
-      "DynamicQuantizeMatMul", {{"com.microsoft", 1, 1, {{"T1", {float32}}, {"T2", {int8, uint8}}}, 5, 1}}, make_dynamic};
-  return definition;
-}
-const Definition& matmul_integer_to_float() {
-  static const Definition definition = {
-      "MatMulIntegerToFloat",
-      {{"com.microsoft", 1, 1, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {float32}}}, 7, 1}},
-      make_to_float};
-  return definition;
-}
+const Definition operators::dynamic_quantize_matmul = {
+    "DynamicQuantizeMatMul", {{"com.microsoft", 1, 1, {{"T1", {float32}}, {"T2", {int8, uint8}}}, 5, 1}}, make_dynamic};
+const Definition operators::matmul_integer_to_float = {
+    "MatMulIntegerToFloat",
+    {{"com.microsoft", 1, 1, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {float32}}}, 7, 1}},
+    make_to_float};
 
 }  // namespace attend_adapter::onnx

@@ -124,14 +124,8 @@ std::unique_ptr<Operator> make_matmul(const Attributes& attributes) { return std
 
 }  // namespace
 
-const Definition& matmul() {
-  static const Definition definition = {
-      "MatMul", {{"", 1, 13, {{"T", {float32}}}}}, make_matmul, {{float32, float32}, 2, {float32}, 1, false}};
-  return definition;
-}
-const Definition& fused_matmul() {
-  static const Definition definition = {"FusedMatMul", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_matmul};
-  return definition;
-}
+const Definition operators::matmul = {
+    "MatMul", {{"", 1, 13, {{"T", {float32}}}}}, make_matmul, {{float32, float32}, 2, {float32}, 1, false}};
+const Definition operators::fused_matmul = {"FusedMatMul", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 2, 1}}, make_matmul};
 
 }  // namespace attend_adapter::onnx

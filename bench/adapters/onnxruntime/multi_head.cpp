@@ -182,13 +182,10 @@ std::unique_ptr<Operator> make_multi_head(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& multi_head_attention() {
-  static const Definition definition = {
-      "MultiHeadAttention",
-      {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int32}}}, 8, 3}},
-      make_multi_head,
-      {{float32, float32, float32, float32, int32, float32, float32, float32}, 1, {float32, float32, float32}, 1, true}};
-  return definition;
-}
+const Definition operators::multi_head_attention = {
+    "MultiHeadAttention",
+    {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int32}}}, 8, 3}},
+    make_multi_head,
+    {{float32, float32, float32, float32, int32, float32, float32, float32}, 1, {float32, float32, float32}, 1, true}};
 
 }  // namespace attend_adapter::onnx

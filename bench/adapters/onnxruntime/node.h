@@ -16,17 +16,28 @@ inline const OrtTensorTypeAndShapeInfo* tensor_info_of(const OrtValueInfo* value
   return found(CastTypeInfoToTensorInfo(type, &tensor)) ? tensor : nullptr;
 }
 
+inline std::string name_of(const OrtValueInfo* info) {
+  const char* name = nullptr;
+  if (info != nullptr) check(GetValueInfoName(info, &name));
+  return name == nullptr ? "" : name;
+}
+
+// What the runtime counts and gives by two functions.
+template <class Each, class Count, class Get, class Of>
+std::vector<const Each*> listed(const Count& count_of, const Get& get, const Of* of) {
+  std::size_t count = 0;
+  check(count_of(of, &count));
+  std::vector<const Each*> found(count);
+  if (count > 0) check(get(of, found.data(), count));
+  return found;
+}
+
 class Node {
  public:
-  explicit Node(const OrtNode* node) : node_(node) {
-    std::size_t count = 0;
-    check(Node_GetNumInputs(node, &count));
-    inputs_.resize(count);
-    if (count > 0) check(Node_GetInputs(node, inputs_.data(), count));
-    check(Node_GetNumOutputs(node, &count));
-    outputs_.resize(count);
-    if (count > 0) check(Node_GetOutputs(node, outputs_.data(), count));
-  }
+  explicit Node(const OrtNode* node)
+      : node_(node),
+        inputs_(listed<OrtValueInfo>(Node_GetNumInputs, Node_GetInputs, node)),
+        outputs_(listed<OrtValueInfo>(Node_GetNumOutputs, Node_GetOutputs, node)) {}
 
   std::string type() const { return text(Node_GetOperatorType); }
   std::string domain() const {
@@ -67,11 +78,7 @@ class Node {
   }
   // The first attribute that nobody has read; empty where there is none.
   std::string unread() const {
-    std::size_t count = 0;
-    check(Node_GetNumAttributes(node_, &count));
-    std::vector<const OrtOpAttr*> attributes(count);
-    if (count > 0) check(Node_GetAttributes(node_, attributes.data(), count));
-    for (const OrtOpAttr* const attribute : attributes) {
+    for (const OrtOpAttr* const attribute : listed<OrtOpAttr>(Node_GetNumAttributes, Node_GetAttributes, node_)) {
       const char* name = nullptr;
       check(OpAttr_GetName(attribute, &name));
       if (read_.count(name) == 0) return name;

@@ -154,31 +154,17 @@ std::unique_ptr<Operator> make_skip_rms(const Attributes& attributes) { return s
 
 }  // namespace
 
-const Definition& layer_normalization() {
-  static const Definition definition = {
-      "LayerNormalization",
-      {{"", 1, 16, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}, {"", 17, 17, {{"T", {float32}}, {"U", {float32}}}}},
-      make_layer};
-  return definition;
-}
-const Definition& simplified_layer_normalization() {
-  static const Definition definition = {
-      "SimplifiedLayerNormalization", {{"", 1, 1, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}}, make_rms};
-  return definition;
-}
-const Definition& rms_normalization() {
-  static const Definition definition = {"RMSNormalization", {{"", 23, 23, {{"T", {float32}}, {"V", {float32}}}}}, make_rms};
-  return definition;
-}
-const Definition& skip_layer_normalization() {
-  static const Definition definition = {
-      "SkipLayerNormalization", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 5, 4}}, make_skip};
-  return definition;
-}
-const Definition& skip_simplified_layer_normalization() {
-  static const Definition definition = {
-      "SkipSimplifiedLayerNormalization", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 4, 4}}, make_skip_rms};
-  return definition;
-}
+const Definition operators::layer_normalization = {
+    "LayerNormalization",
+    {{"", 1, 16, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}, {"", 17, 17, {{"T", {float32}}, {"U", {float32}}}}},
+    make_layer};
+const Definition operators::simplified_layer_normalization = {
+    "SimplifiedLayerNormalization", {{"", 1, 1, {{"T", {float32}}, {"U", {float32}}, {"V", {float32}}}}}, make_rms};
+const Definition operators::rms_normalization = {
+    "RMSNormalization", {{"", 23, 23, {{"T", {float32}}, {"V", {float32}}}}}, make_rms};
+const Definition operators::skip_layer_normalization = {
+    "SkipLayerNormalization", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 5, 4}}, make_skip};
+const Definition operators::skip_simplified_layer_normalization = {
+    "SkipSimplifiedLayerNormalization", {{"com.microsoft", 1, 1, {{"T", {float32}}}, 4, 4}}, make_skip_rms};
 
 }  // namespace attend_adapter::onnx

@@ -124,13 +124,10 @@ std::unique_ptr<Operator> make_onnx_attention(const Attributes& attributes) { re
 
 }  // namespace
 
-const Definition& attention() {
-  static const Definition definition = {
-      "Attention",
-      {{"", 23, 25, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
-      make_onnx_attention,
-      {{float32, float32, float32, undefined, float32, float32, int64}, 3, {float32, float32, float32, float32}, 1, true}};
-  return definition;
-}
+const Definition operators::attention = {
+    "Attention",
+    {{"", 23, 25, {{"T1", {float32}}, {"T2", {float32}}, {"U", {float32, boolean}}}}},
+    make_onnx_attention,
+    {{float32, float32, float32, undefined, float32, float32, int64}, 3, {float32, float32, float32, float32}, 1, true}};
 
 }  // namespace attend_adapter::onnx

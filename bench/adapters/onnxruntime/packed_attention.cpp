@@ -104,10 +104,7 @@ std::unique_ptr<Operator> make_packed_attention(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& packed_attention() {
-  static const Definition definition = {
-      "Attention", {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int32}}}, 6, 2}}, make_packed_attention, {}};
-  return definition;
-}
+const Definition operators::packed_attention = {
+    "Attention", {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int32}}}, 6, 2}}, make_packed_attention, {}};
 
 }  // namespace attend_adapter::onnx

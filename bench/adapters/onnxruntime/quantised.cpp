@@ -58,13 +58,8 @@ std::unique_ptr<Operator> make_integer(const Attributes&) { return std::make_uni
 
 }  // namespace
 
-const Definition& dynamic_quantize_linear() {
-  static const Definition definition = {"DynamicQuantizeLinear", {{"", 11, 11, {{"T2", {uint8}}}}}, make_quantise};
-  return definition;
-}
-const Definition& matmul_integer() {
-  static const Definition definition = {
-      "MatMulInteger", {{"", 10, 10, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {int32}}}}}, make_integer};
-  return definition;
-}
+const Definition operators::dynamic_quantize_linear = {
+    "DynamicQuantizeLinear", {{"", 11, 11, {{"T2", {uint8}}}}}, make_quantise};
+const Definition operators::matmul_integer = {
+    "MatMulInteger", {{"", 10, 10, {{"T1", {int8, uint8}}, {"T2", {int8, uint8}}, {"T3", {int32}}}}}, make_integer};
 }  // namespace attend_adapter::onnx

@@ -109,22 +109,10 @@ std::unique_ptr<Operator> make_reduction(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& reduce_sum() {
-  static const Definition definition = {"ReduceSum", {{"", 1, 13, {{"T", {float32}}}}}, make_reduction<Reduction::sum>};
-  return definition;
-}
-const Definition& reduce_mean() {
-  static const Definition definition = {"ReduceMean", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::mean>};
-  return definition;
-}
-const Definition& reduce_sum_square() {
-  static const Definition definition = {
-      "ReduceSumSquare", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::squares>};
-  return definition;
-}
-const Definition& reduce_l2() {
-  static const Definition definition = {"ReduceL2", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::length>};
-  return definition;
-}
+const Definition operators::reduce_sum = {"ReduceSum", {{"", 1, 13, {{"T", {float32}}}}}, make_reduction<Reduction::sum>};
+const Definition operators::reduce_mean = {"ReduceMean", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::mean>};
+const Definition operators::reduce_sum_square = {
+    "ReduceSumSquare", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::squares>};
+const Definition operators::reduce_l2 = {"ReduceL2", {{"", 1, 18, {{"T", {float32}}}}}, make_reduction<Reduction::length>};
 
 }  // namespace attend_adapter::onnx

@@ -122,17 +122,11 @@ std::unique_ptr<Operator> make_runtime(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& rotary_embedding() {
-  static const Definition definition = {"RotaryEmbedding",
-                                        {{"", 23, 23, {{"T", {float32}}, {"M", {int64}}}}},
-                                        make_onnx,
-                                        {{float32, float32, float32, int64}, 3, {float32}, 1, true}};
-  return definition;
-}
-const Definition& runtime_rotary_embedding() {
-  static const Definition definition = {
-      "RotaryEmbedding", {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int64}}}, 4, 1}}, make_runtime};
-  return definition;
-}
+const Definition operators::rotary_embedding = {"RotaryEmbedding",
+                                                {{"", 23, 23, {{"T", {float32}}, {"M", {int64}}}}},
+                                                make_onnx,
+                                                {{float32, float32, float32, int64}, 3, {float32}, 1, true}};
+const Definition operators::runtime_rotary_embedding = {
+    "RotaryEmbedding", {{"com.microsoft", 1, 1, {{"T", {float32}}, {"M", {int64}}}, 4, 1}}, make_runtime};
 
 }  // namespace attend_adapter::onnx

@@ -61,13 +61,7 @@ std::unique_ptr<Operator> make_flat(const Attributes& attributes) {
 
 }  // namespace
 
-const Definition& softmax() {
-  static const Definition definition = {"Softmax", {{"", 13, 13, {{"T", {float32}}}}}, make_softmax};
-  return definition;
-}
-const Definition& flat_softmax() {
-  static const Definition definition = {"Softmax", {{"", 1, 12, {{"T", {float32}}}}}, make_flat};
-  return definition;
-}
+const Definition operators::softmax = {"Softmax", {{"", 13, 13, {{"T", {float32}}}}}, make_softmax};
+const Definition operators::flat_softmax = {"Softmax", {{"", 1, 12, {{"T", {float32}}}}}, make_flat};
 
 }  // namespace attend_adapter::onnx

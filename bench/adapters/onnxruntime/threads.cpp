@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "call.h"
@@ -11,12 +10,13 @@ namespace attend_adapter::onnx {
 
 namespace {
 
-constexpr int most_counts = 4;         // threads that sleep in one of them come in another
 constexpr double smallest_part = 2e4;  // multiply-adds; what costs about as much as to wake a thread
 
-// Parts, each of which waits a little for another thread to take the next.
+// Parts, each of which waits a little for other threads to take the next ones, until there are `most`.
 class Census {
  public:
+  Census(std::size_t most, std::chrono::microseconds wait) : most_(most), wait_(wait) {}
+
   void part(std::size_t) {
     const std::thread::id self = std::this_thread::get_id();
     {
@@ -24,8 +24,9 @@ class Census {
       bool known = false;
       for (const std::thread::id id : ids_) known = known || id == self;
       if (!known) ids_.push_back(self);
+      if (ids_.size() == most_) done_ = true;
     }
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    const auto end = std::chrono::steady_clock::now() + wait_;
     while (!done_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     done_ = true;
   }
@@ -35,6 +36,8 @@ class Census {
   std::mutex mutex_;
   std::vector<std::thread::id> ids_;
   std::atomic<bool> done_{false};
+  const std::size_t most_;
+  const std::chrono::microseconds wait_;
 };
 
 std::mutex pool_mutex;
@@ -45,11 +48,12 @@ std::vector<Memory>& pool() {
 
 }  // namespace
 
-void Threads::count(const OrtKernelContext* context) {
-  Census census;
-  const std::size_t most = std::thread::hardware_concurrency() > 0 ? std::thread::hardware_concurrency() : 64;
+void Threads::count(const OrtKernelContext* context, double work) {
+  // A thread that sleeps takes up to a tenth of a millisecond, and longer where others work; but a fifth of the work's own time
+  // at most.
+  Census census(std::size_t(most_), std::chrono::microseconds(50 + (work < 6e9 ? int(work / 3e5) : 20000)));
   const auto part = [](void* of, std::size_t i) { static_cast<Census*>(of)->part(i); };
-  OrtStatus* const status = KernelContext_ParallelFor(context, part, most, most, &census);
+  OrtStatus* const status = KernelContext_ParallelFor(context, part, std::size_t(most_), std::size_t(most_), &census);
   if (status != nullptr) ReleaseStatus(status);
   int known = threads_;
   while (census.threads() > known && !threads_.compare_exchange_weak(known, census.threads())) continue;
@@ -57,7 +61,10 @@ void Threads::count(const OrtKernelContext* context) {
 
 Parallel Threads::lend(const OrtKernelContext* context, double work) {
   if (work < 2 * smallest_part) return {nullptr, nullptr, 1};
-  if (counts_ < most_counts && counts_++ < most_counts) count(context);
+  if (threads_ < most_) {
+    const unsigned call = calls_++;
+    if (call < 4 || (call & (call - 1)) == 0) count(context, work);  // 0 to 4, 8, 16 and so on
+  }
   const int worth = work / smallest_part > 1024 ? 1024 : int(work / smallest_part);
   const int threads = threads_ < worth ? int(threads_) : worth;
   if (threads <= 1) return {nullptr, nullptr, 1};

@@ -39,6 +39,11 @@ machines=here,scalar
 [ "${ALL:-}" = 1 ] || ADAPTER_FLAGS=-O0
 if set_up_arm64; then machines=$machines,AArch64; else missing "AArch64" "apt-get install g++-aarch64-linux-gnu qemu-user; $(tail -n 1 "$build/plugin.arm64.log" 2>/dev/null)"; fi
 
+threads_are_found() {
+  $cxx -std=c++17 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude $programs/threads_test.cpp "$library" -pthread -o "$build/threads_test" && "$build/threads_test"
+}
+succeeds "threads of a session that come late are found" threads_are_found
+
 # The page's program in C says that a chain is one node.
 # shellcheck disable=SC2086
 if succeeds "the page's program in C compiles" $cxx $strict_c -pedantic -I$programs bench/adapters/onnxruntime/example.c -x none "$ORT_LIBRARY" -o "$build/example"; then
