@@ -26,7 +26,7 @@ struct LinearAccess {
   }
   template <class State>
   static core::LinearHead head(const State&) {
-    return State::head;
+    return State::saved_head;
   }
 };
 
@@ -61,11 +61,11 @@ template <uint32_t rule, uint32_t decay, int heads, int rows, int columns>
 class StateNumbers {
  protected:
   using Number = typename Choice<(rule >= core::integer_rule), int32_t, float>::Type;
-  static constexpr core::LinearHead head = {0, 0, 0, rule, decay, heads, rows, columns, {0, 0}};
+  static constexpr core::LinearHead saved_head = {0, 0, 0, rule, decay, heads, rows, columns, {0, 0}};
 
  public:
   // The bytes that save writes.
-  static constexpr size_t saved_bytes = sizeof head + 4 * core::saved_numbers(head);
+  static constexpr size_t saved_bytes = sizeof saved_head + 4 * core::saved_numbers(saved_head);
 
   constexpr StateNumbers() : data_{}, tokens_(0) {}
 
@@ -80,7 +80,7 @@ class StateNumbers {
 
  protected:
   friend LinearAccess;
-  alignas(config::alignment) Number data_[core::saved_numbers(head)];
+  alignas(config::alignment) Number data_[core::saved_numbers(saved_head)];
   uint64_t tokens_;
 };
 template <class Shape, class Dims = LinearChecked<Shape>>
