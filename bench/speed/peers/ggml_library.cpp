@@ -20,11 +20,11 @@ bool find(void* handle, const char* name, Function& function) {
 bool find_all(void* handle, Library& library) {
   library.gated_delta_net = reinterpret_cast<decltype(library.gated_delta_net)>(dlsym(handle, "ggml_gated_delta_net"));
   library.ssm_scan = reinterpret_cast<decltype(library.ssm_scan)>(dlsym(handle, "ggml_ssm_scan"));
+  library.new_tensor_4d = reinterpret_cast<decltype(library.new_tensor_4d)>(dlsym(handle, "ggml_new_tensor_4d"));
   return find(handle, "ggml_init", library.init) && find(handle, "ggml_free", library.free) &&
          find(handle, "ggml_new_tensor_1d", library.new_tensor_1d) &&
          find(handle, "ggml_new_tensor_2d", library.new_tensor_2d) &&
-         find(handle, "ggml_new_tensor_3d", library.new_tensor_3d) &&
-         find(handle, "ggml_new_tensor_4d", library.new_tensor_4d) && find(handle, "ggml_view_3d", library.view_3d) &&
+         find(handle, "ggml_new_tensor_3d", library.new_tensor_3d) && find(handle, "ggml_view_3d", library.view_3d) &&
          find(handle, "ggml_permute", library.permute) && find(handle, "ggml_transpose", library.transpose) &&
          find(handle, "ggml_cont", library.cont) && find(handle, "ggml_mul_mat", library.mul_mat) &&
          find(handle, "ggml_soft_max_ext", library.soft_max_ext) &&

@@ -82,7 +82,7 @@ std::function<void()> linear_attention_by_ggml(const LinearAttentionProblem& pro
     return folder && *folder ? ggml::load(folder) : ggml::Libraries{};
   }();
   const Library* const library = wide ? loaded.avx512 : loaded.avx2;
-  if (library == nullptr || library->gated_delta_net == nullptr || library->ssm_scan == nullptr) return nullptr;
+  if (library == nullptr || !library->gated_delta_net || !library->ssm_scan || !library->new_tensor_4d) return nullptr;
   const auto made = std::make_shared<Operator>(*library, problem);
   return [made] { made->run(); };
 }
