@@ -53,15 +53,22 @@ struct IntegerToken {
   int32_t shift;  // of numbers of the state before they are multiplied
 };
 
+// More than 1 counts as 1: nothing grows by its gate.
+template <Decay decay>
+ATTEND_ALWAYS_INLINE uint32_t gate_of_key(const IntegerToken& token, int d) {
+  return uint32_t(smaller_of_numbers(token.gates[decay == Decay::per_key ? d : 0], 1 << 15));
+}
+
 // Some columns of a panel, over all key dimensions: they decay and are read …
 template <int columns, Decay decay, bool decays>
 void read_integers(int32_t* row, int width, int dims, const IntegerToken token, int32_t* sums) {
   int32_t sum[columns] = {};
   for (int d = 0; d < dims; ++d, row += width) {
     const int32_t factor = token.key[d];
+    const uint32_t gate = decays ? gate_of_key<decay>(token, d) : 0;
     ATTEND_UNROLL
     for (int c = 0; c < columns; ++c) {
-      if constexpr (decays) row[c] = decayed(row[c], token.gates[decay == Decay::per_key ? d : 0]);
+      if constexpr (decays) row[c] = decayed(row[c], gate);
       sum[c] += factor * (row[c] >> token.shift);
     }
   }
@@ -76,10 +83,11 @@ void update_integers(int32_t* row, int width, int dims, const IntegerToken token
   for (int c = 0; c < columns; ++c) value[c] = values[c];
   for (int d = 0; d < dims; ++d, row += width) {
     const int32_t key = token.key[d], query = token.query[d];
+    const uint32_t gate = decays ? gate_of_key<decay>(token, d) : 0;
     ATTEND_UNROLL
     for (int c = 0; c < columns; ++c) {
       int32_t number = row[c];
-      if constexpr (decays) number = decayed(number, token.gates[decay == Decay::per_key ? d : 0]);
+      if constexpr (decays) number = decayed(number, gate);
       number += key * value[c];
       row[c] = number;
       sum[c] += query * (number >> token.shift);

@@ -62,7 +62,7 @@ struct DefinedIntegerPanel {
     if (gates != nullptr) {
       for (int d = 0; d < keys; ++d) {
         for (int c = 0; c < columns; ++c) {
-          const std::int64_t kept = floor_shift(size_of_integer(at(d, c)) * gates[d * gate_step], 15);
+          const std::int64_t kept = floor_shift(size_of_integer(at(d, c)) * std::min<int>(gates[d * gate_step], 32768), 15);
           at(d, c) = at(d, c) < 0 ? -kept - 1 : kept;
         }
       }

@@ -118,6 +118,10 @@ TEST_CASE("linear attention in integers of random shapes has the bits of its def
     if (round % 3 == 0) std::fill_n(w.d.key, std::size_t(w.c.tokens) * token_floats(w.c).key, std::int8_t(-128));
     if (round % 3 == 0)
       std::fill_n(w.d.value, std::size_t(w.c.tokens) * token_floats(w.c).value, std::int8_t(round % 2 ? -128 : 127));
+    // Gates above 1, which count as 1, and betas up to 2.
+    for (std::size_t i = 0; round % 4 == 1 && i < std::size_t(w.c.tokens) * token_floats(w.c).gates; i += 3)
+      w.d.gates[i] |= 0x8000;
+    for (std::size_t i = 0; round % 4 == 1 && i < std::size_t(w.c.tokens) * token_floats(w.c).beta; ++i) w.d.beta[i] |= 0x8000;
     INFO("calls of ", tokens, ", parts ", parts);
     const std::vector<std::int64_t> defined = w.defined(0, w.c.tokens);
     w.clear(), w.run(0, w.c.tokens, tokens, parts);

@@ -23,7 +23,7 @@ ATTEND_CONSTEXPR_14 LinearScale linear_scale(double key_scale, double output_fac
   return {int32_t(r.mantissa), -r.exponent, int32_t(o.mantissa), -o.exponent};
 }
 
-// One call, as LinearAttention: gates and beta of 15 bits, 32768 is 1; betas up to 65535.
+// One call, as LinearAttention: gates and beta of 15 bits, 32768 is 1; larger gates count as 1, betas may be up to 65535.
 struct IntegerLinearAttention : LinearExtents {
   Tensor<const int8_t> query, key, value;
   Tensor<const uint16_t> gates, beta;
