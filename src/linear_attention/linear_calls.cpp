@@ -47,7 +47,7 @@ bool is_state(const LinearHead& head, const uint8_t* bytes, const int32_t*) {
     for (int column = 0; column < head.value_dim; column += panel_keys, scaled += 12) {
       const uint32_t bound = word_at(scaled + 4);
       valid = valid && is_linear_scaling(int32_t(word_at(scaled)), bound, word_at(scaled + 8));
-      const size_t count = size_t(head.head_dim) * detail::smaller(panel_keys, head.value_dim - column);
+      const size_t count = size_t(head.head_dim) * size_t(detail::smaller(panel_keys, head.value_dim - column));
       for (size_t i = 0; i < count; ++i, numbers += 4) {
         const uint32_t number = word_at(numbers);
         valid = valid && (number ^ (0u - (number >> 31))) <= bound;

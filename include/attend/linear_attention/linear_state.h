@@ -83,9 +83,10 @@ class StateNumbers {
   alignas(config::alignment) Number data_[core::saved_numbers(saved_head)];
   uint64_t tokens_;
 };
-template <class Shape, class Dims = LinearChecked<Shape>>
-using LinearNumbers = StateNumbers<uint32_t(Dims::rule) + (is_integer<Shape> ? core::integer_rule : 0), uint32_t(Dims::decay),
-                                   Dims::value_heads, Dims::head_dim, Dims::value_dim>;
+template <class Shape>
+using LinearNumbers = StateNumbers<uint32_t(LinearChecked<Shape>::rule) + (is_integer<Shape> ? core::integer_rule : 0),
+                                   uint32_t(LinearChecked<Shape>::decay), LinearChecked<Shape>::value_heads,
+                                   LinearChecked<Shape>::head_dim, LinearChecked<Shape>::value_dim>;
 }  // namespace detail
 
 // S[value head][key dimension][value column], and how many tokens it has taken: sizeof is all the memory. It begins empty. It
