@@ -12,12 +12,13 @@ using portable::larger_of;
 
 // Numbers of a state are S * 2^exponent. Every linear_run tokens they are shifted so that they lie below 2^29 and the exponent
 // is as large as it may be. A token adds at most 2^7 * 2^19 to each, so that they stay below 2^30.
-constexpr int32_t most_exponent = 10, scaled_bits = 29;
+// A state that diverges, which only delta rules do whose keys are longer than 1, stays within 32 bits all the same.
+constexpr int32_t scaled_bits = 29;
 constexpr int32_t most_update = (1 << 19) - 1, most_retrieved = 1 << 20;
 // Sums take so many bits of a number of the state, and its sign.
 constexpr int32_t read_bits = 15;
 static_assert(linear_run * (int64_t(128) * most_update) + (int64_t(1) << scaled_bits) < int64_t(1) << 30, "below 2^30");
-static_assert((int64_t(most_linear_dims) << (7 + read_bits)) <= int64_t(1) << 30, "a sum is at most 2^30");
+static_assert((int64_t(most_linear_dims) << (7 + read_bits)) <= int64_t(1) << 30, "at most 2^30 in size");
 
 // x * a / 2^15 of x in -2^30 … 2^30, a at most 2^15, toward zero, but -1 stays -1.
 ATTEND_ALWAYS_INLINE int32_t decayed(int32_t x, uint32_t a) {
@@ -31,8 +32,8 @@ ATTEND_ALWAYS_INLINE int32_t decayed(int32_t x, uint32_t a) {
   return int32_t(kept) ^ sign;
 }
 
-// A sum of scaled numbers: sum * factor / 2^31, shifted right by `right`, rounded to the nearest, or left, at most `most` of
-// either sign, a power of two.
+// A sum of scaled numbers: sum * factor / 2^31, shifted right by `right`, rounded to the nearest; or left, after it is clamped
+// so that it is about `most` then, a power of two.
 struct Scaling {
   int32_t factor, right, left, limit;
 };
@@ -41,7 +42,7 @@ Scaling scaling_of(int32_t factor, int32_t shift, int32_t most) {
   return {factor, clamped(shift, 0, 31), left, larger_of(most >> left, 1)};
 }
 int32_t scaled(int32_t sum, const Scaling& by) {
-  const int32_t number = high_product(sum * 2, by.factor);
+  const int32_t number = high_product(smaller_of_numbers(sum, (1 << 30) - 1) * 2, by.factor);
   const int32_t rounded = (number + int32_t((1u << by.right) >> 1)) >> by.right;
   return int32_t(uint32_t(clamped(rounded, -by.limit, by.limit)) << by.left);
 }
@@ -163,10 +164,11 @@ class IntegerPanel {
       state_[i] -= state_[i] >> 31;
       bits |= state_[i] ^ (state_[i] >> 31);
     }
-    const int32_t room = scaled_bits - bits_of(uint32_t(bits)), left = smaller_of_numbers(room, most_exponent - by_.exponent);
+    const int32_t room = scaled_bits - bits_of(uint32_t(bits)),
+                  left = smaller_of_numbers(room, most_linear_exponent - by_.exponent);
     const int32_t up = larger_of(left, 0), down = larger_of(-left, 0);
     for (size_t i = 0; i < count(); ++i) state_[i] = int32_t(uint32_t(state_[i]) << up) >> down;
-    by_.exponent += left;
+    by_.exponent = larger_of(by_.exponent + left, least_linear_exponent);
     by_.bound = int32_t(uint32_t(bits + 1) << up) >> down;
   }
 
@@ -208,7 +210,7 @@ class IntegerPanel {
       update_integers<1, decay, decays>(state_ + column, width_, dims, token, values + column, sums + column);
     for (int q = 0; q < queries_; ++q) {
       if (q > 0) {
-        token.key = at(c_.query, t, query_head_ + q);
+        token.key = at(c_.query, t, query_head_ + q);  // what numbers are multiplied by
         read<false>(token, sums);
       }
       const Scaling by = scaling_of(scale_.output, scale_.output_shift + by_.exponent - token.shift, 256);

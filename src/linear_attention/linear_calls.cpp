@@ -50,7 +50,7 @@ bool is_state(const LinearHead& head, const uint8_t* bytes, const int32_t*) {
       const size_t count = size_t(head.head_dim) * size_t(detail::smaller(panel_keys, head.value_dim - column));
       for (size_t i = 0; i < count; ++i, numbers += 4) {
         const uint32_t number = word_at(numbers);
-        valid = valid && (number ^ (0u - (number >> 31))) <= bound;
+        valid = valid && (number ^ (0u - (number >> 31))) <= bound && (number ^ (0u - (number >> 31))) < 1u << 30;
       }
     }
   }
@@ -131,6 +131,14 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int32_t* 
   return load_state(head, bytes, size, state);
 }
 
+bool are_finite(const LinearHead& head, const float* state) { return are_finite(state, saved_numbers(head)); }
+bool are_finite(const LinearHead& head, const int32_t* state) {
+  const int32_t* const end = state + saved_numbers(head);
+  state += linear_head_floats(head.head_dim, head.value_dim) * size_t(head.value_heads);
+  bool finite = true;
+  for (; state < end; state += 3) finite = finite && *state > least_linear_exponent;
+  return finite;
+}
 bool are_finite(const float* numbers, size_t count) {
   bool finite = true;
   for (size_t i = 0; i < count; ++i) finite = finite && is_finite(numbers[i]);

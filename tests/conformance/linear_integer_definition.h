@@ -26,6 +26,7 @@ inline std::int64_t size_of_integer(std::int64_t a) { return a < 0 ? -a - 1 : a;
 
 // sum * factor / 2^(31 + shift), in two roundings, and within -most … most.
 inline std::int64_t scaled_integer(std::int64_t sum, std::int64_t factor, int shift, std::int64_t most) {
+  sum = std::min<std::int64_t>(sum, (std::int64_t(1) << 30) - 1);
   const std::int64_t product = near_shift(floor_shift(sum * factor, 31), std::max(0, std::min(shift, 31)));
   const int left = std::min(std::max(-shift, 0), 30);
   const std::int64_t limit = std::max(most >> left, std::int64_t(1));
@@ -55,7 +56,7 @@ struct DefinedIntegerPanel {
       const int left = int(std::min<std::int64_t>(29 - std::max(bit_length(bits), 1), 10 - exponent));
       const auto moved = [left](std::int64_t a) { return left >= 0 ? a * (std::int64_t(1) << left) : floor_shift(a, -left); };
       for (std::int64_t& number : state) number = moved(number);
-      exponent += left;
+      exponent = std::max<std::int64_t>(exponent + left, -16);
       bound = moved(bits + 1);
     }
     tokens = (tokens + 1) % 8;

@@ -209,3 +209,34 @@ TEST_CASE("linear attention in integers: a silence makes states exactly 0") {
     CHECK(std::all_of<const std::int32_t*>(w.d.state, end, is_zero));
   }
 }
+
+TEST_CASE("linear attention in integers: the largest sums and states that diverge have the bits of the definition") {
+  // 256 products of -128 with the lowest number that is read.
+  IntegerWorld largest({LinearRule::linear, Decay::per_head, 1, 1, 1, 256, 1, 9});
+  std::fill_n(largest.d.query, 9 * 256, std::int8_t(-128));
+  for (int t = 0; t < 9; ++t) {
+    std::fill_n(largest.d.key + t * 256, 256, std::int8_t(t < 4 ? -128 : t == 4 ? 7 : 0));
+    largest.d.value[t] = std::int8_t(t < 4 ? 127 : t == 4 ? -73 : 0);
+  }
+  largest.clear(), largest.run(0, 9, 9);
+  CHECK(largest.found() == largest.defined(0, 9));
+  CHECK(largest.d.output[8] > 0);
+  // Keys that are longer than 1 let delta rules grow without end.
+  for (const LinearRule rule : {LinearRule::delta, LinearRule::gated_delta}) {
+    IntegerWorld w({rule, Decay::per_head, 1, 1, 1, 256, 3, 1000});
+    Random random(7);
+    for (std::size_t i = 0; i < 1000 * 256; ++i) w.d.key[i] = random.bits() % 2 == 0 ? std::int8_t(127) : std::int8_t(-127);
+    std::fill_n(w.d.beta, 1000, std::uint16_t(32768)),
+        std::fill_n(w.d.gates, token_floats(w.c).gates * 1000, std::uint16_t(32768));
+    w.clear(), w.run(0, 20, 20);
+    attend::core::LinearHead head{0, 0, 0, 1 + attend::core::integer_rule, 0, 1, 256, 3, {0, 0}};
+    CHECK(attend::core::are_finite(head, w.d.state));
+    w.run(20, 1000, 980);
+    CHECK(w.found() == w.defined(0, 1000));
+    CHECK_FALSE(attend::core::are_finite(head, w.d.state));
+    std::vector<std::uint8_t> bytes(sizeof head + 4 * state_integers(w.c));
+    std::vector<std::int32_t> loaded(state_integers(w.c));
+    attend::core::save(head, w.d.state, bytes.data());
+    CHECK(attend::core::load(head, bytes.data(), bytes.size(), loaded.data()) == attend::core::LinearLoaded::ok);
+  }
+}

@@ -80,6 +80,14 @@ def rules():
             check(drafted.save() == state.save(), f'{what}: what was accepted')
 
 
+def one_key_dimension():
+    """Gates of each key dimension have three axes, also where there is one dimension."""
+    given, gates = arrays('gated', 'per_key', 2, 2, 2, 4, 1, 3)
+    output = attend.LinearState('gated', 2, 1, value_dim=3, decay='per_key').prefill(*given, **gates)
+    wanted = attend.LinearState('gated', 2, 1, value_dim=3).prefill(*given, log_decay=gates['log_decay'][:, :, 0])
+    same('gates of one key dimension', output, wanted)
+
+
 def options():
     given, gates = arrays('gated_delta', 'per_head', 2, 2, 2, 30, 8, 8)
     state = attend.LinearState('gated_delta', 2, 8)
@@ -134,6 +142,7 @@ def refusals():
             ('a count beyond the arrays', 'count is 6', lambda: state.prefill(*given, **gates, count=6, out=out)),
             ('a first beyond count', 'first is 4', lambda: state.append(key, value, **gates, count=3, first=4)),
             ('documents of other tokens', 'as many as count', lambda: state.prefill(*given, **gates, documents=[2, 2], out=out)),
+            ('documents that are one', 'documents is a list of lengths', lambda: state.prefill(*given, **gates, documents=5, out=out)),
             ('an infinite scale', 'scale is inf', lambda: state.prefill(*given, **gates, scale=float('inf'), out=out)),
             ('several tokens to decode', 'decode takes one token', lambda: state.decode(*given, **gates)),
             ('an output that is an input', 'out: give it memory of its own', lambda: state.prefill(query, key, shared, **gates, out=shared)),
@@ -154,6 +163,7 @@ def refusals():
 
 
 rules()
+one_key_dimension()
 options()
 refusals()
 finish()

@@ -166,9 +166,9 @@ TEST_CASE("saved states of linear attention in integers whose numbers no state c
   std::int32_t *const scaled = numbers + dims * columns, *const exponent = scaled, *const bound = scaled + 1;
   *bound = 1000, *exponent = 3, scaled[2] = 1;
   const int end = dims * columns;
-  CHECK((loads(4, 1000) && loads(4, -1001) && loads(end, 10) && loads(end, -32) && loads(end + 2, 7)));
+  CHECK((loads(4, 1000) && loads(4, -1001) && loads(end, 10) && loads(end, -16) && loads(end + 2, 7)));
   CHECK_FALSE((loads(4, 1001) || loads(4, -1002) || loads(14, INT32_MIN) || loads(14, INT32_MAX)));
-  CHECK_FALSE((loads(end, 11) || loads(end, -33) || loads(end + 2, 8) || loads(end + 2, -1) || loads(end + 1, -1)));
+  CHECK_FALSE((loads(end, 11) || loads(end, -17) || loads(end + 2, 8) || loads(end + 2, -1) || loads(end + 1, -1)));
   CHECK(loads(end + 1, (1 << 29) + (1 << 26)));
   CHECK_FALSE(loads(end + 1, (1 << 29) + (1 << 26) + 1));
   scaled[2] = 0;

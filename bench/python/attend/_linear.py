@@ -41,8 +41,8 @@ def _of_heads(array: Array) -> Any:
 
 
 def _gates(name: str, source: Any, width: int, heads: int, tokens: int, held: List[Any]) -> Any:
-    """[heads, tokens] in any strides, or with key dimensions behind these."""
-    if width == 1:
+    """[heads, tokens] in any strides, or with `width` key dimensions behind these; 0: without."""
+    if width == 0:
         array = Array(name, source, 'f', 2, 2, held, any_strides=True)
     else:
         array = Array(name, source, 'f', 3, 3, held)
@@ -65,12 +65,14 @@ class _Call:
             raise ValueError(f'key {k.shape} and value {v.shape} do not go together; expected [key heads, tokens, {c.head_dim}] and '
                              f'[{c.value_heads}, tokens, {c.value_dim}]')
         c.key, c.value = _c.attend_input(**_of_heads(k)), _c.attend_input(**_of_heads(v))
-        for name, source, width in (('log_decay', log_decay, c.head_dim if self._is_by_key() else 1), ('beta', beta, 1)):
+        for name, source, width in (('log_decay', log_decay, c.head_dim if self._is_by_key() else 0), ('beta', beta, 0)):
             if source is not None:
                 setattr(c, name, _gates(name, source, width, c.value_heads, c.tokens, held))
         c.count = c.tokens if options.count is None else whole('count', options.count, 0, c.tokens)
         c.first = whole('first', options.first, 0, c.count)
         if options.documents is not None:
+            if not hasattr(options.documents, '__iter__'):
+                raise ValueError(f'documents is a list of lengths, not {options.documents!r}')
             boundaries = [0]
             for length in options.documents:
                 boundaries.append(boundaries[-1] + whole('documents', length))

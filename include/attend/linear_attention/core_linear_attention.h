@@ -136,5 +136,9 @@ void bounded_gates(const GateInputs& gates);  // lower_bound / (1 + e^-(rate * (
 // Whether no number is infinite or NaN.
 bool are_finite(const float* numbers, size_t count);
 
+// The same of a state with this head; of integers whether it has not diverged.
+bool are_finite(const LinearHead& head, const float* state);
+bool are_finite(const LinearHead& head, const int32_t* state);
+
 }  // namespace core
 }  // namespace attend

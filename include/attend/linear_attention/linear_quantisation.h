@@ -40,7 +40,7 @@ class LinearQuantisation {
     }
   }
 
-  // ok or bad_quantisation, with which a constant does not compile.
+  // ok, or bad_quantisation where any head was refused, with which a constant does not compile.
   constexpr Status status() const { return status_; }
   constexpr const core::LinearScale* scales() const { return scales_; }
 

@@ -135,13 +135,11 @@ class LinearState : public detail::LinearNumbers<Shape> {
   }
 };
 
-// Whether no number of a state is infinite or NaN. What keys, values and gates brought of these stays until it is cleared.
+// Whether no number of a state is infinite or NaN, or in integers too large for its exponents. What keys, values and gates
+// brought of these stays until it is cleared.
 template <class Shape>
 bool is_finite(const LinearState<Shape>& state) {
-  if constexpr (detail::is_integer<Shape>)
-    return true;
-  else
-    return core::are_finite(detail::LinearAccess::data(state), sizeof detail::LinearAccess::data(state) / sizeof(float));
+  return core::are_finite(detail::LinearAccess::head(state), detail::LinearAccess::data(state));
 }
 
 // Writes a LinearState or a ConvState as bytes that are the same on every target: uint8_t[saved_bytes].
