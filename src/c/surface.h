@@ -100,7 +100,7 @@ constexpr bool is_stored_format(int format) {
 constexpr bool is_whole(ptrdiff_t width, int format) { return format != ATTEND_INT4 || width % ATTEND_INT4_INPUTS == 0; }
 
 // The check sum of a head, with its magic number.
-inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
+static inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
   for (int i = 0; i < count; ++i) sum = core::hash_with(sum, uint32_t(fields[i]));
   return sum;
 }

@@ -123,20 +123,21 @@ void decay_gates(const GateInputs& gates) { ActiveLinear::call<DecayGates>(gates
 void bounded_gates(const GateInputs& gates) { ActiveLinear::call<BoundedGates>(gates); }
 
 void save(LinearHead& head, const float* state, uint8_t* bytes) { save_state(head, state, bytes); }
-void save(LinearHead& head, const int32_t* state, uint8_t* bytes) { save_state(head, state, bytes); }
+void save(LinearHead& head, const void* state, uint8_t* bytes) { save_state(head, static_cast<const int32_t*>(state), bytes); }
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state) {
   return load_state(head, bytes, size, state);
 }
-LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int32_t* state) {
-  return load_state(head, bytes, size, state);
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state) {
+  return load_state(head, bytes, size, static_cast<int32_t*>(state));
 }
 
 bool are_finite(const LinearHead& head, const float* state) { return are_finite(state, saved_numbers(head)); }
-bool are_finite(const LinearHead& head, const int32_t* state) {
-  const int32_t* const end = state + saved_numbers(head);
-  state += linear_head_floats(head.head_dim, head.value_dim) * size_t(head.value_heads);
+bool are_finite(const LinearHead& head, const void* state) {
+  const int32_t *const numbers = static_cast<const int32_t*>(state), *const end = numbers + saved_numbers(head);
+  const size_t matrices = linear_head_floats(head.head_dim, head.value_dim) * size_t(head.value_heads);
   bool finite = true;
-  for (; state < end; state += 3) finite = finite && *state > least_linear_exponent;
+  for (const int32_t* scaled = numbers + matrices; scaled < end; scaled += 3)
+    finite = finite && *scaled > least_linear_exponent;
   return finite;
 }
 bool are_finite(const float* numbers, size_t count) {

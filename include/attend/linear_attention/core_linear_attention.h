@@ -117,8 +117,9 @@ constexpr size_t saved_numbers(const LinearHead& of) {
 void save(LinearHead& head, const float* state, uint8_t* bytes);
 enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
-void save(LinearHead& head, const int32_t* state, uint8_t* bytes);
-LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int32_t* state);
+// The same of integers, int32_t, which compilers of one processor name differently.
+void save(LinearHead& head, const void* state, uint8_t* bytes);
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state);
 
 // The logarithms of gates from what a projection gives: numbers z of tokens, in rows of `width`; width / rate_count side by
 // side have a rate together. The result may be where z is.
@@ -138,7 +139,7 @@ bool are_finite(const float* numbers, size_t count);
 
 // The same of a state with this head; of integers whether it has not diverged.
 bool are_finite(const LinearHead& head, const float* state);
-bool are_finite(const LinearHead& head, const int32_t* state);
+bool are_finite(const LinearHead& head, const void* state);
 
 }  // namespace core
 }  // namespace attend
