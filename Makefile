@@ -64,7 +64,7 @@ $(BUILD)/libattend.a: $(LIBRARY)
 NOTES = $(eval NOTES := $$(shell $$(CXX) -fcallgraph-info=su -fstack-usage -E -x c++ /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su -fstack-usage))$(NOTES)
 $(BUILD)/src/%.o: src/%.cpp
 	@rm -f $(@:.o=.ci) $(@:.o=.su) # compilers' caches bring none
-	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections $(NOTES))
+	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(NOTES))
 
 # A program that was linked with it finds at run time what has its major version.
 $(BUILD)/libattend.so: $(LIBRARY)

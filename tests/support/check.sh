@@ -130,7 +130,7 @@ library_at() {
     -O0) flags_of_kind=$(default_standard) ;;
     -O2) flags_of_kind='-std=c++17 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror' ;;
     -Os) flags_of_kind="-std=c++17 -Os $firmware" ;;
-    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding -funsafe-math-optimizations -fPIC -fvisibility=hidden -ffunction-sections' ;;
+    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding -funsafe-math-optimizations -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections' ;;
     *) echo "library_at: there is no kind $1" && return 1 ;;
   esac
   # Functions that are alike stay apart: what GCC makes another name of has no frame in its notes.
