@@ -20,7 +20,7 @@ constexpr int32_t read_bits = 15;
 static_assert(linear_run * (int64_t(128) * most_update) + (int64_t(1) << scaled_bits) < int64_t(1) << 30, "below 2^30");
 static_assert((int64_t(most_linear_dims) << (7 + read_bits)) <= int64_t(1) << 30, "at most 2^30 in size");
 
-// x * a / 2^15 of x in -2^30 … 2^30, a at most 2^15, toward zero, but -1 stays -1.
+// x * a / 2^15 rounded down, where x is negative of -x - 1, whose sign comes back: so -1 stays -1. |x| < 2^30, a at most 2^15.
 ATTEND_ALWAYS_INLINE int32_t decayed(int32_t x, uint32_t a) {
   const int32_t sign = x >> 31;
   const uint32_t size = uint32_t(x ^ sign);
@@ -60,7 +60,8 @@ ATTEND_ALWAYS_INLINE uint32_t gate_of_key(const IntegerToken& token, int d) {
   return uint32_t(smaller_of_numbers(token.gates[decay == Decay::per_key ? d : 0], 1 << 15));
 }
 
-// Some columns of a panel, over all key dimensions: they decay and are read …
+// Some columns of a panel, over all key dimensions: they decay and are read … (The token is a copy, because stores might go to
+// what a reference names.)
 template <int columns, Decay decay, bool decays>
 void read_integers(int32_t* row, int width, int dims, const IntegerToken token, int32_t* sums) {
   int32_t sum[columns] = {};
@@ -98,7 +99,8 @@ void update_integers(int32_t* row, int width, int dims, const IntegerToken token
   for (int c = 0; c < columns; ++c) sums[c] = sum[c];
 }
 
-int32_t largest_of(const int32_t* numbers, int count) {
+template <class Number>
+int32_t bits_of_all(const Number* numbers, int count) {
   int32_t bits = 0;
   for (int i = 0; i < count; ++i) bits |= numbers[i] ^ (numbers[i] >> 31);
   return bits;  // the first bit is that of the largest
@@ -119,10 +121,11 @@ class IntegerPanel {
         query_head_(queries_ * head / at_least(call.value_heads / call.query_heads, 1)),
         scale_(call.scales[head * call.scale_stride]) {}
 
-  void run(int panel) {
+  void run() {
     const size_t head_numbers = linear_head_floats(c_.head_dim, c_.value_dim);
     const size_t place = size_t(column_) * size_t(c_.head_dim);
-    const size_t end = size_t(c_.value_heads) * head_numbers + 3 * size_t(head_ * panel_count(c_.value_dim) + panel);
+    const size_t end =
+        size_t(c_.value_heads) * head_numbers + 3 * size_t(head_ * panel_count(c_.value_dim) + column_ / panel_keys);
     const int32_t* const from = c_.state != nullptr ? c_.state : c_.from;
     state_ = (c_.state != nullptr ? c_.state + size_t(head_) * head_numbers : c_.work) + place;
     if (from == nullptr) clear();
@@ -197,9 +200,7 @@ class IntegerPanel {
         values[c] = clamped(high_product((values[c] - scaled(sums[c], by)) * 256, beta << 9), -most_update, most_update);
       }
     }
-    int32_t key_size = 0;
-    for (int d = 0; d < dims; ++d) key_size |= token.key[d] ^ (token.key[d] >> 31);
-    by_.bound += (key_size + 1) * (largest_of(values, width_) + 1);
+    by_.bound += (bits_of_all(token.key, dims) + 1) * (bits_of_all(values, width_) + 1);
     token.shift = larger_of(bits_of(uint32_t(by_.bound)) - read_bits, 0);
     token.query = queries_ > 0 ? at(c_.query, t, query_head_) : token.key;
     constexpr bool decays = gated && !is_delta;
@@ -233,7 +234,7 @@ void run_linear_attention(const IntegerLinearAttention& call, int part, int part
   const int panels = panel_count(call.value_dim), units = call.value_heads * panels;
   const int end = count_before(units, part + 1, parts).whole;
   for (int unit = count_before(units, part, parts).whole; unit < end; ++unit) {
-    IntegerPanel<rule, decay>(call, unit / panels, unit % panels).run(unit % panels);
+    IntegerPanel<rule, decay>(call, unit / panels, unit % panels).run();
   }
 }
 #define ATTEND_RUN(name, rule, decay) \

@@ -49,8 +49,8 @@ bool is_state(const LinearHead& head, const uint8_t* bytes, const int32_t*) {
       valid = valid && is_linear_scaling(int32_t(word_at(scaled)), bound, word_at(scaled + 8));
       const size_t count = size_t(head.head_dim) * size_t(detail::smaller(panel_keys, head.value_dim - column));
       for (size_t i = 0; i < count; ++i, numbers += 4) {
-        const uint32_t number = word_at(numbers);
-        valid = valid && (number ^ (0u - (number >> 31))) <= bound && (number ^ (0u - (number >> 31))) < 1u << 30;
+        const uint32_t number = word_at(numbers), size = number ^ (0u - (number >> 31));
+        valid = valid && size <= bound && size < 1u << 30;
       }
     }
   }

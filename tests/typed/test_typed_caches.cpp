@@ -260,7 +260,7 @@ TEST_CASE("rings: a million tokens") {
   int compared = 0, differ = 0;
   for (int i = 0; i < tokens; i += 16) {
     append<Million, 16>(std::uint64_t(i), ring, plain);
-    if (random.between(1, 312) != 1) continue;
+    if (i + 16 < tokens && random.between(1, 312) != 1) continue;  // the last one always
     attend::Query<Million> query;
     fill_array(query, std::uint64_t(i), 5.0f);
     attend::Output<Million> a, b;
@@ -270,7 +270,7 @@ TEST_CASE("rings: a million tokens") {
     differ += !same_array(a, b);
   }
   CHECK(ring.length() == tokens);
-  CHECK(compared >= rounds(150) / 3);
+  CHECK(compared > rounds(150) / 3);
   CHECK(differ == 0);
 }
 
