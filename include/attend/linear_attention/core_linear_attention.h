@@ -117,7 +117,7 @@ constexpr size_t saved_numbers(const LinearHead& of) {
 void save(LinearHead& head, const float* state, uint8_t* bytes);
 enum class LinearLoaded { ok, damaged, other_bits, other_shape };
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* state);
-// The same of integers, int32_t, which compilers of one processor name differently.
+// States in integers: int32_t, for which compilers have different names on one processor.
 void save(LinearHead& head, const void* state, uint8_t* bytes);
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state);
 
@@ -137,7 +137,7 @@ void bounded_gates(const GateInputs& gates);  // lower_bound / (1 + e^-(rate * (
 // Whether no number is infinite or NaN.
 bool are_finite(const float* numbers, size_t count);
 
-// The same of a state with this head; of integers whether it has not diverged.
+// Whether a state with this head has none; in integers, whether it has not diverged.
 bool are_finite(const LinearHead& head, const float* state);
 bool are_finite(const LinearHead& head, const void* state);
 
