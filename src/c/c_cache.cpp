@@ -1,8 +1,6 @@
 // The key/value cache of the C surface: a head that can be told from garbage, then memory as the core has it.
 #include "surface.h"
 
-#include <cstring>
-
 #include "../../include/attend/c/integer.h"
 #include "../call/portable.h"
 
@@ -14,9 +12,10 @@ constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment
 constexpr size_t head_bytes = aligned_bytes(sizeof(attend_cache));
 
 uint32_t check_of(const attend_cache& cache) {
-  int32_t words[sizeof cache / sizeof(int32_t)];
-  std::memcpy(words, &cache, sizeof cache);
-  return check_sum(cache.magic, words + 1, int(offsetof(attend_cache, check) / sizeof *words) - 1);
+  const int32_t fields[] = {cache.kv_heads,   cache.head_dim,     cache.value_dim,   cache.max_tokens,
+                            cache.key_format, cache.value_format, cache.ring_panels, cache.sink_panels,
+                            cache.tokens,     cache.peak_tokens,  cache.layout};
+  return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
 // Tokens that there is memory for.
