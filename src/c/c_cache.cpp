@@ -11,11 +11,14 @@ constexpr uint32_t cache_magic = 0x32437441;  // "AtC2": panels of keys
 constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment - 1) / config::alignment * config::alignment; }
 constexpr size_t head_bytes = aligned_bytes(sizeof(attend_cache));
 
+// Of all words but the last, where it stands.
 uint32_t check_of(const attend_cache& cache) {
-  const int32_t fields[] = {cache.kv_heads,   cache.head_dim,     cache.value_dim,   cache.max_tokens,
-                            cache.key_format, cache.value_format, cache.ring_panels, cache.sink_panels,
-                            cache.tokens,     cache.peak_tokens,  cache.layout};
-  return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
+  uint32_t words[sizeof cache / sizeof(uint32_t)], sum = 0;
+  for (size_t i = 0; i < sizeof cache; ++i) {
+    reinterpret_cast<unsigned char*>(words)[i] = reinterpret_cast<const unsigned char*>(&cache)[i];
+  }
+  for (size_t i = 0; i + 1 < sizeof words / sizeof *words; ++i) sum = core::hash_with(sum, words[i]);
+  return sum;
 }
 
 // Tokens that there is memory for.
