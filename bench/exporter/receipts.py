@@ -6,6 +6,7 @@ the step, and where there are more than 48 items, a few steps. Below lie 15 bits
 outputs were computed.
 """
 import json
+import zlib
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .numbers_in_c import comment
@@ -44,7 +45,8 @@ def described(program: Program, tokenwise: Optional[Program], surface: str) -> s
                           for step, view, at, width in items(each)]}
 
     programs = {'run': of(program), **({'append': of(tokenwise)} if tokenwise else {})}
-    return json.dumps({'name': program.name, 'surface': surface, 'programs': programs}, indent=1) + '\n'
+    about = {'name': program.name, 'surface': surface, 'programs': programs}
+    return json.dumps({**about, 'check': zlib.crc32(json.dumps(about).encode())}, indent=1) + '\n'
 
 
 class Receipts:

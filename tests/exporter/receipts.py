@@ -252,6 +252,11 @@ refused('half the steps', f'expected {len(steps) // 4} of {tokens} tokens, or {l
         lambda: attend.replay(folder / 'int8', inputs, reset.receipts, steps=healthy['int8'].receipts))
 refused('numbers of another step', 'expected 48 of step 6, 48 numbers of int8', lambda: attend.replay(folder / 'int8', inputs, reset.receipts, steps=reset.steps, numbers=folder / 'short'))
 refused('a folder without receipts', 'has no receipts.json', lambda: attend.replay(plain, inputs, reset.receipts))
+about = (folder / 'int8/receipts.json').read_text()
+for what, damaged in (('cut', about[:-20]), ('another number', about.replace('48', '47', 1)), ('no object', '[1]'), ('nothing', '')):
+    (folder / 'int8/receipts.json').write_text(damaged)
+    refused(f'a damaged receipts.json: {what}', 'is not as it was exported', lambda: attend.replay(folder / 'int8', inputs, reset.receipts))
+(folder / 'int8/receipts.json').write_text(about)
 (folder / 'int8/model.cpp').write_text(flipped(in_int8, constants(in_int8, 'weights')[0], 700, 3))
 refused('a folder that has changed', 'the self-test of', lambda: attend.replay(folder / 'int8', inputs, reset.receipts))
 (folder / 'int8/model.cpp').write_text(in_int8)

@@ -4,6 +4,7 @@ import ctypes
 import json
 import pathlib
 import sys
+import zlib
 from typing import Any, Dict, List, Tuple
 
 from ._compiled import C_FLAGS, FLAGS, compile_to, is_older, library_object, opened
@@ -13,12 +14,24 @@ CODES = {'float32': ('f', 'float'), 'int32': ('i', 'int32_t'), 'int16': ('h', 'i
 SILENTLY = 'append_silently'
 
 
+def _described(file: pathlib.Path) -> Dict[str, Any]:
+    """What the exporter has written, behind which stands a check sum of it."""
+    try:
+        about: Dict[str, Any] = json.loads(file.read_text())
+        whole = about.pop('check') == zlib.crc32(json.dumps(about).encode())
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise AttendError(f'{file} is not as it was exported; expected it unchanged: export the model again')
+    return about
+
+
 class ReceiptProgram:
     def __init__(self, folder: Any):
         self.folder = pathlib.Path(folder)
         if not (self.folder / 'receipts.json').is_file():
             raise AttendError(f'{folder} has no receipts.json; expected a folder that `python3 -m attend export --receipts` has written')
-        self.about: Dict[str, Any] = json.loads((self.folder / 'receipts.json').read_text())
+        self.about = _described(self.folder / 'receipts.json')
         self.name, self.programs = self.about['name'], self.about['programs']
         self.library = opened(self._shared_object())
         self.library.replay_receipt.restype = ctypes.c_uint64
