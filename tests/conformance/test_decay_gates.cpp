@@ -93,8 +93,8 @@ TEST_CASE("gates have the bits of their parts, with a rate for each number or fo
     CHECK(std::memcmp(found, plain.data(), sizeof found) == 0);
     attend::bounded_gate(z, rates, bias, -5.0f, found);
     CHECK(std::memcmp(found, bounded.data(), sizeof found) == 0);
-    const float one[] = {1.0f};  // softplus itself
-    attend::decay_gate(z, one, bias, found);
+    const float factor[] = {1.0f};  // softplus itself
+    attend::decay_gate(z, factor, bias, found);
     CHECK(std::memcmp(found, bare.data(), sizeof found) == 0);
     std::memcpy(found, z, sizeof z);
     attend::bounded_gate(found, each, bias, -5.0f, found);  // in place
