@@ -56,9 +56,7 @@ Status run(const Block& w, const float (&input)[count][width], State& state, flo
   if (status != Status::ok) return status;
   attend::decay_gate(delta, w.rates, w.dt_bias, gates.log_decay);
   attend::decay_gate(delta, one, w.dt_bias, delta);  // softplus(dt + dt_bias)
-  for (int t = 0; t < count; ++t) {
-    for (int i = 0; i < values; ++i) x_in[t][i / columns][i % columns] = delta[t][i / columns] * x[t][i / columns][i % columns];
-  }
+  attend::multiply(x, delta, x_in);                  // each head by its delta
   status = attend::prefill(c, b, x_in, gates, state.scan, output, options);
   for (int i = 0; i < count * heads; ++i)
     attend::add(x[i / heads][i % heads], output[i / heads][i % heads], w.skips[i % heads]);

@@ -18,14 +18,6 @@ struct Block {
   float conv[width][taps];
 };
 
-// to = a * b, number by number
-template <int count>
-void multiply(const float (&a)[count][width], const float (&b)[count][width], float (&to)[count][width]) {
-  for (int t = 0; t < count; ++t) {
-    for (int i = 0; i < width; ++i) to[t][i] = a[t][i] * b[t][i];
-  }
-}
-
 // The tokens of `input` are those after what the state has taken.
 template <int count>
 Status run(const Block& w, const float (&input)[count][width], attend::ConvState<width, taps>& state,
@@ -33,11 +25,11 @@ Status run(const Block& w, const float (&input)[count][width], attend::ConvState
   float b[count][width], c[count][width], x[count][width], convolved[count][width];
   Status status = attend::project(input, into(w.wb, b), into(w.wc, c), into(w.wx, x));
   if (status != Status::ok) return status;
-  multiply(b, x, x);
-  status = attend::causal_conv(x, w.conv, attend::none, state, convolved);
+  attend::multiply(b, x, b);
+  status = attend::causal_conv(b, w.conv, attend::none, state, convolved);
   if (status != Status::ok) return status;
-  multiply(c, convolved, convolved);
-  return attend::project(convolved, w.wo, y);
+  attend::multiply(c, convolved, c);
+  return attend::project(c, w.wo, y);
 }
 
 // How far outputs are from those in float64, one token after the other; as a share of the largest.
