@@ -1,5 +1,5 @@
 # Programs to copy from.
-#: examples    programs to copy from, in bench/examples: a GPT-2 block, a Llama decoder on threads, an encoder batch in C99, calibration to 8 bits, a stream on a board
+#: examples    programs to copy from, in bench/examples: a GPT-2 block, a Llama decoder on threads, gated delta, Mamba-2 and LFM2 blocks, an encoder batch in C99, calibration to 8 bits, a stream on a board
 EXAMPLES := $(patsubst bench/examples/%,$(BUILD)/examples/%,$(basename $(wildcard bench/examples/*.cpp bench/examples/*.c)))
 .PHONY: examples
 examples: $(EXAMPLES)

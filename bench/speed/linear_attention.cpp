@@ -1,4 +1,4 @@
-// Linear attention beside the machine's limits and ggml, in turns, in one run, on one thread.
+// Linear attention beside the machine's limits and ggml, in turns, in one run, on one thread; then in two parts on two threads.
 //
 //   linear_attention [file]     a table on standard output; rows of tab-separated numbers to the file
 //
@@ -6,6 +6,7 @@
 // correction of a delta rule. Multiply-adds count twice; the gate is a multiplication, so that gated rules cannot reach the
 // peak: gated delta at most 7/8 of it, gated 5/6.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "attend/linear_attention.h"
 #include "machine.h"
 #include "peers/linear_attention_ggml.h"
+#include "team.h"
 #include "timing.h"
 
 namespace {
@@ -29,14 +31,15 @@ using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns;
 const bool quick = std::getenv("ATTEND_QUICK") != nullptr;
 std::FILE* rows = nullptr;
 
+using Run = void (*)(const LinearAttention& call, int part, int parts);
 struct Rule {
   const char* name;
-  void (*run)(const LinearAttention& call, int part, int parts);
+  Run run;
   int operations;  // for each number of the state
   bool by_key;
 };
 template <LinearRule rule, Decay decay>
-constexpr auto run_of = attend::core::run_linear_attention<rule, decay>;
+constexpr Run run_of = attend::core::run_linear_attention<rule, decay>;
 const Rule gated = {"gated", run_of<LinearRule::gated, Decay::per_head>, 5, false};
 const Rule gated_delta = {"gated delta", run_of<LinearRule::gated_delta, Decay::per_head>, 7, false};
 const Rule rules[] = {{"linear", run_of<LinearRule::linear, Decay::per_head>, 4, false},
@@ -118,6 +121,28 @@ void time_prefill(const std::string& backend, const Rule& rule) {
   std::printf("\n");
 }
 
+// Whether ggml computes the same, before it is timed.
+void compare(const char* name, const float* ours, const float* theirs, std::size_t count) {
+  double most = 0.0, worst = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double output = double(ours[i]);
+    most = std::max(most, std::fabs(output)), worst = std::max(worst, std::fabs(output - double(theirs[i])));
+  }
+  if (!(worst <= 1e-5 * most)) throw std::runtime_error(std::string(name) + ": ggml's outputs differ");
+}
+
+// The first of the calls, and what it is compared with.
+void print(const std::string& backend, const char* name, const std::vector<Timed>& calls) {
+  const double ours = calls[0].least();
+  std::printf("%-7s %-48s %9.1f us", backend.c_str(), name, 1e6 * ours);
+  for (const Timed& timed : calls) {
+    const double least = timed.least();
+    if (&timed != calls.data()) std::printf("  %s %9.1f us  %5.2f x", timed.name.c_str(), 1e6 * least, least / ours);
+    if (rows) std::fprintf(rows, "%s\t%s\t%s\t%.3f\t\n", backend.c_str(), name, timed.name.c_str(), 1e6 * least);
+  }
+  std::printf("\n");
+}
+
 // Beside ggml, from an empty state. Where there is `a`, Mamba-2: gates and values times dt are computed beforehand, ggml does
 // it within the call. ggml copies the state, ours moves on.
 void time_beside(const std::string& backend, const char* name, const Rule& rule, const Shape& shape, bool mamba) {
@@ -148,22 +173,59 @@ void time_beside(const std::string& backend, const char* name, const Rule& rule,
   std::vector<Timed> calls = {{"ours", [&] { rule.run(call, 0, 1); }}};
   if (theirs) {
     rule.run(call, 0, 1), theirs();
-    double most = 0.0, worst = 0.0;
-    for (std::size_t i = 0; i < arrays.output.count; ++i) {
-      const double output = double(arrays.output.get()[i]);
-      most = std::max(most, std::fabs(output)), worst = std::max(worst, std::fabs(output - double(other.get()[i])));
-    }
-    if (!(worst <= 1e-5 * most)) throw std::runtime_error(std::string(name) + ": ggml's outputs differ");
+    compare(name, arrays.output.get(), other.get(), arrays.output.count);
     calls.push_back({"ggml", theirs});
   }
   time_in_turns(calls, quick ? 1 : 25, 0.004);
-  std::printf("%-7s %-48s %9.1f us", backend.c_str(), name, 1e6 * calls[0].least());
-  if (theirs) std::printf("  ggml %9.1f us  %5.2f x", 1e6 * calls[1].least(), calls[1].least() / calls[0].least());
-  std::printf("\n");
-  if (rows) {
-    for (const Timed& timed : calls)
-      std::fprintf(rows, "%s\t%s\t%s\t%.3f\t\n", backend.c_str(), name, timed.name.c_str(), 1e6 * timed.least());
+  print(backend, name, calls);
+}
+
+// The convolution in front, from a state that moves on. ggml's operators once by themselves, and once with what
+// llama.cpp has in front of them: inputs are turned and joined to the state, which is copied.
+void time_convolution(const std::string& backend, const char* name, int tokens, bool silu) {
+  constexpr int channels = 8192, width = 4, before = width - 1;
+  const std::size_t count = std::size_t(channels) * std::size_t(tokens), row = std::size_t(before + tokens);
+  const Memory<float> input = random_floats(count, 1), weights = random_floats(channels * width, 2), output(count),
+                      other(count), turned(channels * row), state(channels * before), other_state(channels * before);
+  for (std::size_t i = 0; i < count; ++i) turned.get()[i % channels * row + before + i / channels] = input.get()[i];
+  attend::core::Convolution call{};
+  call.input = input.get(), call.weights = weights.get(), call.output = output.get();
+  call.channels = channels, call.width = width, call.tokens = tokens, call.state = state.get();
+  const auto run = silu ? attend::core::run_convolution<attend::ConvActivation::silu>
+                        : attend::core::run_convolution<attend::ConvActivation::identity>;
+  std::vector<Timed> calls = {{"ours", [&call, run] { run(call, 0, 1); }}};
+  for (float* const begin : {static_cast<float*>(nullptr), other_state.get()}) {
+    const auto theirs = bench::convolution_by_ggml(
+        {begin ? input.get() : turned.get(), weights.get(), begin, other.get(), channels, width, tokens, silu},
+        backend == "avx512");
+    if (!theirs) continue;
+    std::fill_n(state.get(), state.count, 0.0f);
+    calls[0].run(), theirs();
+    compare(name, output.get(), other.get(), count);
+    calls.push_back({begin ? "with its layout" : "ggml", theirs});
   }
+  time_in_turns(calls, quick ? 1 : 100, 0.001);
+  print(backend, name, calls);
+}
+
+// In two parts, each on a thread of its own, beside one, in turns. Times are the wall's, of few calls, behind one that wakes
+// the other thread: what else the machine does meets some of them only.
+void time_parts(const std::string& backend, const char* name, const Shape& shape) {
+  const Arrays arrays(gated_delta, shape);
+  const auto part = [&arrays](int index) { gated_delta.run(arrays.call, index, 2); };
+  bench::Team<decltype(part)> team(2, part);
+  std::vector<Timed> calls = {{"two threads", [&team] { team.run(); }},
+                              {"one", [&arrays] { gated_delta.run(arrays.call, 0, 1); }}};
+  constexpr int few = 4;
+  for (int round = 0; round < (quick ? 1 : 1000); ++round) {
+    for (Timed& call : calls) {
+      call.run();
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < few; ++i) call.run();
+      call.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / few);
+    }
+  }
+  print(backend, name, calls);
 }
 
 }  // namespace
@@ -178,6 +240,11 @@ int main(int argc, char** argv) {
     time_beside(backend, "gated delta, one head of 128 x 128, 1024 tokens", gated_delta, {1, 1, 128, 128, 1024}, false);
     time_beside(backend, "gated delta, 32 heads of 128 x 128, 1 token", gated_delta, {32, 32, 128, 128, 1}, false);
     time_beside(backend, "Mamba-2, 48 heads of 128 x 64, 256 tokens", gated, {1, 48, 128, 64, 256}, true);
+    time_convolution(backend, "convolution of 8192 channels, silu, 1 token", 1, true);
+    time_convolution(backend, "convolution of 8192 channels, silu, 64 tokens", 64, true);
+    time_convolution(backend, "convolution of 8192 channels, 64 tokens", 64, false);
+    time_parts(backend, "gated delta, 32 heads of 128 x 128, 16 tokens", {32, 32, 128, 128, 16});
+    time_parts(backend, "gated delta, 32 heads of 128 x 128, 1 token", {32, 32, 128, 128, 1});
   }
   if (rows) std::fclose(rows);
 }

@@ -110,7 +110,7 @@ tokens: $(BUILD)/tokens
 linear: $(BUILD)/linear
 	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
-#: linear-attention linear attention as a share of the FMA peak, and beside ggml, in turns; to build/linear-attention.tsv, and a table
+#: linear-attention linear attention as a share of the FMA peak, beside ggml and on two threads, in turns; to build/linear-attention.tsv, and a table
 .PHONY: linear-attention
 linear-attention: $(BUILD)/linear_attention
 	@$(BUILD)/linear_attention build/linear-attention.tsv | tee build/linear-attention.txt

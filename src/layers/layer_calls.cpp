@@ -177,6 +177,15 @@ void rms_norm(const Normalisation& normalisation) { ActiveLayers::call<RmsNorm>(
 
 void layer_norm(const Normalisation& normalisation) { ActiveLayers::call<LayerNorm>(normalisation); }
 
+void multiply(const float* x, const float* by, int span, int count, float* to) {
+  in_float_environment([=]() ATTEND_NOINLINE {
+    for (int i = 0, left = span, at = 0; i < count; ++i, --left) {
+      if (left == 0) left = span, ++at;
+      to[i] = Scalar::mul(x[i], by[at]);
+    }
+  });
+}
+
 void scale(float factor, int count, float* numbers) {
   in_float_environment([=]() ATTEND_NOINLINE {
     for (int i = 0; i < count; ++i) numbers[i] = Scalar::mul(factor, numbers[i]);

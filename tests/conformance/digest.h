@@ -5,6 +5,7 @@
 #pragma once
 
 #include "convolution_digest.h"
+#include "gate_digest.h"
 #include "integer_digest.h"
 #include "layer_digest.h"
 #include "linear_attention_digest.h"

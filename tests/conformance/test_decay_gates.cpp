@@ -73,10 +73,11 @@ TEST_CASE("gates have the bits of their parts, with a rate for each number or fo
   for (int i = 0; i < heads * dims; ++i) each[i] = rates[i / dims];
   for_each_backend([&](const char* backend) {
     INFO(std::string(backend));
-    std::vector<float> sums, plain, scaled, defined, bounded;
+    std::vector<float> bare, plain, scaled, defined, bounded;
     for (int i = 0; i < tokens * heads * dims; ++i) {
       const float rate = each[i % (heads * dims)];
       const volatile float sum = numbers[i] + biases[i % (heads * dims)], product = rate * sum;
+      bare.push_back(defined_softplus(sum));
       defined.push_back(rate * defined_softplus(sum)), plain.push_back(rate * defined_softplus(numbers[i]));
       scaled.push_back(float(product));
     }
@@ -92,6 +93,9 @@ TEST_CASE("gates have the bits of their parts, with a rate for each number or fo
     CHECK(std::memcmp(found, plain.data(), sizeof found) == 0);
     attend::bounded_gate(z, rates, bias, -5.0f, found);
     CHECK(std::memcmp(found, bounded.data(), sizeof found) == 0);
+    const float factor[] = {1.0f};  // softplus itself
+    attend::decay_gate(z, factor, bias, found);
+    CHECK(std::memcmp(found, bare.data(), sizeof found) == 0);
     std::memcpy(found, z, sizeof z);
     attend::bounded_gate(found, each, bias, -5.0f, found);  // in place
     CHECK(std::memcmp(found, bounded.data(), sizeof found) == 0);

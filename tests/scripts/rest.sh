@@ -234,7 +234,7 @@ work_on() { # part
         env $([ -n "${ALL:-}" ] || echo ATTEND_QUICK=1) make -j1 CXX="$cxx" BUILD="$bench" OPT="${ALL:+-O2}" LIBRARY="$(echo "$objects" | grep /src/ | tr '\n' ' ')" \
           APPLICATION="$(echo "$objects" | grep /app/ | tr '\n' ' ')" "$@"
       }
-      counts made "$bench/integer" "$bench/options" "$bench/tokens" "$bench/sweep" &&
+      counts made "$bench/integer" "$bench/options" "$bench/tokens" "$bench/sweep" && counts made linear-attention &&
         counts made bench ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
     # Backends whose loops were worked on; `make tiles` takes all. Without ALL=1

@@ -116,3 +116,28 @@ TEST_CASE("gated_rms_norm has the bits of its parts, in either order, with group
   CHECK(attend::gated_rms_norm<GateOrder::last>(x, gate, weight, y, 0.0f) == Status::bad_epsilon);
   CHECK(std::memcmp(y, expected, sizeof y) == 0);
 }
+
+TEST_CASE("multiply rounds each product once, by a number for each or for several, whatever the environment is") {
+  static Numbers x, by, y, products, scaled;
+  static float factors[tokens][heads];
+  fill_array(x, 1), fill_array(by, 2), fill_array(factors, 3);
+  x[0][0][0] = 1.0f + 0x1p-23f, by[0][0][0] = 1.0f + 0x1p-1f;  // a tie
+  for (int i = 0; i < tokens * heads * width; ++i) {
+    const float number = (&x[0][0][0])[i];
+    (&products[0][0][0])[i] = number * (&by[0][0][0])[i];
+    (&scaled[0][0][0])[i] = number * (&factors[0][0])[i / width];
+  }
+  for (const FloatEnvironment& environment : float_environments) {
+    INFO(environment.name);
+    in_environment(environment, [] { attend::multiply(x, by, y); });
+    CHECK(std::memcmp(y, products, sizeof y) == 0);
+    in_environment(environment, [] { attend::multiply(x, factors, y); });
+    CHECK(std::memcmp(y, scaled, sizeof y) == 0);
+    std::memcpy(y, x, sizeof y);
+    in_environment(environment, [] { attend::multiply(y, by, y); });
+    CHECK(std::memcmp(y, products, sizeof y) == 0);
+    std::memcpy(y, by, sizeof y);
+    in_environment(environment, [] { attend::multiply(x, y, y); });
+    CHECK(std::memcmp(y, products, sizeof y) == 0);
+  }
+}

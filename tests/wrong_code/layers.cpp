@@ -1,16 +1,16 @@
-//! activation_of_pointer: attend: add, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
+//! activation_of_pointer: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 static float* pointer = floats;
 void wrong() { attend::activate<attend::Activation::silu>(pointer); }
 
-//! activation_of_doubles: attend: add, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
+//! activation_of_doubles: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 static double doubles[8];
 void wrong() { attend::activate<attend::Activation::silu>(doubles); }
 
-//! activation_of_other_size: attend: arrays of add, activate and hadamard must have as many floats as each other
+//! activation_of_other_size: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
 static float few[8];
 void wrong() { attend::activate<attend::Activation::silu>(query, few); }
 
-//! gated_product_of_other_size: attend: arrays of add, activate and hadamard must have as many floats as each other
+//! gated_product_of_other_size: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
 static float up[8];
 void wrong() { attend::activate<attend::Activation::silu>(query, up, query); }
 
@@ -20,11 +20,11 @@ void wrong() { attend::activate(query); }
 //! gated_product_without_its_name: attend: activate takes the function as its template argument
 void wrong() { attend::activate(query, query, query); }
 
-//! residual_of_other_size: attend: arrays of add, activate and hadamard must have as many floats as each other
+//! residual_of_other_size: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
 static float few[8];
 void wrong() { attend::add(few, query); }
 
-//! residual_of_cache: attend: add, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
+//! residual_of_cache: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 void wrong() { attend::add(query, cache); }
 
 //! norm_of_other_width: attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last extents together
@@ -39,11 +39,11 @@ void wrong() { attend::rms_norm(query, weight, query); }
 static const float* weight = floats;
 void wrong() { attend::rms_norm(query, weight, query); }
 
-//! hadamard_of_fewer: attend: arrays of add, activate and hadamard must have as many floats as each other
+//! hadamard_of_fewer: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
 static float few[3];
 void wrong() { attend::hadamard(query, few); }
 
-//! hadamard_of_number: attend: add, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
+//! hadamard_of_number: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 static float number;
 void wrong() { attend::hadamard(number); }
 
@@ -51,6 +51,11 @@ void wrong() { attend::hadamard(number); }
 static const float from[4][6] = {};
 static float to[6][4];
 void wrong() { attend::hadamard(from, to); }
+
+//! multiply_of_other_factors: attend: multiply takes as many factors as numbers, or a factor for each so many of them
+static const float numbers[4][6] = {}, factors[5] = {};
+static float products[4][6];
+void wrong() { attend::multiply(numbers, factors, products); }
 
 //! norm_without_weight: attend: rms_norm takes x, a weight or attend::none, and y
 void wrong() { (void)attend::rms_norm(query, query); }

@@ -292,6 +292,6 @@ void wrong() { attend::bounded_gate(z, rates, biases, -5.0f, log_decay); }
 static float x[6][8], gate[6][8], y[6][8];
 void wrong() { (void)attend::gated_rms_norm<attend::GateOrder::first, 3>(x, gate, attend::none, y); }
 
-//! gated_norm_gate: attend: arrays of add, activate and hadamard must have as many floats as each other
+//! gated_norm_gate: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
 static float x[6][8], gate[6][4], y[6][8];
 void wrong() { (void)attend::gated_rms_norm<attend::GateOrder::first>(x, gate, attend::none, y); }

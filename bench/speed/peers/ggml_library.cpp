@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <type_traits>
 
 namespace bench::ggml {
 namespace {
@@ -18,9 +19,13 @@ bool find(void* handle, const char* name, Function& function) {
 }
 
 bool find_all(void* handle, Library& library) {
-  library.gated_delta_net = reinterpret_cast<decltype(library.gated_delta_net)>(dlsym(handle, "ggml_gated_delta_net"));
-  library.ssm_scan = reinterpret_cast<decltype(library.ssm_scan)>(dlsym(handle, "ggml_ssm_scan"));
-  library.new_tensor_4d = reinterpret_cast<decltype(library.new_tensor_4d)>(dlsym(handle, "ggml_new_tensor_4d"));
+  const auto look_for = [handle](const char* name, auto& function) {  // null where there is none
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle, name));
+  };
+  look_for("ggml_gated_delta_net", library.gated_delta_net), look_for("ggml_ssm_scan", library.ssm_scan);
+  look_for("ggml_ssm_conv", library.ssm_conv), look_for("ggml_silu", library.silu);
+  look_for("ggml_concat", library.concat), look_for("ggml_cpy", library.cpy);
+  look_for("ggml_new_tensor_4d", library.new_tensor_4d);
   return find(handle, "ggml_init", library.init) && find(handle, "ggml_free", library.free) &&
          find(handle, "ggml_new_tensor_1d", library.new_tensor_1d) &&
          find(handle, "ggml_new_tensor_2d", library.new_tensor_2d) &&

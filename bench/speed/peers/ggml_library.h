@@ -48,6 +48,10 @@ struct Library {
                              std::int64_t copies);
   Tensor* (*ssm_scan)(Context*, Tensor* state, Tensor* x, Tensor* dt, Tensor* a, Tensor* b, Tensor* c, Tensor* sequences,
                       std::int64_t copies);
+  Tensor* (*ssm_conv)(Context*, Tensor* inputs, Tensor* weights);
+  Tensor* (*silu)(Context*, Tensor*);
+  Tensor* (*concat)(Context*, Tensor*, Tensor*, int dimension);
+  Tensor* (*cpy)(Context*, Tensor* from, Tensor* to);
   Tensor* (*new_tensor_4d)(Context*, Type, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
   Graph* (*new_graph)(Context*);
   void (*build_forward_expand)(Graph*, Tensor*);

@@ -1,4 +1,5 @@
-// Linear attention by ggml's operators, as llama.cpp's models have it: gated_delta_net, and for Mamba-2 ssm_scan.
+// Linear attention by ggml's operators, as llama.cpp's models have it: gated_delta_net, and for Mamba-2 ssm_scan. The
+// convolution in front of both: ssm_conv and silu.
 #include "linear_attention_ggml.h"
 
 #include <cstdint>
@@ -15,8 +16,7 @@ using ggml::Tensor;
 
 class Operator {
  public:
-  Operator(const Library& library, const LinearAttentionProblem& p) : library_(library) {
-    context_ = library.init({std::size_t(1) << 20, nullptr, true});
+  Operator(const Library& library, const LinearAttentionProblem& p) : Operator(library) {
     const std::int64_t keys = p.key_heads, values = p.value_heads, tokens = p.tokens;
     Tensor* const query = tensor(p.query, p.head_dim, keys, tokens);
     Tensor* const key = tensor(p.key, p.head_dim, keys, tokens);
@@ -34,11 +34,23 @@ class Operator {
       place(a, p.a, std::size_t(values) * sizeof(float));
       output = library.ssm_scan(context_, state, value, tensor(p.gates, values, tokens, 1), a, key, query, sequences, 1);
     }
-    place(output, p.output,
-          (std::size_t(values) * std::size_t(p.value_dim) * std::size_t(p.tokens + p.head_dim)) * sizeof(float));
-    graph_ = library.new_graph(context_);
-    library.build_forward_expand(graph_, output);
-    buffers_.push_back(library.backend_alloc_ctx_tensors_from_buft(context_, library.backend_cpu_buffer_type()));
+    finish(output, p.output, std::size_t(values) * std::size_t(p.value_dim) * std::size_t(p.tokens + p.head_dim));
+  }
+  Operator(const Library& library, const ConvolutionProblem& p) : Operator(library) {
+    const std::int64_t before = p.width - 1, channels = p.channels, tokens = p.tokens;
+    Tensor* inputs;
+    if (p.state == nullptr) {
+      inputs = tensor(p.inputs, before + tokens, channels, 1);
+    } else {
+      Tensor* const state = tensor(p.state, before, channels, 1);
+      inputs = library.concat(context_, state, library.transpose(context_, tensor(p.inputs, channels, tokens, 1)), 0);
+      const std::size_t row = std::size_t(before + tokens) * sizeof(float);
+      Tensor* const last = library.view_3d(context_, inputs, before, channels, 1, row, row * std::size_t(channels),
+                                           std::size_t(tokens) * sizeof(float));
+      library.build_forward_expand(graph_, library.cpy(context_, last, state));
+    }
+    Tensor* const sums = library.ssm_conv(context_, inputs, tensor(p.weights, p.width, channels, 1));
+    finish(p.silu ? library.silu(context_, sums) : sums, p.output, std::size_t(channels * tokens));
   }
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
@@ -54,6 +66,15 @@ class Operator {
   }
 
  private:
+  explicit Operator(const Library& library) : library_(library) {
+    context_ = library.init({std::size_t(1) << 20, nullptr, true});
+    graph_ = library.new_graph(context_);
+  }
+  void finish(Tensor* output, float* at, std::size_t floats) {
+    place(output, at, floats * sizeof(float));
+    library_.build_forward_expand(graph_, output);
+    buffers_.push_back(library_.backend_alloc_ctx_tensors_from_buft(context_, library_.backend_cpu_buffer_type()));
+  }
   // Memory begins at a multiple of 64 bytes.
   void place(Tensor* tensor, const void* at, std::size_t bytes) {
     if (reinterpret_cast<std::uintptr_t>(at) % 64 != 0) throw std::runtime_error("ggml needs memory that is aligned");
@@ -74,17 +95,32 @@ class Operator {
   std::vector<ggml::Buffer*> buffers_;
 };
 
-}  // namespace
-
-std::function<void()> linear_attention_by_ggml(const LinearAttentionProblem& problem, bool wide) {
+const Library* library_of(bool wide) {
   static const ggml::Libraries loaded = [] {
     const char* const folder = std::getenv("GGML_LIBRARIES");
     return folder && *folder ? ggml::load(folder) : ggml::Libraries{};
   }();
-  const Library* const library = wide ? loaded.avx512 : loaded.avx2;
-  if (library == nullptr || !library->gated_delta_net || !library->ssm_scan || !library->new_tensor_4d) return nullptr;
-  const auto made = std::make_shared<Operator>(*library, problem);
+  return wide ? loaded.avx512 : loaded.avx2;
+}
+template <class Problem>
+std::function<void()> made_for(const Library& library, const Problem& problem) {
+  const auto made = std::make_shared<Operator>(library, problem);
   return [made] { made->run(); };
+}
+
+}  // namespace
+
+std::function<void()> linear_attention_by_ggml(const LinearAttentionProblem& problem, bool wide) {
+  const Library* const library = library_of(wide);
+  if (library == nullptr || !library->gated_delta_net || !library->ssm_scan || !library->new_tensor_4d) return nullptr;
+  return made_for(*library, problem);
+}
+std::function<void()> convolution_by_ggml(const ConvolutionProblem& problem, bool wide) {
+  const Library* const library = library_of(wide);
+  if (library == nullptr || !library->ssm_conv || !library->silu || !library->concat || !library->cpy ||
+      !library->new_tensor_4d)
+    return nullptr;
+  return made_for(*library, problem);
 }
 
 }  // namespace bench

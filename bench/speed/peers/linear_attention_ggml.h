@@ -18,7 +18,19 @@ struct LinearAttentionProblem {
   int key_heads, value_heads, head_dim, value_dim, tokens;
 };
 
+// A causal convolution. ggml's operator reads inputs by channels, those before the first token in front: as they lie,
+// or turned, joined and the last ones kept within the call, as in llama.cpp.
+struct ConvolutionProblem {
+  const float* inputs;   // [channel][width - 1 + tokens]; with a state [token][channel]
+  const float* weights;  // [channel][width]
+  float* state;          // null, or [channel][width - 1]
+  float* output;         // [token][channel]
+  int channels, width, tokens;
+  bool silu;
+};
+
 // What computes it once, by the library for AVX2 or for AVX-512; null where there is none.
 std::function<void()> linear_attention_by_ggml(const LinearAttentionProblem& problem, bool wide);
+std::function<void()> convolution_by_ggml(const ConvolutionProblem& problem, bool wide);
 
 }  // namespace bench

@@ -72,6 +72,9 @@ void hadamard(const float* from, int rows, int width, float* to);
 // y[i] += x[i] * factor, rounded once.
 void add(const float* x, float factor, int count, float* y);
 
+// to[i] = x[i] * by[i / span], where count is a multiple of span. `to` may be x.
+void multiply(const float* x, const float* by, int span, int count, float* to);
+
 // numbers[i] *= factor
 void scale(float factor, int count, float* numbers);
 

@@ -6,6 +6,7 @@
 //   attend::layer_norm(x, weight, bias, y);
 //   attend::rms_norm(query, head_weight, query); // in place; a weight of head_dim floats: each head by itself
 //   attend::add(y, x);                           // x += y: from the first to the second
+//   attend::multiply(x, gate, y);                // y = x * gate; a gate for each number, or for several side by side
 //   attend::hadamard(query);                     // before a cache of 4 bits: queries and keys alike
 #pragma once
 
@@ -50,14 +51,13 @@ core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bia
 // The arrays of functions that go over them number by number.
 template <class First, class... Others>
 struct SameNumbers {
-  static_assert(
-      are_floats<First, Others...>,
-      "attend: add, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value "
-      "and Output; of integers add takes a, b, attend::SumScales and their sum");
+  static_assert(are_floats<First, Others...>,
+                "attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, "
+                "Query, Key, Value and Output; of integers add takes a, b, attend::SumScales and their sum");
   static_assert(are_as_many<First, Others...>,
-                "attend: arrays of add, activate and hadamard must have as many floats as each other");
+                "attend: arrays of add, multiply, activate and hadamard must have as many floats as each other");
   static constexpr size_t count = ArrayOf<First>::count;
-  static_assert(count <= 0x7fffffff, "attend: add, activate and hadamard take arrays of at most 2147483647 floats");
+  static_assert(count <= 0x7fffffff, "attend: add, multiply, activate and hadamard take arrays of at most 2147483647 floats");
 };
 
 }  // namespace detail
@@ -97,6 +97,17 @@ Status layer_norm(const X&, const Y&, const Other& = {}) {
 template <class From, class To>
 void add(const From& from, To& to, float factor = 1.0f) {
   core::add(detail::first_of(from), factor, int(detail::SameNumbers<From, To>::count), detail::first_of(to));
+}
+
+// to = x * by, each product rounded once. `by` has as many numbers as x, or fewer, of which each multiplies as many of x side
+// by side: a number for each head, say. `to` may be x.
+template <class X, class By, class To>
+void multiply(const X& x, const By& by, To& to) {
+  constexpr size_t count = detail::SameNumbers<X, To>::count, factors = detail::ArrayOf<By>::count;
+  constexpr bool shares = detail::are_floats<By> && factors <= count && count % factors == 0;
+  static_assert(shares, "attend: multiply takes as many factors as numbers, or a factor for each so many of them");
+  if constexpr (shares)
+    core::multiply(detail::first_of(x), detail::first_of(by), int(count / factors), int(count), detail::first_of(to));
 }
 
 // y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
