@@ -11,16 +11,6 @@ constexpr uint32_t cache_magic = 0x32437441;  // "AtC2": panels of keys
 constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment - 1) / config::alignment * config::alignment; }
 constexpr size_t head_bytes = aligned_bytes(sizeof(attend_cache));
 
-// Of all words but the last, where it stands.
-uint32_t check_of(const attend_cache& cache) {
-  uint32_t words[sizeof cache / sizeof(uint32_t)], sum = 0;
-  for (size_t i = 0; i < sizeof cache; ++i) {
-    reinterpret_cast<unsigned char*>(words)[i] = reinterpret_cast<const unsigned char*>(&cache)[i];
-  }
-  for (size_t i = 0; i + 1 < sizeof words / sizeof *words; ++i) sum = core::hash_with(sum, words[i]);
-  return sum;
-}
-
 // Tokens that there is memory for.
 int capacity(const attend_cache& cache) {
   return cache.ring_panels > 0 ? (cache.sink_panels + cache.ring_panels) * panel_keys_of(cache) : cache.max_tokens;
@@ -164,6 +154,15 @@ attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend
 }
 
 }  // namespace
+
+uint32_t check_of(const attend_cache& cache) {
+  uint32_t words[sizeof cache / sizeof(uint32_t)], sum = 0;
+  for (size_t i = 0; i < sizeof cache; ++i) {
+    reinterpret_cast<unsigned char*>(words)[i] = reinterpret_cast<const unsigned char*>(&cache)[i];
+  }
+  for (size_t i = 0; i + 1 < sizeof words / sizeof *words; ++i) sum = core::hash_with(sum, words[i]);
+  return sum;
+}
 
 void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
   cache.tokens = int32_t(tokens);

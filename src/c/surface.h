@@ -105,6 +105,9 @@ static inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count)
   return sum;
 }
 
+// The check sum of a cache's head: of all words but the last, where it stands.
+uint32_t check_of(const attend_cache& cache);
+
 // The key_format of a cache of integers, which depends on how they lie.
 enum IntegerLayout : int32_t { integer_rows = 16, integer_quads = 17 };
 constexpr bool has_integers(const attend_cache& cache) { return cache.key_format >= integer_rows; }

@@ -258,7 +258,7 @@ TEST_CASE("stored range: infinity and NaN are taken by every format, with the sa
 TEST_CASE("stored range: a row of int8 whose reciprocal would be subnormal, where subnormal results are flushed") {
   Tokens<1> tokens;
   tokens.key[0][1][3] = largest;
-  attend::KvCache<Talk, int8> cache, flushed;
+  static attend::KvCache<Talk, int8> cache, flushed;  // zero where nothing is stored
   REQUIRE(cache.append(tokens.key, tokens.value) == Status::ok);
   const unsigned before = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(before | 0x8040);

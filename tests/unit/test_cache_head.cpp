@@ -45,9 +45,7 @@ int status_with(const Field& field, std::int32_t number) {
   REQUIRE(attend_cache_append(cache, most_held, &input, &input) == ATTEND_OK);
   REQUIRE(attend_cache_truncate(cache, held) == ATTEND_OK);
   cache->*field.member = number;
-  std::int32_t all[sizeof fields / sizeof *fields];
-  for (std::size_t i = 0; i < sizeof fields / sizeof *fields; ++i) all[i] = cache->*fields[i].member;
-  cache->check = attend::c_surface::check_sum(cache->magic, all, int(sizeof all / sizeof *all));
+  cache->check = attend::c_surface::check_of(*cache);
   return attend_cache_truncate(cache, 0);
 }
 
