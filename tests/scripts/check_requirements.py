@@ -42,7 +42,6 @@ def pattern(name):
 
 class Part:
     """What one part of a run has said: its checks and test cases that passed, those that failed, and what it left out."""
-
     def __init__(self, folder, log):
         text = log.read_text(errors='replace')
         cases = folder / 'cases'
