@@ -5,37 +5,41 @@
 runs=$2
 build=$2/check_requirements
 . tests/support/check.sh
-rm -rf "$build" && mkdir -p "$build/parts/unit" "$build/parts/look" "$build/rest/log/far" "$build/targets/log/cortex-m4" || exit 1
+rm -rf "$build" && mkdir -p "$build/parts/unit" "$build/parts/look" "$build/parts/whole" "$build/rest/log/far" "$build/targets/log/cortex-m4" || exit 1
 shift 2
 export PYTHONDONTWRITEBYTECODE=1
 needs python3 python3 || { finish; exit; }
 python3 -c 'import tomllib' 2>/dev/null || { missing "requirements" "they are read by Python from 3.11 on"; finish; exit; }
 
-# A run of four parts, and a requirement with one test each: what is said of it, and in which run.
+# A run of some parts, and a requirement with one test each: what is said of it, and in which run.
 printf 'ok   one\nok   two times 3\n' >"$build/parts/unit/cases"
 printf '%s\n' 'skip four: this processor lacks it' '=====================' 'x.cpp:1:' 'TEST CASE:  five' '  in part' 'x.cpp:2: ERROR: CHECK( false ) is NOT correct!' >"$build/parts/unit/log"
-printf '%s\n' 'ok   six' 'FAIL seven: why' 'skip eight: apt-get install it' >"$build/parts/look/log"
+printf '%s\n' 'ok   six' 'FAIL seven: why' >"$build/parts/look/log"
+printf '%s\n' 'ok   nine' 'skip eight: apt-get install it' >"$build/parts/whole/log"
 echo 'ok   no recursion' >"$build/rest/log/far/log"
 echo 1 9 9 | tee "$build/parts/unit/result" "$build/parts/look/result" >"$build/targets/log/cortex-m4/result"
-echo 0 9 9 >"$build/rest/log/far/result"
+echo 0 9 9 | tee "$build/parts/whole/result" >"$build/rest/log/far/result"
 planted() {  # sentence-that-is-expected stage tests [where]
   printf '[a]\n01 = {says = "s", where = "%s", tests = [%s]}\n' "${4:-README.md#get-it}" "$3" >"$build/a.toml"
   # shellcheck disable=SC2086
   CI=${ci:-} python3 tests/scripts/check_requirements.py "$build/a.toml" "$build" $2 >"$build/found" 2>&1
-  if grep -qF "$1" "$build/found"; then ok "a mistake among requirements is found: $1"; else fail "a mistake among requirements is found: $1" "$(tail -n 1 "$build/found")"; fi
+  case $1 in ok*) what="what is right is taken: $3" ;; *) what="a mistake among requirements is found: $1" ;; esac
+  if grep -qF "$1" "$build/found"; then ok "$what"; else fail "$what" "$(tail -n 1 "$build/found")"; fi
 }
 planted 'ok   1 requirements' test '"unit: one", "unit: two times *", "look: six", "check far: no recursion"'
 planted 'ok   1 requirements' 'check far' '"check far: no recursion"'
+planted 'ok   1 requirements' test '"check far: no instruction masks interrupts"'
 planted 'a.01 has no test' test ''
 planted 'a.01 is promised in README.md#got-it' test '"unit: one"' 'README.md#got-it'
 planted 'a.01 is promised in src/none.h#one' test '"unit: one"' 'src/none.h#one'
 planted '"unit: five" failed' test '"unit: five"'
 planted '"look: seven" failed' test '"look: seven"'
-planted '"unit: one more" failed' test '"unit: one more"'
+planted '"look: one more" failed' test '"look: one more"'
 planted '"check far: no recursions" is not the name of a test' 'check far' '"check far: no recursions"'
 planted '"check far: no recursions" is not the name of a test' test '"check far: no recursions"'
-planted '"look: symbols of nobody" is not the name of a test' test '"look: symbols of nobody"'
-planted '"nowhere: one" did not run' test '"nowhere: one"'
+planted '"whole: symbols of nobody" is not the name of a test' test '"whole: symbols of nobody"'
+planted 'not run here: a.01: "whole: built: no static initialiser"' test '"whole: built: no static initialiser"'
+planted 'nowhere did not run, which has 1 of them' test '"nowhere: one"'
 planted 'not run here: a.01: "unit: four"' test '"unit: four"'
 planted '"check targets: cortex-m4" failed' 'check targets' '"check targets: cortex-m4"'
 ci=true planted '"unit: four" is not run here' check '"unit: four"'
