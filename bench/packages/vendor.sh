@@ -79,27 +79,6 @@ ATTEND := \$(dir \$(lastword \$(MAKEFILE_LIST)))
 ATTEND_SOURCES := \$(addprefix \$(ATTEND),$(echo $sources))
 ATTEND_FLAGS := -I\$(ATTEND)include
 END
-sum=$(sha256sum "$folder/MANIFEST" | cut -d ' ' -f 1)
-cat >"$folder/attend.spdx" <<END
-SPDXVersion: SPDX-2.3
-DataLicense: CC0-1.0
-SPDXID: SPDXRef-DOCUMENT
-DocumentName: attend-$version
-DocumentNamespace: https://spdx.org/spdxdocs/attend-$version-$sum
-Creator: Tool: attend-vendor-$version
-Created: $(date -u ${SOURCE_DATE_EPOCH:+-d "@$SOURCE_DATE_EPOCH"} +%Y-%m-%dT%H:%M:%SZ)
-
-PackageName: attend
-SPDXID: SPDXRef-attend
-PackageVersion: $version
-PackageDownloadLocation: NOASSERTION
-FilesAnalyzed: false
-PackageChecksum: SHA256: $sum
-PackageLicenseConcluded: MIT
-PackageLicenseDeclared: MIT
-PackageCopyrightText: NOASSERTION
-PackageComment: the checksum is that of MANIFEST, which has one of each file
-Relationship: SPDXRef-DOCUMENT DESCRIBES SPDXRef-attend
-END
+sh "$here/spdx.sh" "$folder" "$version" >"$folder/attend.spdx.json" || exit 1
 mkdir -p "$(dirname "$target")" && cp -R "$folder" "$target" || exit 1
 echo "$target: $(wc -l <"$work/files" | tr -d ' ') files, $lines lines, for: $*"

@@ -99,7 +99,10 @@ def judge_all(chosen, workers):
 
     with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
         results = list(pool.map(judge, chosen))
-    print("\n%d mistakes: %s" % (len(chosen), ", ".join("%d %s" % (n, verdict) for verdict, n in counts.items())))
+    summary = "%d mistakes: %s" % (len(chosen), ", ".join("%d %s" % (n, verdict) for verdict, n in sorted(counts.items())))
+    print("\n" + summary)
+    with open("build/mutants/result.txt", "w") as file:  # make evidence reads it
+        file.write(summary + "\n")
     survivors = [mistake for verdict, mistake in results if verdict == "survived"]
     for mistake in survivors:
         print(diff_of(mistake))

@@ -37,13 +37,15 @@ mkdir -p "$build/parts"
 # shellcheck disable=SC2086
 share_out "${JOBS:-$(nproc 2>/dev/null || echo 2)}" "$build/parts" $parts
 
-for part in $parts; do
+{ for part in $parts; do
   # A part that was killed has none.
   [ -f "$build/parts/$part/result" ] || echo '1 ? ?' >"$build/parts/$part/result"
   read -r status seconds processor <"$build/parts/$part/result"
   printf '\n== %s: %s seconds, %s of a processor\n' "$part" "$seconds" "$processor"
   cat "$build/parts/$part/log"
   [ "$status" -eq 0 ] || echo "part failed: exit status $status, after $seconds seconds"
-done | tee "$log"
+done
+# Of some parts alone nobody asks whether all promises have their tests.
+[ -n "${CHECKS+some}" ] || { printf '\n== requirements\n' && sh tests/scripts/check_requirements.sh "$cxx" "$build" test; }; } | tee "$log"
 
 awk -f tests/support/total.awk "$log" >"$log.total"; status=$?; tee -a "$log" <"$log.total"; exit $status

@@ -63,6 +63,7 @@ fi
 [ -s "$build/host/MANIFEST" ] || fail "the manifest" "there is none"
 nothing_in "$(cd "$build/host" && sed '/^#/d' MANIFEST | sha256sum -c --quiet 2>&1)" 'the manifest has the sum of each file'
 nothing_in "$(cd "$build/host" && find . -type f -name '*.[hc]*' ! -name '*.o' | sed 's|^\./||' | sort | while read -r file; do grep -q " $file\$" MANIFEST || echo "$file"; done)" 'the manifest names each file'
+nothing_in "$(sed '/^#/d' "$build/host/MANIFEST" | while read -r sum file; do grep -A 1 "\"\./$file\"" "$build/host/attend.spdx.json" | grep -q "$sum" || echo "$file"; done)" 'the bill of materials has the sum of each file'
 reason=$(MAKEFLAGS='' make -s vendor USES='decode rings' TO="$build/wrong" 2>&1) && fail 'a word that USES does not know is refused' 'it was taken'
 case $reason in *'takes attention'*) ok 'a word that USES does not know is refused, with those that it knows' ;; *) fail 'a word that USES does not know is refused' "$reason" ;; esac
 

@@ -287,5 +287,9 @@ wait
   cat "$work/targets.log"
   printf '\n== size\n'
   cat "$work/size.log"
+  [ -n "${PART:-}" ] || parts="$parts targets size"
+  printf '\n== requirements\n'
+  # shellcheck disable=SC2086
+  sh tests/scripts/check_requirements.sh "$cxx" "$build" check $parts
 } | tee "$work/all.log"
 awk -f tests/support/total.awk "$work/all.log"

@@ -6,8 +6,9 @@
 # emulators leave them out.
 accuracy_tests='errors*,integer attention keeps*,app: at least*,app: times*,app: the model in integers understands*'
 
-# share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/result
-# the exit status, how many seconds it took, and how many of one processor: those tell what to make shorter, because others run beside it.
+# share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/cases the
+# compiled test cases that passed, FOLDER/NAME/result the exit status, how many seconds it took, and how many of one processor: those tell
+# what to make shorter, because others run beside it.
 # In these folders' names - stands for /.
 # PLACES= a folder: several calls side by side have so many places for workers together, and a worker waits for its place.
 share_out() {
@@ -39,7 +40,7 @@ worker() {
     files=$logs/$(echo "$name" | tr / -)
     mkdir "$files" 2>/dev/null || continue
     begin=$(date +%s)
-    (trap 'times >"$files/times"' EXIT && work_on "$name") >"$files/log" 2>&1
+    (trap 'times >"$files/times"' EXIT && export ATTEND_CASES="$files/cases" && work_on "$name") >"$files/log" 2>&1
     echo "$? $(($(date +%s) - begin)) $(processor_seconds "$files/times")" >"$files/result"
     echo "  done    $name" >&2
   done

@@ -1,0 +1,193 @@
+"""Writes what is known about the library: evidence.py BUILD FOLDER, from the project's top folder.
+
+FOLDER gets index.html, evidence.json, MANIFEST and sbom.spdx.json: the same bytes for the same sources and runs. Nothing is measured here: rows
+have what `make test`, `make check` and other commands have left in BUILD, and what pages of results hold; each names the command that
+repeats it, and says so where its figures are missing.
+"""
+import hashlib
+import html
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, 'tests/scripts')
+from check_requirements import ELSEWHERE, FAILED, LEFT_OUT, PASSED, UNKNOWN, Runs, load
+
+MISSING, STATED = 'missing', 'stated'
+STATES = (FAILED, UNKNOWN, MISSING, ELSEWHERE, LEFT_OUT, STATED, PASSED)  # the worst comes first
+
+
+def worst(states):
+    found = set(states)
+    return next((state for state in STATES if state in found), MISSING)
+
+
+def table(path, heading=''):
+    """The first table below a heading of a page, or of the page, as rows of cells."""
+    lines = pathlib.Path(path).read_text().split(f'\n## {heading}\n' if heading else '\n', 1)[1].split('\n## ')[0].split('\n')
+    first = next(number for number, line in enumerate(lines) if line.startswith('|'))
+    rows = []
+    for line in lines[first:]:
+        if not line.startswith('|'):
+            break
+        rows.append([cell.strip().replace('\\|', '|') for cell in re.split(r'(?<!\\)\|', line.strip().strip('|'))])
+    return [rows[0], *rows[2:]]
+
+
+def columns(rows, *names):
+    at = [next(i for i, cell in enumerate(rows[0]) if cell.startswith(name)) for name in names]
+    return [[row[i] for i in at] for row in rows]
+
+
+class Evidence:
+    def __init__(self, build):
+        self.runs = Runs(build)
+        self.requirements = [{'number': number, **each, 'tests': [{'name': test, 'state': self.runs.state(test)} for test in each['tests']]}
+                             for number, each in load('tests/requirements.toml')]
+        self.rows = []
+
+    def add(self, name, state, says, command, page, rows=()):
+        self.rows.append({'name': name, 'state': state, 'says': says, 'command': command, 'page': page, 'table': list(rows)})
+
+    def log(self, part):
+        path = self.runs.build / 'parts' / part / 'log'
+        return path.read_text(errors='replace') if path.exists() else ''
+
+    def stack(self):
+        found = re.findall(r'^ok   -O2: (.*?): (\d+) bytes of stack, (\d+) promised$', self.log('stack'), re.M)
+        found += [(f'{what}, {name}', needed, promised) for what, name, promised, needed in
+                  re.findall(r'^ok   -O2: (.*) to (ATTEND_\w+), (\d+): .* takes (\d+)$', self.log('stack'), re.M)]
+        self.add('Stack', worst([PASSED if found else ELSEWHERE]), 'The most stack of each kind of call on this machine at -O2, by the frames that the compiler reports, beside what the headers promise. Boards: Sizes.',
+                 'make lib && LEVELS=-O2 sh tests/scripts/check_stack.sh g++ build/g++-O2', 'include/guide/assumptions.md#stack', [['call', 'bytes', 'promised'], *sorted(map(list, found))])
+
+    def bits(self):
+        digests = pathlib.Path('tests/conformance/digests.inc').read_bytes()
+        rows = [['what', 'digests'], ['committed digests, tests/conformance/digests.inc', f'{digests.count(b"DIGEST(")}'], ['its SHA-256', f'`{hashlib.sha256(digests).hexdigest()}`']]
+        backends = re.search(r'^backends: (.*); active', self.log('unit'), re.M)
+        rows += [[f'this machine: {backends[1] if backends else "make test has not run"}', self.runs.state('unit: committed digests*')],
+                 ['the same with emulated instruction sets of x86', self.runs.state('emulated: committed digests*')], ['another compiler: Clang', self.runs.state('check clang/unit: committed digests*')]]
+        rows += [[name, state] for name, state in self.targets()]
+        self.add('Bits', worst(row[1] for row in rows if row[1] in STATES), 'One table of digests is compared on every backend and target.', 'make test && make targets', 'include/guide/exactness.md#the-same-bits-everywhere', rows)
+
+    def targets(self):
+        names = sorted({test['name'].partition(': ')[2] for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets: ')})
+        return [(name, self.runs.state(f'check targets: {name}')) for name in names]
+
+    def of_group(self, *groups):
+        return worst(test['state'] for each in self.requirements if each['number'].split('.')[0] in groups for test in each['tests'] if not test['name'].startswith('check '))
+
+    def collect(self):
+        sizes, accuracy = 'bench/speed/results/sizes.md', 'bench/speed/results/accuracy.md'
+        size = self.runs.part('check size')  # of boards that it took, it says whether pages still hold
+        size = STATED if size is None else FAILED if size.failed else PASSED
+        self.stack()
+        self.add('Memory', size, 'Nothing is allocated: sizeof of caches, workspaces and states is the whole bill. RAM of three models, in bytes.', 'make size', f'{sizes}#ram-of-three-models', table(sizes, 'RAM of three models'))
+        self.add('Sizes', size, 'Flash, static RAM and stack of prefill and decode, float32, one head of 32, in bytes. The figures of the page, which make size wrote and holds to limits.', 'make size', f'{sizes}#plain-calls',
+                 columns(table(sizes, 'Plain calls'), 'target', 'flash -Os', 'flash -O2', 'static RAM', 'stack -Os', 'stack -O2'))
+        self.bits()
+        self.add('Error bound', self.of_group('errors'), 'A formula holds for every input, and its tests on this machine. The worst inputs that a search found, beside it; published figures.', 'make bound SECONDS=3600',
+                 'include/guide/exactness.md#for-every-input', table(accuracy, 'The worst inputs that were found'))
+        named = [each for each in self.requirements if each['number'].startswith('memory.') and re.search('alloc|undefined|initialiser|itself|stack|C library', each['says'])]
+        self.add('No allocation, no recursion', worst(test['state'] for each in named for test in each['tests']), 'By the symbols of the objects, the graph of calls, and a trap for allocations.',
+                 'LEVELS=built sh tests/scripts/check_symbols.sh g++ build/g++-O2; LEVELS=-O0 sh tests/scripts/check_stack.sh g++ build/g++-O2', 'README.md#attend',
+                 [['requirement', 'says', 'result'], *[[each['number'], each['says'], worst(test['state'] for test in each['tests'])] for each in named]])
+        self.add('Targets and compilers', worst(state for _, state in self.targets()), 'What is tested, what was tried, what was never run; what of it ran last on this machine: Bits.', 'make check && make targets', 'include/guide/targets.md#what-is-tested',
+                 [['', 'what', 'command'], *table('include/guide/targets.md', 'What is tested')[1:]])
+        fuzz = self.runs.part('check clang/fuzz')
+        self.add('Fuzzing', ELSEWHERE if fuzz is None else FAILED if fuzz.failed else PASSED, 'Random problems by libFuzzer: every backend beside scalar code, the definition and the oracle; integers; inputs of the C surface, with sanitizers.',
+                 'make fuzz CXX=clang++ FUZZ_SECONDS=600', 'tests/README.md#sizes', [['what has run'], *[[each] for each in sorted(fuzz.passed)]] if fuzz else ())
+        mutants = pathlib.Path('build/mutants/result.txt')
+        self.add('Mutation', PASSED if mutants.exists() else ELSEWHERE, 'Random mistakes in include and src, one at a time: which do the tests not find?', 'make mutants N=300', 'tests/README.md#tests',
+                 [['the last run'], [mutants.read_text().strip()]] if mutants.exists() else ())
+        for name, says in (('Coverage', 'No structural coverage (statement, decision, MC/DC) was measured; mutation stands in its place for now.'),
+                           ('Proofs', 'No property was proved by a tool: no bounded model checking, no abstract interpretation. The derivation of the error bound is on paper.'),
+                           ('MISRA', 'No compliance with MISRA C++ or AUTOSAR C++14 was checked, and no deviations are recorded.')):
+            self.add(name, MISSING, says, 'none yet', 'src/guide/arithmetic.md#the-error-bound' if name == 'Proofs' else 'tests/README.md#tests')
+        self.add('Assumptions of use', STATED, 'What has to hold around a call, who looks at it, and what happens otherwise.', 'make test', 'include/guide/assumptions.md',
+                 table('include/guide/assumptions.md'))
+
+
+def marked(text, folder):
+    """A cell of a page as HTML: code, links, emphasis. Links of pages are found from build/evidence."""
+    text = html.escape(text, quote=False)
+    text = re.sub(r'`([^`]+)`', r'<code>\1</code>', text)
+    text = re.sub(r'\*\*(.+?)\*\*', r'<b>\1</b>', text)
+    return re.sub(r'\[([^\]]+)\]\(([^)\s]+)\)', lambda link: link[0] if ':' in link[2] else f'<a href="../../{where(folder, link[2])}">{link[1]}</a>', text)
+
+
+def where(page, target):
+    path, _, anchor = target.partition('#')
+    place = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+    return f'{place}#{anchor}' if anchor else place
+
+
+def coloured(state):
+    return f'<span class="{"good" if state == PASSED else "bad" if state in STATES[:3] else "other"}">{state}</span>'
+
+
+def as_table(rows, page):
+    if len(rows) < 2:
+        return ''
+    cell = lambda text: coloured(text) if text in STATES else marked(text, page)
+    head = ''.join(f'<th>{marked(text, page)}</th>' for text in rows[0])
+    body = '\n'.join('<tr>' + ''.join(f'<td>{cell(text)}</td>' for text in row) + '</tr>' for row in rows[1:])
+    return f'<div class="table{" cards" if len(rows[0]) < 4 else ""}"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>\n'
+
+
+def page_of(data):
+    anchor = lambda name: re.sub('[^a-z]+', '-', name.lower())
+    rows = data['rows']
+    summary = [['evidence', 'state', 'command that repeats it']] + [[f'[{row["name"]}](#{anchor(row["name"])})', row['state'], f'`{row["command"]}`'] for row in rows]
+    parts = [f'<h1>Attend {data["version"]}: evidence</h1>',
+             f'<p>What is known about version {data["version"]}, bits version {data["bits_version"]}, from what commands have measured; the sources are those of <a href="MANIFEST">MANIFEST</a> '
+             f'(SHA-256 {data["manifest"][:16]}…), the bill of materials is <a href="sbom.spdx.json">sbom.spdx.json</a>, and the data of this page <a href="evidence.json">evidence.json</a>. '
+             '<q>Passed</q> is what the last run on this machine saw; <q>stated</q> stands on a page, from an earlier run or by nature; <q>not run here</q> is what this machine lacks a program or '
+             'a processor for; <q>not run yet</q> is what the command would tell; <q>missing</q> is what nobody has made.</p>',
+             as_table(summary, 'index').replace('../../index#', '#')]
+    for row in rows:
+        parts.append(f'<h2 id="{anchor(row["name"])}">{row["name"]}</h2>\n<p>{coloured(row["state"])}. {html.escape(row["says"])} <a href="../../{row["page"]}">{row["page"]}</a></p>\n'
+                     f'<p><code>{html.escape(row["command"])}</code></p>')
+        parts.append(as_table(row['table'], row['page'].split('#')[0]))
+        if row['name'] == 'Requirements':
+            for group in dict.fromkeys(each['number'].split('.')[0] for each in data['requirements']):
+                tests = lambda each: '<br>'.join(f'{coloured(test["state"])} <code>{html.escape(test["name"])}</code>' for test in each['tests'])
+                lines = '\n'.join(f'<tr id="{each["number"]}"><td>{each["number"]}</td><td>{html.escape(each["says"])} <a href="../../{each["where"]}">{each["where"]}</a></td><td>{tests(each)}</td></tr>'
+                                  for each in data['requirements'] if each['number'].startswith(group + '.'))
+                parts.append(f'<h3>{group}</h3>\n<div class="table cards"><table><thead><tr><th></th><th>says</th><th>tests</th></tr></thead><tbody>\n{lines}\n</tbody></table></div>\n')
+    style = pathlib.Path('bench/site/style.css').read_text() + '''
+main { max-width: var(--wide); margin: 0 auto; } .bad { color: light-dark(#a3160a, #ff9d92); font-weight: 620; } .good { color: light-dark(#0a6636, #8fd6a5); } .other { color: var(--soft); }
+td code, td a { overflow-wrap: anywhere; } span { white-space: nowrap; }
+@media (max-width: 40rem) { .cards thead { display: none; } .cards :is(table, tbody, tr, td) { display: block; } main .cards td { min-width: 0; max-width: none; position: static; border: 0; padding: .15rem 0; }
+  .cards tr { border-bottom: 1px solid var(--line); padding: .6rem 0; } .cards td:first-child { font-weight: 620; box-shadow: none !important; } }'''
+    return ('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Attend: evidence</title>\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<meta name="color-scheme" content="light dark">\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n' + '\n'.join(parts) + '\n</main>\n</body>\n</html>\n')
+
+
+def main():
+    build, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    defined = dict(re.findall(r'#define ATTEND_(\w+) (\d+)', pathlib.Path('include/attend/core/version.h').read_text()))
+    version = '.'.join(defined[f'VERSION_{part}'] for part in ('MAJOR', 'MINOR', 'PATCH'))
+    files = ['LICENSE', *sorted(str(path) for top in ('include', 'src') for path in pathlib.Path(top).rglob('*') if path.suffix in ('.h', '.c', '.cpp', '.inc'))]
+    manifest = ''.join(f'{hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()}  {file}\n' for file in files)
+    (folder / 'MANIFEST').write_text(manifest)
+    evidence = Evidence(build)
+    states = [worst(test['state'] for test in each['tests']) for each in evidence.requirements]
+    tests = [test['state'] for each in evidence.requirements for test in each['tests']]
+    evidence.add('Requirements', worst(states), f'{len(states)} promises of the pages, with {len(tests)} tests that go red when one is broken, and what became of these in the last run: '
+                 + ', '.join(f'{tests.count(state)} {state}' for state in reversed(STATES) if state in tests) + '.', 'make test && make check', 'tests/requirements.toml')
+    evidence.collect()
+    data = {'version': version, 'bits_version': defined['BITS_VERSION'], 'manifest': hashlib.sha256(manifest.encode()).hexdigest(), 'rows': evidence.rows, 'requirements': evidence.requirements}
+    (folder / 'evidence.json').write_text(json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + '\n')
+    (folder / 'index.html').write_text(page_of(data))
+    made = subprocess.run(['git', 'log', '-1', '--format=%ct'], capture_output=True, text=True).stdout.strip() or '0'
+    with open(folder / 'sbom.spdx.json', 'w') as file:
+        subprocess.run(['sh', 'bench/packages/spdx.sh', folder, version], stdout=file, check=True, env={**os.environ, 'SOURCE_DATE_EPOCH': os.environ.get('SOURCE_DATE_EPOCH', made), 'FILES': '.'})
+    print(f'{folder}/index.html: {len(evidence.rows)} rows, {sum(row["state"] == MISSING for row in evidence.rows)} of them missing')
+
+
+if __name__ == '__main__':
+    main()
