@@ -101,3 +101,9 @@ tiles:
 .PHONY: digests
 digests: $(BUILD)/unit
 	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
+
+#: proofs      bounds of polynomials by Sollya and Gappa, then functions of one float over every float (needs python3, sollya, gappa; with make every-float some half an hour)
+.PHONY: proofs
+proofs: $(BUILD)/unit
+	@python3 tests/proofs/polynomials.py
+	@ATTEND_EVERY_FLOAT=1 $(BUILD)/unit --test-case='the polynomial of*,near_minus_reciprocal*,the reciprocal root*,soft floats: special*' --success=false

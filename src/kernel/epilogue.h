@@ -1,8 +1,8 @@
 // From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
 // taken.
 
-// ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
-// rounded.
+// ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error; with these
+// float coefficients, 4.7e-9 off.
 ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0.07623091f, 0.12905537f,  -0.13242985f, 0.14181629f, -0.16609055f,
                                                      0.20001985f,  -0.25001585f, 0.33333325f,  -0.49999988f};
 

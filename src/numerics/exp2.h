@@ -54,7 +54,7 @@ inline float whole_to_float(int64_t a) {
 }
 
 // 2^y - 1 for y = k + fraction and whole = whole_shift + k: as 2^k * (2^fraction - 1) + (2^k - 1), so that small y lose
-// nothing.
+// nothing. The polynomial is 2^fraction - 1, within 2.5e-8 of it.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec power_less_one(typename Isa::Vec whole, typename Isa::Vec fraction) {
   using Vec = typename Isa::Vec;

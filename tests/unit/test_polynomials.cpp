@@ -82,3 +82,19 @@ TEST_CASE("the polynomial of the logarithm has the error bound's absolute error"
   // With a power of two, the sum with its smaller part is rounded too: half a last bit of at most ln(2) / 2.
   CHECK(worst + 0.35 * unit_roundoff <= log_error * unit_roundoff);
 }
+
+TEST_CASE("near_minus_reciprocal is within 1.3 ulp, near_quotient nearly rounded") {
+  double worst = 0.0, worst_quotient = 0.0;
+  for_floats(1.0f, 0x1.fffffep39f, step_of(301), [&](float b) {
+    const double exact = 1.0 / double(b), ulp = std::ldexp(1.0, std::ilogb(exact) - 23);
+    worst = std::max(worst, std::fabs(double(attend::near_minus_reciprocal<attend::Scalar>(-b)) - exact) / ulp);
+    for (const float a : {1.0f, 0x1.fffffep-1f, 0x1.555556p-3f}) {
+      const double quotient = double(a) / double(b), last = std::ldexp(1.0, std::ilogb(quotient) - 23);
+      worst_quotient =
+          std::max(worst_quotient, std::fabs(double(attend::near_quotient<attend::Scalar>(a, b)) - quotient) / last);
+    }
+  });
+  MESSAGE("-1 / a: ", worst, " ulp, a / b: ", worst_quotient, " ulp");
+  CHECK(worst <= 1.3);
+  CHECK(worst_quotient <= 0.51);
+}
