@@ -1,0 +1,39 @@
+// The numbers of a state as a plain array: rows of panels are rows of a matrix, cut.
+#include "../../include/attend/linear_attention/state_numbers.h"
+
+#include "../call/portable.h"
+#include "list.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+// Calls move(place in the array, place in the state, count) for each row of each panel.
+template <class Move>
+ATTEND_ALWAYS_INLINE void for_each_row_of_panels(const LinearHead& of, Move move) {
+  const size_t width = size_t(of.value_dim), rows = size_t(of.head_dim) * size_t(of.value_heads);
+  for (size_t row = 0; row < rows; row += size_t(of.head_dim)) {
+    for (size_t column = 0; column < width; column += panel_keys) {
+      const size_t count = width - column < panel_keys ? width - column : panel_keys;
+      for (size_t d = 0; d < size_t(of.head_dim); ++d)
+        move((row + d) * width + column, row * width + column * size_t(of.head_dim) + d * count, count);
+    }
+  }
+}
+
+}  // namespace
+
+void get_numbers(const LinearHead& of, const float* state, float* numbers) {
+  for_each_row_of_panels(of, [&](size_t to, size_t from, size_t count)
+                                 ATTEND_INLINE_LAMBDA { ATTEND_MEMCPY(numbers + to, state + from, count * sizeof(float)); });
+}
+
+void set_numbers(const LinearHead& of, const float* numbers, float* state) {
+  for_each_row_of_panels(of, [&](size_t from, size_t to, size_t count)
+                                 ATTEND_INLINE_LAMBDA { ATTEND_MEMCPY(state + to, numbers + from, count * sizeof(float)); });
+  const size_t first = linear_head_floats(of.head_dim, of.value_dim) * size_t(of.value_heads), end = saved_numbers(of);
+  for (size_t i = first; i < end; ++i) state[i] = least_log_gate;  // the next token sweeps
+}
+
+}  // namespace core
+}  // namespace attend
