@@ -11,14 +11,39 @@
 namespace attend_adapter::onnx {
 namespace {
 
-constexpr int64_t conv_block = 4096, conv_tokens = 64;  // numbers of a block, and its most tokens
+constexpr int64_t conv_block = 4096, conv_tokens = 128;  // numbers of a block, and its most tokens
 
-// to[j][i] = from[i][j]; strides are from row to row.
+// to[j][i] = from[i][j] for a block of 4 by 4; strides are from row to row.
+inline void turn_block(const float* from, int64_t from_row, float* to, int64_t to_row) {
+  float turned[4][4];
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) turned[j][i] = from[i * from_row + j];
+  }
+  for (int j = 0; j < 4; ++j) std::memcpy(to + j * to_row, turned[j], sizeof turned[j]);
+}
+
+// A tensor's rows are apart by a power of two, often, so that lines of many of them have one place in the cache: four at a
+// time. outer: which side has them, and goes slowly, 0 is `from`.
+template <int outer>
 void turn(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to, int64_t to_row) {
-  for (int64_t i = 0; i < rows; i += 8) {
-    const int64_t end = std::min(rows, i + 8);
-    for (int64_t j = 0; j < columns; ++j) {
-      for (int64_t r = i; r < end; ++r) to[j * to_row + r] = from[r * from_row + j];
+  if (std::min(rows, columns) < 4) {  // a token, or a state
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) to[j * to_row + i] = from[i * from_row + j];
+    }
+    return;
+  }
+  const int64_t counts[] = {rows, columns};
+  int64_t at[2];
+  for (at[outer] = 0; at[outer] < counts[outer]; at[outer] += 4) {
+    for (at[1 - outer] = 0; at[1 - outer] < counts[1 - outer]; at[1 - outer] += 4) {
+      const int64_t i = at[0], j = at[1];
+      if (rows - i >= 4 && columns - j >= 4) {
+        turn_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+      } else {
+        for (int64_t r = i; r < std::min(rows, i + 4); ++r) {
+          for (int64_t c = j; c < std::min(columns, j + 4); ++c) to[c * to_row + r] = from[r * from_row + c];
+        }
+      }
     }
   }
 }
@@ -55,6 +80,13 @@ class CausalConv : public Operator {
     // From channel to channel, and from token to token.
     rows.by_channel = channels_last_ ? 1 : tokens, rows.by_token = channels_last_ ? channels : 1;
     rows.state_by_channel = channels_last_ ? 1 : kept, rows.state_by_token = channels_last_ ? channels : 1;
+    if (channels_last_ && width >= 2 && width <= core_width) {
+      const Parallel parallel = call.parallel(double(channels * (tokens + width)) * double(width + 12));
+      WorkMemory memory;
+      float* const state = memory.numbers<float>(present != nullptr ? 1 : times(kept, channels));
+      for (int64_t item = 0; item < batch; ++item) in_place(rows.of(item, 0), parallel, state);
+      return;
+    }
     const int64_t wide = std::max<int64_t>(32, conv_block / std::clamp<int64_t>(tokens, 1, conv_tokens));
     const int64_t blocks = (channels + wide - 1) / wide;
     for_pieces(call, times(batch, blocks), double(wide * (tokens + width)) * double(width + 12),
@@ -95,33 +127,44 @@ class CausalConv : public Operator {
     }
   };
 
+  void convolve(const attend::core::Convolution& call, int part, int parts) const {
+    (silu_ ? attend::core::run_convolution<attend::ConvActivation::silu>
+           : attend::core::run_convolution<attend::ConvActivation::identity>)(call, part, parts);
+  }
+
+  // All channels where they lie side by side, as the library has them. The state moves on where the new one goes, or in memory.
+  void in_place(const Rows& rows, const Parallel& parallel, float* state) const {
+    const std::size_t size = std::size_t((rows.width - 1) * rows.channels) * sizeof(float);
+    state = rows.present != nullptr ? rows.present : state;
+    if (rows.past == nullptr) {
+      std::memset(state, 0, size);
+    } else if (rows.past != state) {
+      std::memcpy(state, rows.past, size);
+    }
+    attend::core::Convolution call{};
+    call.input = rows.input, call.weights = rows.weight, call.bias = rows.bias, call.state = state, call.output = rows.output;
+    call.channels = narrow(rows.channels), call.width = int(rows.width), call.tokens = narrow(rows.tokens);
+    parallel.each(parallel.threads, [&](int part) { convolve(call, part, parallel.threads); });
+  }
+
   // Some channels, a few tokens at a time.
   void by_blocks(const Rows& rows, int64_t count, float* room) const {
     const int64_t kept = rows.width - 1;
     float *const state = room, *const in = state + count * kept, *const out = in + count * conv_tokens;
-    const auto rows_of = [&](const float* from, int64_t by_channel, int64_t by_token, int64_t tokens, float* to) {
-      if (by_token == 1) return turn(from, by_channel, count, tokens, to, count);
-      for (int64_t t = 0; t < tokens; ++t) std::memcpy(to + t * count, from + t * by_token, std::size_t(count) * sizeof(float));
-    };
-    const auto rows_to = [&](const float* from, int64_t by_channel, int64_t by_token, int64_t tokens, float* to) {
-      if (by_token == 1) return turn(from, count, tokens, count, to, by_channel);
-      for (int64_t t = 0; t < tokens; ++t) std::memcpy(to + t * by_token, from + t * count, std::size_t(count) * sizeof(float));
-    };
     std::fill(state, state + count * kept, 0.0f);
-    if (rows.past != nullptr) rows_of(rows.past, rows.state_by_channel, rows.state_by_token, kept, state);
+    if (rows.past != nullptr) turn<0>(rows.past, kept, count, kept, state, count);
     attend::core::Convolution call{};
     call.input = in, call.weights = rows.weight, call.bias = rows.bias, call.state = state;
     call.output = rows.output != nullptr ? out : nullptr;
     call.channels = int(count), call.width = int(rows.width);
     for (int64_t t = 0; t < rows.tokens; t += conv_tokens) {
       const int64_t tokens = std::min(conv_tokens, rows.tokens - t);
-      rows_of(rows.input + t * rows.by_token, rows.by_channel, rows.by_token, tokens, in);
+      turn<0>(rows.input + t, rows.tokens, count, tokens, in, count);
       call.tokens = int(tokens);
-      (silu_ ? attend::core::run_convolution<attend::ConvActivation::silu>
-             : attend::core::run_convolution<attend::ConvActivation::identity>)(call, 0, 1);
-      if (rows.output != nullptr) rows_to(out, rows.by_channel, rows.by_token, tokens, rows.output + t * rows.by_token);
+      convolve(call, 0, 1);
+      if (rows.output != nullptr) turn<1>(out, count, tokens, count, rows.output + t, rows.tokens);
     }
-    if (rows.present != nullptr) rows_to(state, rows.state_by_channel, rows.state_by_token, kept, rows.present);
+    if (rows.present != nullptr) turn<1>(state, count, kept, count, rows.present, kept);
   }
 
   // One channel, of a width that the library's convolution does not have: one weight after the other over all tokens.
