@@ -15,6 +15,7 @@ import attend
 import cases
 from attend.exporter import ExportError, export
 from attend.exporter.export import load
+from attend.exporter.steps import Norm
 from linear_cases import conv_case, conv_cases, linear_case, linear_cases, microsoft_cases, random
 
 BOUND = 1e-5
@@ -92,7 +93,12 @@ def block():
         node('Transpose', ['convolved'], ['rows'], perm=[0, 2, 1]),
         node('Split', ['rows', constant('sizes', [keys * dim, keys * dim, values * dim])], ['q', 'k_raw', 'v'], axis=2),
         node('Reshape', ['k_raw', constant('by_head', [1, tokens, keys, dim])], ['k_heads']),
-        node('SimplifiedLayerNormalization', ['k_heads', constant('unit', [dim ** -0.5] * dim)], ['k_unit'], axis=-1, epsilon=1e-6),
+        node('Mul', ['k_heads', 'k_heads'], ['squares']),
+        node('ReduceSum', ['squares', constant('last', [-1])], ['sum'], keepdims=1),
+        node('Add', ['sum', constant('epsilon', numpy.float32(1e-6))], ['sum_epsilon']),
+        node('Sqrt', ['sum_epsilon'], ['length']),
+        node('Reciprocal', ['length'], ['by_length']),
+        node('Mul', ['k_heads', 'by_length'], ['k_unit']),
         node('Reshape', ['k_unit', constant('flat', [1, tokens, keys * dim])], ['k']),
         node('MatMul', ['x', weight('to_beta', width, values)], ['beta_raw']),
         node('Sigmoid', ['beta_raw'], ['beta']),
@@ -115,6 +121,8 @@ def check_stream(cxx, folder, archive):
     report = export(path, folder / 'linear_stream', name='linear_stream', decoder=True)
     cases.ok('linear_stream: within 1e-5 of float64', report.error <= BOUND, f'{report.error}')
     text = (folder / 'linear_stream/model.h').read_text()
+    norms = [step for step in load(path, 'linear_stream', None, None, 64)[0].steps if isinstance(step, Norm)]
+    cases.ok('linear_stream: keys of length 1 are one step', len(norms) == 1 and norms[0].width == 8, [step.text() for step in norms])
     cases.ok('linear_stream: its memory is a state and the last inputs, without an end',
              'LinearState<' in text and 'ConvState<64, 4>' in text and 'There is no end to them.' in text, text)
     wrong = compiled(cxx, archive, folder / 'linear_stream')
