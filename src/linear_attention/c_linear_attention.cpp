@@ -2,7 +2,6 @@
 #include "../../include/attend/c/linear_attention.h"
 
 #include "../../include/attend/core/rules.h"
-#include "../../include/attend/linear_attention/state_numbers.h"
 #include "../c/surface.h"
 #include "../call/portable.h"
 #include "list.h"

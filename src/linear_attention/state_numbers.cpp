@@ -1,6 +1,4 @@
 // The numbers of a state as a plain array: rows of panels are rows of a matrix, cut.
-#include "../../include/attend/linear_attention/state_numbers.h"
-
 #include "../call/portable.h"
 #include "list.h"
 
@@ -9,7 +7,7 @@ namespace core {
 namespace {
 
 // Rows that are as wide as a panel have a known size, for which no function is called.
-ATTEND_ALWAYS_INLINE void copy(float* to, const float* from, size_t count) {
+ATTEND_ALWAYS_INLINE void copy_panel_row(float* to, const float* from, size_t count) {
   if (count == panel_keys) {
     ATTEND_MEMCPY(to, from, panel_keys * sizeof(float));
   } else {
@@ -33,13 +31,13 @@ ATTEND_ALWAYS_INLINE void for_each_row_of_panels(const LinearHead& of, Move move
 }  // namespace
 
 void get_numbers(const LinearHead& of, const float* state, float* numbers) {
-  for_each_row_of_panels(
-      of, [&](size_t to, size_t from, size_t count) ATTEND_INLINE_LAMBDA { copy(numbers + to, state + from, count); });
+  for_each_row_of_panels(of, [&](size_t to, size_t from, size_t count)
+                                 ATTEND_INLINE_LAMBDA { copy_panel_row(numbers + to, state + from, count); });
 }
 
 void set_numbers(const LinearHead& of, const float* numbers, float* state) {
-  for_each_row_of_panels(
-      of, [&](size_t from, size_t to, size_t count) ATTEND_INLINE_LAMBDA { copy(state + to, numbers + from, count); });
+  for_each_row_of_panels(of, [&](size_t from, size_t to, size_t count)
+                                 ATTEND_INLINE_LAMBDA { copy_panel_row(state + to, numbers + from, count); });
   const size_t first = linear_head_floats(of.head_dim, of.value_dim) * size_t(of.value_heads), end = saved_numbers(of);
   for (size_t i = first; i < end; ++i) state[i] = least_log_gate;  // the next token sweeps
 }

@@ -4,14 +4,6 @@
 #include "linear_state.h"
 
 namespace attend {
-namespace core {
-
-// numbers: [value_heads][head_dim][value_dim]. What a state has decayed by is not among them: one that was set sweeps small
-// numbers to 0 before its next token.
-void get_numbers(const LinearHead& of, const float* state, float* numbers);
-void set_numbers(const LinearHead& of, const float* numbers, float* state);
-
-}  // namespace core
 namespace detail {
 
 template <class Shape, size_t heads, size_t rows, size_t columns>
