@@ -13,3 +13,8 @@ invariance: lib
 .PHONY: spellings
 spellings: lib
 	@sh tests/adapters/onnxruntime/spellings.sh "$(CXX)" $(BUILD) $(ARGS)
+
+#: linear-nodes  times of LinearAttention and CausalConvWithState inside of ONNX Runtime, as shipped and with the library, as a table; writes bench/adapters/onnxruntime/README.md
+.PHONY: linear-nodes
+linear-nodes: lib
+	@sh tests/adapters/onnxruntime/linear_timing.sh "$(CXX)" $(BUILD)

@@ -5,6 +5,7 @@ from .c_files import CFiles
 from .c_floats import CFloatCalls
 from .c_integers import CIntegerCalls
 from .c_work import ALIGNMENT, up
+from .errors import ExportError
 from .numbers_in_c import number
 from .program import View
 from .step_loops import LoopSteps
@@ -18,6 +19,11 @@ class CWriter(CFiles, CFloatCalls, CIntegerCalls, LoopSteps, Writer):
         self.memory_name = f'{self.program.name}_{"token_" if whole else ""}memory'
         self.works: List[Tuple[int, int]] = []  # ends of work memory, on hosts and on embedded processors
         self.caches: Dict[int, Tuple[int, str, int, int, int]] = {}  # bytes, shape, tokens, window, integers
+
+    def _linearattention(self, index: int, step: Any) -> List[str]:
+        raise ExportError(f'step "{step.name}" ({step.text()}): models with linear attention are exported as C++ alone; expected --surface cpp')
+
+    _convolution = _linearattention
 
     # The language
 

@@ -5,7 +5,9 @@ from typing import Any, Dict, List, Set, Tuple
 from .c_text import IN_BOTH
 from .cpp_floats import FloatCalls
 from .cpp_integers import IntegerCalls
+from .cpp_linear import LINEAR_WORK, LinearCalls
 from .cpp_text import CONVERSIONS, LOG_SOFTMAX, SOFTMAX, WITH_OUTPUT
+from .linear_steps import Remembers
 from .numbers_in_c import number
 from .program import View
 from .receipts import ABOUT, source
@@ -16,7 +18,7 @@ from .writer import Words, Writer
 HELPERS = {'to_integers|to_floats': CONVERSIONS, 'softmax': SOFTMAX, 'log_softmax': LOG_SOFTMAX, **IN_BOTH}
 
 
-class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
+class CppWriter(FloatCalls, IntegerCalls, LinearCalls, LoopSteps, Writer):
     suffix, refused_row = '.cpp', 'attend::Status::bad_count'
 
     def begin(self, whole: Any) -> None:
@@ -111,12 +113,16 @@ class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
         """The size of the block, in bytes, as a constant expression."""
         arrays = max(self.program.tops or [0])
         works = sorted(set(self.works))
-        qualified = lambda text: re.sub(r'\b(Heads|Last|WithOutput)(?=[<\d])', r'detail::\1', text)
+        qualified = lambda text: re.sub(r'\b(Heads|Last|WithOutput|LinearWork)(?=[<\d])', r'detail::\1', text)
         return qualified(f'detail::largest({{{", ".join([str(max(arrays, 4))] + [f"detail::aligned({top}) + sizeof({kind})" for top, kind in works])}}})')
 
     def shape_texts(self) -> str:
         text = ''
-        for (heads, kv_heads, head_dim, value_dim, capacity), name in self.shapes.items():
+        for key, name in self.shapes.items():
+            if isinstance(key, str):  # of linear attention
+                text += f'struct {name} {{\n{key}}};\n'
+                continue
+            heads, kv_heads, head_dim, value_dim, capacity = key
             value = f', value_dim = {value_dim}' if value_dim != head_dim else ''
             value += f', max_tokens = {capacity}' if capacity else ''
             text += f'struct {name} {{\n  static constexpr int query_heads = {heads}, kv_heads = {kv_heads}, head_dim = {head_dim}{value};\n}};\n'
@@ -134,7 +140,7 @@ class CppWriter(FloatCalls, IntegerCalls, LoopSteps, Writer):
 #pragma once
 
 #include "attend/layers.h"
-
+{self._more_headers()}
 namespace {name} {{
 namespace detail {{
 
@@ -161,6 +167,9 @@ attend::Status run_observed({self.parameters()}, Observer observe, void* context
 {self.by_token.token_header() if self.by_token else ""}{self._receipt_header() if self.receipts else ""}
 }}  // namespace {name}
 '''
+
+    def _more_headers(self) -> str:
+        return '#include "attend/linear_attention.h"\n' if any(isinstance(step, Remembers) for step in self.program.steps) else ''
 
     def token_header(self) -> str:
         caches = '\n'.join('  ' + re.sub(r'\b(Heads|Last)(?=\d)', r'detail::\1', cache) for cache in self.caches)
@@ -242,7 +251,8 @@ void clear() {{
 '''
 
     def _with_output(self) -> str:
-        return WITH_OUTPUT if any(kind.startswith('WithOutput') for _, kind in self.works) else ''
+        works = [kind for _, kind in self.works + (self.by_token.works if self.by_token else [])]
+        return ''.join(text for name, text in (('WithOutput', WITH_OUTPUT), ('LinearWork', LINEAR_WORK)) if any(name in kind for kind in works))
 
     def source(self) -> str:
         name, calls = self.program.name, self.wrapped('\n\n'.join(self.calls))

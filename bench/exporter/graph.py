@@ -112,6 +112,7 @@ def advice(kind: str) -> str:
         'LSTM': 'A causal transformer over a cache takes the place of a recurrent layer',
         'GRU': 'A causal transformer over a cache takes the place of a recurrent layer',
         'Loop': 'Export the body of the loop as a model of its own, and call it in a loop of yours',
+        'Scan': 'What ONNX\'s LinearAttention is expanded to is a Scan. Save the model with that node, before its functions are inlined; of another loop export the body',
         'If': 'Export the branch that is taken as a model of its own',
         'ConvTranspose': 'Resize by repeating rows (Expand, Reshape), followed by Conv',
         'Einsum': 'Of computed arrays it is known as a product of matrices, such as "bhid,bhjd->bhij". Write it as Transpose and MatMul',

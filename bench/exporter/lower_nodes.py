@@ -7,6 +7,7 @@ import numpy
 from . import operators, rotary_node
 from .errors import ExportError
 from .graph import Node
+from .linear_nodes import LinearNodes
 from .lower_others import OTHERS, OtherNodes, memory_order
 from .onnx_attention import heads_of
 from .program import View
@@ -18,7 +19,7 @@ ELEMENTWISE = {'Add': 'add', 'Sub': 'subtract', 'Mul': 'multiply', 'Div': 'divid
 REDUCED = {'ReduceMax': 'maximum', 'GlobalMaxPool': 'maximum', 'ReduceMin': 'minimum', 'ReduceL2': 'length'}
 
 
-class Nodes(OtherNodes):
+class Nodes(LinearNodes, OtherNodes):
     """What Lowering takes for the operators in HANDLERS: each gives the view of a node's output."""
 
     # Projections
@@ -305,5 +306,6 @@ HANDLERS: Dict[str, Callable[[Any, Node], View]] = {
     'Rotate': Nodes._rotate, 'RotaryEmbedding': Nodes._rotary_embedding,
     'MatMul': Nodes._matmul, 'Gemm': Nodes._gemm, 'Conv': Nodes._conv, 'BatchNormalization': Nodes._batch_norm,
     'Pow': Nodes._power, 'Clip': Nodes._clip, 'LeakyRelu': Nodes._leaky, 'Neg': Nodes._negative,
+    'LinearAttention': Nodes._linear_attention, 'CausalConvWithState': Nodes._causal_conv,
     'ArgMax': Nodes._arg_max, 'Gather': Nodes._gather, 'Concat': Nodes._concat,
 }

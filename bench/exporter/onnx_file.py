@@ -11,7 +11,7 @@ from .graph import MOST_ELEMENTS, Graph, Node
 
 
 # Operators of others that mean what ours of the same name do.
-OTHERS = (('com.microsoft', 'Gelu'), ('com.microsoft', 'SimplifiedLayerNormalization'))
+OTHERS = tuple(('com.microsoft', kind) for kind in ('Gelu', 'SimplifiedLayerNormalization', 'LinearAttention', 'CausalConvWithState'))
 
 # Of ONNX's elements, which the package has a table of in other places from version to version. 0: not said.
 TYPES = {0: 'float32', 1: 'float32', 2: 'uint8', 3: 'int8', 4: 'uint16', 5: 'int16', 6: 'int32', 7: 'int64', 9: 'bool', 10: 'float16', 11: 'float64',
@@ -42,8 +42,8 @@ def read_onnx(path: pathlib.Path, shapes: Optional[Dict[str, Any]] = None) -> Gr
         raise ExportError(f'{path}: this is no ONNX file, or it is damaged: {error or type(error).__name__}') from None
     if not nodes or not given or not outputs:
         raise ExportError(f'{path}: the model has {len(nodes)} nodes, {len(given)} inputs and {len(outputs)} outputs: it is empty or damaged')
-    if not 7 <= opset <= 25:
-        raise ExportError(f'{path}: operators of version {opset}; expected 7 to 25 (torch.onnx.export takes opset_version=14)')
+    if not 7 <= opset <= 27:
+        raise ExportError(f'{path}: operators of version {opset}; expected 7 to 27 (torch.onnx.export takes opset_version=14)')
     inputs = {each.name: _shape(each, shapes or {}) for each in given}
     for name in shapes or {}:
         if name not in inputs:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import numpy
 
-from . import constant_operators, onnx_attention, rotary_node
+from . import constant_operators, linear_nodes, onnx_attention, rotary_node
 from .constant_operators import plain
 from .errors import ExportError
 
@@ -448,6 +448,7 @@ OPERATORS: Dict[str, Operator] = {
     'MaxPool': Operator(_pool(numpy.max, -numpy.inf), ONE), 'AveragePool': Operator(_pool(numpy.mean, 0.0), ONE),
     'GlobalAveragePool': Operator(_global_pool(numpy.mean), ONE), 'GlobalMaxPool': Operator(_global_pool(numpy.max), ONE),
     'Attention': Operator(onnx_attention.evaluate, (3, 7), 23), 'Rotate': Operator(_rotate, ONE), 'RotaryEmbedding': Operator(rotary_node.evaluate, (3, 4), 23),
+    'LinearAttention': Operator(linear_nodes.linear_attention, (3, 7), 27), 'CausalConvWithState': Operator(linear_nodes.causal_conv, (2, 4), 27),
     'LayerNormalization': Operator(_layer_norm, (2, 3)),  # before version 17 by ONNX Runtime's tools
     'RMSNormalization': Operator(_rms_norm, TWO, 23), 'SimplifiedLayerNormalization': Operator(_rms_norm, TWO),
     'GroupNormalization': Operator(_group_norm, THREE, 18), 'InstanceNormalization': Operator(_group_norm, THREE),

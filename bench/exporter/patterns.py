@@ -62,9 +62,13 @@ class Patterns(PoolingPattern, RotaryPattern):
             if self.vector(other, width[0]) is not None and inner not in self.graph.constants:
                 name, weight = inner, self.vector(other, width[0])
         for x, root in self._quotients(name):
-            square, epsilon = self._plus_epsilon(root)
-            if self._is_mean_square(square, self.past_identities(x)) and self._is_shaped(node, self.past_identities(x)):
-                return Match('rms_norm', node, [self.past_identities(x)], {'weight': weight, 'bias': None, 'epsilon': epsilon})
+            (square, epsilon), x = self._plus_epsilon(root), self.past_identities(x)
+            if self._is_mean_square(square, x) and self._is_shaped(node, x):
+                return Match('rms_norm', node, [x], {'weight': weight, 'bias': None, 'epsilon': epsilon})
+            if epsilon > 0 and self._is_mean_square(square, x, 'ReduceSum') and self._is_shaped(node, x):  # of length 1, as keys of delta rules
+                count = width[0]
+                weight = (1.0 if weight is None else weight) * numpy.full(count, count ** -0.5)
+                return Match('rms_norm', node, [x], {'weight': weight, 'bias': None, 'epsilon': epsilon / count})
         return None
 
     def _quotients(self, name: str) -> Iterator[Tuple[str, str]]:
@@ -99,8 +103,8 @@ class Patterns(PoolingPattern, RotaryPattern):
         ndim, keeps = len(self.graph.shapes[x]), mean.attributes.flag('keepdims', 1)
         return self.past_identities(mean.inputs[0]) == x and keeps and self.axes_of(mean, ndim) == [ndim - 1]
 
-    def _is_mean_square(self, name: str, x: str) -> bool:
-        mean = self.producer(name, 'ReduceMean')
+    def _is_mean_square(self, name: str, x: str, kind: str = 'ReduceMean') -> bool:
+        mean = self.producer(name, kind)
         square = mean and self.producer(mean.inputs[0], 'Pow', 'Mul')
         if not mean or not square or not self._is_last_mean(mean, square.outputs[0]):
             return False

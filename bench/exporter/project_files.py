@@ -18,7 +18,7 @@ def project_files(program: Program, model: Dict[str, str], surface: str) -> Dict
     makefile = MAKEFILE
     for word, text in parts.items():
         makefile = makefile.replace(word, text)
-    library = {f'attend/{each}': (SOURCE / each).read_text() for each in ('attend.h', 'attend_c.h', 'layers.h', 'attend.cpp')}
+    library = {f'attend/{each}': (SOURCE / each).read_text() for each in ('attend.h', 'attend_c.h', 'layers.h', 'linear_attention.h', 'attend.cpp')}
     return {**library, **sketch, f'arduino/{name}/{name}.ino': (begin + SKETCH).replace('NAME', name), 'Makefile': makefile.replace('NAME', name)}
 
 

@@ -7,6 +7,7 @@ import numpy
 
 from .errors import ExportError
 from .integer_steps import Dequantise, IntegerGate, IntegerLinear, IntegerRows, IntegerSum, Quantise, Table
+from .linear_steps import Remembers
 from .program import Buffer, Program, Step, View
 from .steps import Activate, ArgMax, Attention, Copy, Elementwise, Linear, Norm, Rotate, Rows, Softmax
 
@@ -60,7 +61,7 @@ def by_token(program: Program) -> Program:
         if step.masked or step.biased:
             raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: its mask or bias is an input or computed, and decoders take no masks: their caches '
                               'hold no padding. Make the mask constant, export a model without it, and append the tokens alone')
-    tokens = {step.queries for step in attentions}
+    tokens = {step.queries for step in attentions} | {step.tokens for step in program.steps if isinstance(step, Remembers)}
     if len(tokens) != 1:
         raise ExportError('a decoder takes tokens one by one: the model has ' +
                           ('no attention' if not tokens else f'attention of {sorted(tokens)} tokens; expected one length'))
@@ -78,6 +79,9 @@ class Streaming:
                     self.refuse(step, 'it is no causal attention of the tokens to each other')
                 reads = [self.row(view, step, view.shape) for view in step.reads]
                 steps.append(CachedAttention(step, reads, self.row(step.writes, step, step.writes.shape), caches))
+                caches += 1
+            elif isinstance(step, Remembers):
+                steps.append(self.remembering(step, caches))
                 caches += 1
             elif isinstance(step, ALONE):
                 steps.append(self.alone(step))
@@ -97,7 +101,7 @@ class Streaming:
             if isinstance(step, CachedAttention) and id(step.writes.buffer) not in needed:
                 rest.append(step)
                 step = CacheAppend(step)
-            if isinstance(step, (CachedAttention, CacheAppend)) or id(step.writes.buffer) in needed:
+            if isinstance(step, (CachedAttention, CacheAppend, Remembers)) or id(step.writes.buffer) in needed:
                 first.append(step)
                 needed |= {id(view.buffer) for view in step.reads}
             else:
@@ -111,7 +115,16 @@ class Streaming:
 
     def refuse(self, step: Any, why: str) -> None:
         raise ExportError(f'step "{step.name}" ({step.text()}) of a decoder: {why}; expected a model that computes each token by itself '
-                          'but for causal attention')
+                          'but for causal and linear attention, and its convolution')
+
+    def remembering(self, step: Any, cache: int) -> Step:
+        """Of a token, with a state in the place of a cache."""
+        if step.past is not None or step.present:
+            self.refuse(step, 'its state is an input or output of the model, and a decoder keeps it itself. Export the model without past_state and present_state')
+        made = copy.copy(step)
+        made.operands = [View(self.row(view, step, view.shape).buffer, shape=(1, ) + view.shape[1:]) for view in step.reads]
+        made.writes, made.tokens, made.cache = self.row(step.writes, step, step.writes.shape), 1, cache
+        return made
 
     def row(self, view: View, step: Any, shape: Any) -> View:
         """What a view has of one token."""
@@ -158,7 +171,7 @@ class Streaming:
         arrays = [each for each in step.operands if isinstance(each, numpy.ndarray)]
         side_by_side = all(view.is_whole() and view.shape == step.writes.shape for view in views) and \
             all(array.size in (1, step.writes.count) for array in arrays)
-        moved = lambda each: rows[id(each)] if isinstance(each, View) else each if each.size == 1 else ByPosition(each.reshape(self.tokens, -1))
+        moved = lambda each: rows[id(each)] if isinstance(each, View) else each.reshape(1) if each.size == 1 else ByPosition(each.reshape(self.tokens, -1))
         if isinstance(step, (Copy, Elementwise, IntegerSum)) and not side_by_side:
             axis = self.token_axis(step.writes)
             if axis is None or any(self.token_axis(view) != axis for view in views):

@@ -37,7 +37,7 @@ class Writer:
         self.program, self.origin, self.by_token = program, comment(origin), None  # type: Any, str, Any
         self.constants: List[str] = whole.constants if whole else []   # definitions
         self.names: Dict[Any, str] = whole.names if whole else {}      # of constants, by their definitions
-        self.shapes: Dict[Tuple[int, ...], str] = whole.shapes if whole else {}
+        self.shapes: Dict[Any, str] = whole.shapes if whole else {}
         ends = program.inputs + program.outputs
         names = identifiers([view.buffer.name for view in ends], self.prefix())
         self.parameter_names = {id(view.buffer): name for view, name in zip(ends, names)}

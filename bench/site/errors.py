@@ -112,7 +112,7 @@ CALLS = {
                'rotate': 'attend_rotate', 'additive_attention': 'attend_additive_attention', 'integers': 'attend_integer_project',
                'scaled': 'attend_rotary_init_scaled', 'turned': 'attend_rotate_positions'},
     'linear': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from', 'init': 'attend_linear_state_init',
-               'clear': 'attend_linear_state_clear', 'count': 'attend_linear_state_tokens', 'numbers': 'attend_linear_state_numbers',
+               'clear': 'attend_linear_state_clear', 'count': 'attend_linear_state_tokens', 'numbers': 'attend_linear_state_numbers', 'set_numbers': 'attend_linear_state_set_numbers',
                'save': 'attend_linear_save', 'load': 'attend_linear_load'},
 }
 

@@ -11,6 +11,7 @@
 // clang-format off
 #include "linear_attention/linear_shape.h"
 #include "linear_attention/linear_state.h"
+#include "linear_attention/state_numbers.h"
 #include "linear_attention/linear_calls.h"
 #include "linear_attention/convolution.h"
 #include "linear_attention/decay_gates.h"

@@ -78,6 +78,13 @@ Range check_state(Check& check, const attend_linear_state* state) {
   return check.failed() ? Range{} : Range{begin, begin + bytes};
 }
 
+// The array of all numbers of a state.
+Range numbers_of(Check& check, const attend_linear_state* state, const float* numbers, attend_argument argument) {
+  if (check.failed()) return {};
+  const size_t count = core::linear_head_floats(state->head.head_dim, state->head.value_dim) * size_t(state->head.value_heads);
+  return check.array(numbers, ptrdiff_t(count), float_bits, argument);
+}
+
 // A call that is being checked, and the head that its states have.
 struct LinearCall : Memory {
   [[gnu::always_inline]] explicit LinearCall(const attend_linear_attention* linear) : given(linear) { check_rule(); }
@@ -231,17 +238,19 @@ attend_status attend_linear_state_tokens(const attend_linear_state* state, uint6
 
 attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result) {
   Memory check;
-  const Range range = check_state(check, state);
-  check.read(range);
+  check.read(check_state(check, state));
+  check.write(numbers_of(check, state, result, ATTEND_ARG_RESULT), ATTEND_ARG_RESULT);
+  if (!check.failed()) core::get_numbers(state->head, data_of(state), result);
+  return check.status();
+}
+
+attend_status attend_linear_state_set_numbers(attend_linear_state* state, const float* x) {
+  Memory check;
+  check.write(check_state(check, state), ATTEND_ARG_STATE);
+  check.read(numbers_of(check, state, x, ATTEND_ARG_X));
   if (check.failed()) return check.status();
-  const auto [magic, version, sum, rule, decay, heads, head_dim, value_dim, tokens] = state->head;
-  const ptrdiff_t count = ptrdiff_t(floats_of(range)) - ptrdiff_t(heads) * core::panel_count(value_dim);
-  check.write(check.array(result, count, float_bits, ATTEND_ARG_RESULT), ATTEND_ARG_RESULT);
-  if (check.failed()) return check.status();
-  for (int h = 0; h < heads; ++h) {
-    for (int i = 0; i < head_dim * value_dim; ++i)
-      *result++ = data_of(state)[core::linear_state_index(head_dim, value_dim, h, i / value_dim, i % value_dim)];
-  }
+  core::set_numbers(state->head, x, data_of(state));
+  state->tokens = 0;
   return ATTEND_OK;
 }
 

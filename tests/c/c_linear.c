@@ -129,6 +129,12 @@ static void ways(int rule) {
       CHECK(error < 1e-5 && error > -1e-5);
     }
   }
+
+  /* A state that takes them is the same, but has counted no tokens. */
+  static float kept[value_heads][head_dim][value_dim];
+  IS(ATTEND_OK, attend_linear_state_set_numbers(drafted, numbers[0][0]));
+  IS(ATTEND_OK, attend_linear_state_numbers(drafted, kept[0][0]));
+  CHECK(memcmp(numbers, kept, sizeof numbers) == 0 && taken(drafted) == 0);
 }
 
 static void refusals(void) {

@@ -17,7 +17,8 @@ struct World : Choices {
     count = 32,
     numbers = 64,
     save = 128,
-    load = 256
+    load = 256,
+    set_numbers = 512
   };
   static constexpr int tokens = 5, queries = 4, keys = 1, values = 2, key_dim = 3, value_dim = 5;
   static constexpr std::size_t state_floats = values * (key_dim * value_dim + 1), state_bytes = 64 + 4 * state_floats;
@@ -62,6 +63,8 @@ struct World : Choices {
         return attend_linear_state_tokens(state, counted);
       case numbers:
         return attend_linear_state_numbers(state, written);
+      case set_numbers:
+        return attend_linear_state_set_numbers(state, written);
       case save:
         return attend_linear_save(state, kept, kept_size);
       default:

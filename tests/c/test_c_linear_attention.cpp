@@ -12,6 +12,7 @@ namespace refused_linear {
 
 constexpr unsigned run = World::run, append = World::append, run_from = World::run_from, init = World::init;
 constexpr unsigned clear = World::clear, count = World::count, numbers = World::numbers, save = World::save, load = World::load;
+constexpr unsigned set_numbers = World::set_numbers;
 const Refusal<World> rows[] = {
 #include "refusals_linear.inc"
 };
@@ -39,6 +40,11 @@ struct Grouped {
 template <class Shape>
 struct ByKey : Shape {
   static constexpr attend::Decay decay = attend::Decay::per_key;
+};
+
+struct One {
+  static constexpr LinearRule rule = LinearRule::gated;
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 2, value_dim = 18;
 };
 
 constexpr int tokens = 37;
@@ -166,6 +172,23 @@ void check_bits(Init init) {
     same = same && std::memcmp(&numbers[i], &at, sizeof at) == 0;
   }
   CHECK(same);
+
+  // A state that was set goes on with the same bits.
+  float cpp_numbers[Dims::value_heads][Dims::head_dim][Dims::value_dim];
+  attend::get_numbers(w->state, cpp_numbers);
+  CHECK(std::memcmp(cpp_numbers, numbers.data(), sizeof cpp_numbers) == 0);
+  const auto fresh = std::make_unique<attend::LinearState<Shape>>();
+  attend::set_numbers(*fresh, cpp_numbers);
+  CHECK(attend_linear_state_clear(w->c_state) == ATTEND_OK);
+  CHECK(attend_linear_state_set_numbers(w->c_state, numbers.data()) == ATTEND_OK);
+  CHECK(attend_linear_state_tokens(w->c_state, &taken) == ATTEND_OK);
+  CHECK((taken == 0 && fresh->tokens() == 0));
+  w->poison();
+  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, w->state, w->output, rest) == Status::ok);
+  CHECK(attend_linear_run(&w->linear, w->c_state) == ATTEND_OK);
+  CHECK(w->same_outputs());
+  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, *fresh, w->output, rest) == Status::ok);
+  CHECK(w->same_outputs());
 }
 
 template <LinearRule rule>
@@ -229,4 +252,17 @@ TEST_CASE("c linear attention: what does not exist is not read, and calls of no 
   CHECK(attend_linear_state_is_finite(world.state) == 0);
   CHECK(attend_linear_state_clear(world.state) == ATTEND_OK);
   CHECK(attend_linear_state_is_finite(world.state) == 1);
+}
+
+// What gates would make subnormal is swept before the first token after it was set: gates of 1 leave it as it is.
+TEST_CASE("linear attention: small numbers of a state that was set become 0 before the next token") {
+  float numbers[1][2][18] = {};
+  numbers[0][1][17] = 0x1p-101f, numbers[0][1][16] = -0x1p-100f, numbers[0][0][0] = 3;
+  attend::LinearState<One> state;
+  attend::set_numbers(state, numbers);
+  CHECK(state.at(0, 1, 17) == 0x1p-101f);
+  CHECK(state.append(attend::Key<One>{}, attend::Value<One>{}, attend::Gates<One>{}) == Status::ok);
+  attend::get_numbers(state, numbers);
+  CHECK(numbers[0][1][17] == 0);
+  CHECK((numbers[0][1][16] == -0x1p-100f && numbers[0][0][0] == 3));
 }

@@ -65,6 +65,15 @@ if [ -z "${TORCH:-}" ]; then
   [ $status -le 1 ] && grep -q '^ok ' "$build/log" && ! grep -q '^Traceback' "$build/log" || fail "attend.load" "$(tail -n 1 "$build/log")"
 fi
 
+# ---- Linear attention
+if [ -z "${TORCH:-}" ]; then
+  "$python" tests/exporter/linear.py "$cxx" "$build/models" "$2/libattend.a" >"$build/log" 2>&1
+  status=$?
+  cat "$build/log"
+  passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
+  [ $status -le 1 ] && grep -q '^ok ' "$build/log" && ! grep -q '^Traceback' "$build/log" || fail "models with linear attention" "$(tail -n 1 "$build/log")"
+fi
+
 # ---- Receipts: planted faults, named by replay.
 if [ -z "${TORCH:-}" ]; then
   emulated=cortex-m4
@@ -113,6 +122,7 @@ else
   try cortex-m0plus vision_float32
   try cortex-m4 sensor_float32
   try cortex-m4 masks_spelled_cpp
+  for model in linear_stream linear_nodes ${ALL:+conv_nodes linear_microsoft}; do try cortex-m4 $model; done
   ${ALL:+try cortex-m0plus windowed_integers}
   # In C; and whether the sizes of work memory that are written there are enough on a board.
   try cortex-m0plus windowed_integers_in_c

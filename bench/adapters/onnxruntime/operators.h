@@ -11,7 +11,7 @@ extern const Definition matmul, fused_matmul, gemm, softmax, flat_softmax, layer
     rms_normalization, skip_layer_normalization, skip_simplified_layer_normalization, embed_layer_normalization, erf, exp, tanh,
     sigmoid, gelu, swish, bias_gelu, fast_gelu, quick_gelu, reduce_sum, reduce_mean, reduce_sum_square, reduce_l2, attention,
     multi_head_attention, packed_attention, group_query_attention, rotary_embedding, runtime_rotary_embedding,
-    dynamic_quantize_linear, matmul_integer, dynamic_quantize_matmul, matmul_integer_to_float;
+    dynamic_quantize_linear, matmul_integer, dynamic_quantize_matmul, matmul_integer_to_float, linear_attention, causal_conv;
 
 inline constexpr const Definition* all[] = {&matmul,
                                             &fused_matmul,
@@ -46,7 +46,9 @@ inline constexpr const Definition* all[] = {&matmul,
                                             &dynamic_quantize_linear,
                                             &matmul_integer,
                                             &dynamic_quantize_matmul,
-                                            &matmul_integer_to_float};
+                                            &matmul_integer_to_float,
+                                            &linear_attention,
+                                            &causal_conv};
 
 }  // namespace operators
 

@@ -223,6 +223,14 @@ class LinearState:
         require(shared.attend_linear_state_numbers(self._memory.address, numbers.ctypes.data))
         return numbers
 
+    def set_numpy(self, numbers: Any) -> None:
+        """Makes S what numpy() gives, and counts tokens from 0. Numbers below 2^-100 become 0 before the next token, but of the rule linear."""
+        import numpy
+        array = numpy.ascontiguousarray(numbers, numpy.float32)
+        if array.shape != (self.value_heads, self.head_dim, self.value_dim):
+            raise ValueError(f'numbers have the shape {array.shape}; expected {(self.value_heads, self.head_dim, self.value_dim)}')
+        require(shared.attend_linear_state_set_numbers(self._memory.address, array.ctypes.data))
+
     def save(self) -> bytes:
         """The state as bytes, with a check sum, as C and C++ write them."""
         size = self.nbytes - _SAVED_LESS

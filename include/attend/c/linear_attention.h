@@ -100,6 +100,10 @@ ATTEND_API attend_status attend_linear_state_tokens(const attend_linear_state* s
 /* Writes S as [value_heads][head_dim][value_dim]. */
 ATTEND_API attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result);
 
+/* Makes S what attend_linear_state_numbers writes. Tokens are counted from 0 then, and numbers below 2^-100 become 0 before the
+ * next token, but of the rule linear. */
+ATTEND_API attend_status attend_linear_state_set_numbers(attend_linear_state* state, const float* x);
+
 /* 1 where no number is infinite or NaN, 0 where one is, -1 where the state is null or corrupt. */
 ATTEND_API int attend_linear_state_is_finite(const attend_linear_state* state);
 

@@ -121,6 +121,11 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
 void save(LinearHead& head, const void* state, uint8_t* bytes);
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state);
 
+// S as an array [value_heads][head_dim][value_dim]. What a state has decayed by is not among its numbers: one that was set
+// sweeps small ones to 0 before its next token.
+void get_numbers(const LinearHead& of, const float* state, float* numbers);
+void set_numbers(const LinearHead& of, const float* numbers, float* state);
+
 // The logarithms of gates from what a projection gives: numbers z of tokens, in rows of `width`; width / rate_count side by
 // side have a rate together. The result may be where z is.
 struct GateInputs {

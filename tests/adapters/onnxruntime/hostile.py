@@ -17,6 +17,7 @@ import host
 import model
 import nodes_attention  # noqa: F401, adds forms
 import nodes_contrib  # noqa: F401
+import nodes_linear  # noqa: F401
 import nodes_products  # noqa: F401
 import nodes_rows  # noqa: F401
 

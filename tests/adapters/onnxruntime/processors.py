@@ -11,6 +11,7 @@ import form
 import machines
 import nodes_attention  # noqa: F401, adds forms
 import nodes_contrib  # noqa: F401
+import nodes_linear  # noqa: F401
 import nodes_products  # noqa: F401
 import nodes_rows  # noqa: F401
 
