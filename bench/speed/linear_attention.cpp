@@ -36,7 +36,7 @@ struct Rule {
   bool by_key;
 };
 template <LinearRule rule, Decay decay>
-constexpr auto run_of = attend::core::run_linear_attention<rule, decay>;
+constexpr void (*run_of)(const LinearAttention&, int, int) = attend::core::run_linear_attention<rule, decay>;
 const Rule gated = {"gated", run_of<LinearRule::gated, Decay::per_head>, 5, false};
 const Rule gated_delta = {"gated delta", run_of<LinearRule::gated_delta, Decay::per_head>, 7, false};
 const Rule rules[] = {{"linear", run_of<LinearRule::linear, Decay::per_head>, 4, false},
