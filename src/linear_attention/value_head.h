@@ -194,7 +194,9 @@ class ValueHead {
     }
   }
   const float* value(int i, int column) const { return at(c_.value, token_ + i, head_) + column; }
-  Read output(int i, int number, int column) const { return {query(i, number), output_row(i, number) + column, nullptr, 0.0f}; }
+  Read readout(int i, int number, int column) const {
+    return {query(i, number), output_row(i, number) + column, nullptr, 0.0f};
+  }
   Read before(int i, int column, float* to) const {
     return {read_factors(i), to, value(i, column), *at(c_.beta, token_ + i, head_)};
   }
@@ -209,11 +211,11 @@ class ValueHead {
       if constexpr (by_key) with[t].gates = gates_of(i + t);
       with[t].u = is_delta ? u : value(i + t, column);
       with[t].output = Read{{key(i + t), nullptr, 1.0f, true}, none, nullptr, 0.0f};
-      if (queries_ > 0) with[t].output = output(i + t, 0, column);
+      if (queries_ > 0) with[t].output = readout(i + t, 0, column);
       if (looks_ahead && queries_ == 0 && next.to != nullptr) with[t].output = next;  // no outputs: it takes their place
     }
     update<tokens, reads>(columns, with, next);
-    for (int q = 1; q < queries_; ++q) this->read(columns, output(i, q, column));  // tokens is 1 then
+    for (int q = 1; q < queries_; ++q) this->read(columns, readout(i, q, column));  // tokens is 1 then
   }
   float* output_row(int i, int number) const { return at(c_.output, token_ + i, queries_ > 1 ? query_head_ + number : head_); }
 
