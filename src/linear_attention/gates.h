@@ -28,9 +28,7 @@ ATTEND_NOINLINE float lowest_log_gate(const float* g, int count) {
   typename Isa::Vec lowest = Isa::zero();
   int i = 0;
   for (; count - i >= Isa::lanes; i += Isa::lanes) lowest = lower_log_gate<Isa>(lowest, Isa::load(g + i));
-  float lanes[Isa::lanes], least = token_log_decay;
-  Isa::store(lanes, lowest);
-  for (const float lane : lanes) least = lower_log_gate<Scalar>(least, lane);
+  float least = lower_log_gate<Scalar>(token_log_decay, -Isa::highest_lane(Isa::sub(Isa::zero(), lowest)));
   for (; i < count; ++i) least = lower_log_gate<Scalar>(least, g[i]);
   return least;
 }

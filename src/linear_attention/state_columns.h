@@ -46,27 +46,43 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec add_product(typename Isa::Factor a, typen
   }
 }
 
-// Sums lie in memory while chains are in registers: with AVX2, which has 16 of these, both would not fit.
+// What is read from some columns: an output, or u of the token that delta rules read for.
+struct Read {
+  Factors factors;
+  float* to;           // the sums, or
+  const float* value;  // where there is one, beta * (value - sum)
+  float beta;
+};
+
 template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], int first, int columns, float* sums) {
+ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], typename Isa::Vec (&sums)[vecs]) {
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) sums[v] = Isa::add(sums[v], chain[v]);
+}
+template <class Isa, int vecs>
+ATTEND_ALWAYS_INLINE void finish(const Read& read, bool may_be_u, const typename Isa::Vec (&sums)[vecs], int columns) {
+  const typename Isa::Vec beta = Isa::broadcast(read.beta);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
-    float* const sum = sums + v * Isa::lanes;
-    const typename Isa::Vec before = first == 0 ? Isa::zero() : load_some<Isa>(sum, columns);
-    store_some<Isa>(sum, Isa::add(before, chain[v]), columns);
+    typename Isa::Vec result = sums[v];
+    if (may_be_u && read.value != nullptr) {
+      result = Isa::mul(beta, Isa::sub(load_some<Isa>(read.value + v * Isa::lanes, columns), result));
+    }
+    store_some<Isa>(read.to + v * Isa::lanes, result, columns);
   }
 }
 
 template <class Isa, Decay decay, int vecs, bool whole>
-ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns& state, const Factors& factors, float* sums) {
+ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns& state, const Read& read) {
   const StateColumns s = state;  // in registers
   const int columns = whole ? Isa::lanes : s.count, dims = s.dims;
   const float* row = s.data;
+  typename Isa::Vec sums[1][vecs], chain[1][vecs];
+  set_to_zero<Isa>(sums);
   for (int first = 0; first < dims; first += chain_dims) {
     const int count = at_most(dims - first, chain_dims);
     float made[made_floats<decay>];
-    const ChainFactors factor = factors_at<Isa, decay>(factors, first, count, made);
-    typename Isa::Vec chain[1][vecs];
+    const ChainFactors factor = factors_at<Isa, decay>(read.factors, first, count, made);
     set_to_zero<Isa>(chain);
     for_each_key_dimension<vecs>(count, [&](int i) ATTEND_INLINE_LAMBDA {
       const typename Isa::Factor f = factor.template at<Isa>(i);
@@ -75,25 +91,25 @@ ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns& state, const Fa
         chain[0][v] = add_product<Isa>(f, load_some<Isa>(row + s.template at<Isa>(v), columns), chain[0][v]);
       row += s.stride;
     });
-    add_chain<Isa>(chain[0], first, columns, sums);
+    add_chain<Isa>(chain[0], sums[0]);
   }
+  finish<Isa>(read, true, sums[0], columns);
 }
 
-// What a token brings to some columns, and where its outputs go.
+// What a token brings to some columns, and its output.
 struct Taken {
   const float* key;
   float gate;     // of rules with one a head
   Factors gates;  // and one a key dimension
-  Factors query;
-  const float* values;  // u
-  float* outputs;
+  const float* u;
+  Read output;
 };
 
 // Several tokens pass through registers one after another, where none has to read before.
-//   next, read   w of the token behind them, and what it reads
+//   next   what the token behind them reads
 template <class Isa, LinearRule rule, Decay decay, int tokens, int vecs, bool whole, bool reads>
 ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, const Taken (&with)[tokens],
-                                               [[maybe_unused]] const Factors& next, [[maybe_unused]] float* read) {
+                                               [[maybe_unused]] const Read& next) {
   const StateColumns s = columns_of;  // in registers: stores might go to what a reference names
   using Vec = typename Isa::Vec;
   constexpr bool gated = core::has_gate(rule), by_key = gated && decay == Decay::per_key;
@@ -103,12 +119,13 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
   constexpr bool has_room = (chains + tokens) * vecs + 3 * tokens + reads < registers;
   constexpr int abreast = registers == 32 ? vecs : 1;  // vectors that go through each operation side by side
   const int columns = whole ? Isa::lanes : s.count, dims = s.dims;
-  Vec gate[tokens], u[tokens][vecs];
+  Vec gate[tokens], u[tokens][vecs], sums[chains][vecs], chain[chains][vecs];
+  set_to_zero<Isa>(sums);
   ATTEND_UNROLL
   for (int t = 0; t < tokens; ++t) {
     gate[t] = Isa::broadcast(with[t].gate);
     ATTEND_UNROLL
-    for (int v = 0; v < vecs && has_room; ++v) u[t][v] = load_some<Isa>(with[t].values + v * Isa::lanes, columns);
+    for (int v = 0; v < vecs && has_room; ++v) u[t][v] = load_some<Isa>(with[t].u + v * Isa::lanes, columns);
   }
   float* row = s.data;
   for (int first = 0; first < dims; first += chain_dims) {
@@ -118,12 +135,11 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
     ChainFactors factor[chains], gates[tokens];
     ATTEND_UNROLL
     for (int t = 0; t < tokens; ++t) {
-      key[t] = with[t].key + first, values[t] = with[t].values;
-      factor[t] = factors_at<Isa, Decay::per_head>(with[t].query, first, count, made[t]);
+      key[t] = with[t].key + first, values[t] = with[t].u;
+      factor[t] = factors_at<Isa, Decay::per_head>(with[t].output.factors, first, count, made[t]);
       if constexpr (by_key) gates[t] = factors_at<Isa, decay>(with[t].gates, first, count, made_gates[t]);
     }
-    if constexpr (reads) factor[tokens] = factors_at<Isa, decay>(next, first, count, made[tokens]);
-    Vec chain[chains][vecs];
+    if constexpr (reads) factor[tokens] = factors_at<Isa, decay>(next.factors, first, count, made[tokens]);
     set_to_zero<Isa>(chain);
     for_each_key_dimension<vecs>(count, [&](int i) ATTEND_INLINE_LAMBDA {
       typename Isa::Factor k[tokens], f[chains];
@@ -157,6 +173,8 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
       row += s.stride;
     });
     ATTEND_UNROLL
-    for (int t = 0; t < chains; ++t) add_chain<Isa>(chain[t], first, columns, t < tokens ? with[t].outputs : read);
+    for (int t = 0; t < chains; ++t) add_chain<Isa>(chain[t], sums[t]);
   }
+  ATTEND_UNROLL
+  for (int t = 0; t < chains; ++t) finish<Isa>(t < tokens ? with[t].output : next, !config::embedded, sums[t], columns);
 }

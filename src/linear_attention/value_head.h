@@ -97,7 +97,7 @@ class ValueHead {
   // token. Its last token reads for the one behind it, if that is before `end` and nothing is swept in between.
   void begin_block(int most, [[maybe_unused]] int end, float& decayed) {
     if constexpr (looks_ahead) has_read_ = reads_ahead_, reads_ahead_ = false;
-    count_ = 0;
+    count_ = 0, sweeps_ = false;
     for (int i = 0; i < (config::embedded ? 1 : most + looks_ahead); ++i) {
       const bool ahead = looks_ahead && i == most;
       if (ahead && (queries_ == 0 || token_ + i == end)) break;
@@ -108,7 +108,7 @@ class ValueHead {
         const float sum = Scalar::add(decayed, lowest);
         if (Scalar::less(sum, least_log_gate)) {
           if (i > 0) break;
-          sweep();
+          sweeps_ = true;
           decayed = lowest;
         } else if (!ahead) {
           decayed = sum;
@@ -141,10 +141,10 @@ class ValueHead {
     }
   }
 
-  // Numbers of the state below 2^-100 become +0. NaN stays NaN.
-  ATTEND_NOINLINE void sweep() {
-    float* const state = state_ + panel_at(first_);
-    map_row<Isa>(state, int(panel_at(end_) - panel_at(first_)), state, [&](Vec a, int, int) ATTEND_INLINE_LAMBDA {
+  // Numbers of some panels below 2^-100 become +0. NaN stays NaN.
+  ATTEND_NOINLINE void sweep(int first, int end) {
+    float* const state = state_ + panel_at(first);
+    map_row<Isa>(state, int(panel_at(end) - panel_at(first)), state, [&](Vec a, int, int) ATTEND_INLINE_LAMBDA {
       return where_at_least<Isa>(size_of<Isa>(a), Isa::broadcast(least_of_state), a, Isa::sub(a, a));
     });
   }
@@ -158,6 +158,7 @@ class ValueHead {
       count = at_most(left, lanes);
       if (vecs > 1 && lanes > 1 && left >= 2 * lanes) count = 2 * lanes;
       if (vecs == 4 && left >= 4 * lanes && (lanes == 1 || c_.head_dim * 4 * lanes <= group_floats)) count = 4 * lanes;
+      if (sweeps_ && column % panel_keys == 0) sweep(panel, core::panel_count(column + count));  // they are read next
       pass({state_ + panel_at(panel) + column % panel_keys, at_most(c_.value_dim - panel * panel_keys, panel_keys),
             ptrdiff_t(panel_keys) * c_.head_dim, count, c_.head_dim},
            column);
@@ -166,79 +167,75 @@ class ValueHead {
 
   // The tokens of a block pass through a group of columns.
   ATTEND_NOINLINE void pass(const StateColumns& columns, int column) {
-    alignas(config::alignment) float sums[group_columns];
-    float* read = nullptr;  // for token i
-    if (looks_ahead && has_read_) read = output_row(0, 0) + column;
+    alignas(config::alignment) float u[group_columns];
+    const float* has = nullptr;  // u of token i
+    if (looks_ahead && has_read_) has = output_row(0, 0) + column;
     for (int i = 0; i < (config::embedded ? 1 : count_);) {
       if constexpr (!config::embedded && !is_delta) {
         if (count_ - i >= 2 && queries_ <= 1) {
-          take<2, false>(columns, column, i, read, nullptr);
+          take<2, false>(columns, column, i, nullptr, {});
           i += 2;
           continue;
         }
       }
       if constexpr (is_delta) {
-        if (read == nullptr) this->read(columns, read_factors(i), read = sums);
+        if (has == nullptr) this->read(columns, before(i, column, u)), has = u;
       }
-      float* next = nullptr;
+      Read next{};
       if constexpr (looks_ahead) {
-        if (i + 1 < count_) next = sums;
-        if (i + 1 == count_ && reads_ahead_) next = output_row(i + 1, 0) + column;
-        if (queries_ == 0 && by_key && !is_made()) next = nullptr;
-        if (next != nullptr && queries_ > 0) take<1, true>(columns, column, i, read, next);
+        if (i + 1 < count_) next = before(i + 1, column, u);
+        if (i + 1 == count_ && reads_ahead_) next = before(i + 1, column, output_row(i + 1, 0) + column);
+        if (queries_ == 0 && by_key && !is_made()) next.to = nullptr;
+        if (next.to != nullptr && queries_ > 0) take<1, true>(columns, column, i, has, next);
       }
-      if (next == nullptr || queries_ == 0) take<1, false>(columns, column, i, read, next);
-      read = next;
+      if (next.to == nullptr || queries_ == 0) take<1, false>(columns, column, i, has, next);
+      has = next.to;
       ++i;
     }
   }
+  const float* value(int i, int column) const { return at(c_.value, token_ + i, head_) + column; }
+  Read readout(int i, int number, int column) const {
+    return {query(i, number), output_row(i, number) + column, nullptr, 0.0f};
+  }
+  Read before(int i, int column, float* to) const {
+    return {read_factors(i), to, value(i, column), *at(c_.beta, token_ + i, head_)};
+  }
 
   template <int tokens, bool reads>
-  ATTEND_ALWAYS_INLINE void take(const StateColumns& columns, int column, int i, const float* read, float* next_read) {
+  ATTEND_ALWAYS_INLINE void take(const StateColumns& columns, int column, int i, const float* u, const Read& next) {
     Taken with[tokens];
-    alignas(config::alignment) float u[tokens][group_columns], none[group_columns];
-    Factors next{};
+    alignas(config::alignment) float none[group_columns];
     for (int t = 0; t < tokens; ++t) {
       with[t].key = key(i + t);
-      with[t].query = queries_ > 0 ? query(i + t, 0) : Factors{key(i + t), nullptr, 1.0f, true};
       with[t].gate = by_head ? gate_[i + t] : 1.0f;
       if constexpr (by_key) with[t].gates = gates_of(i + t);
-      with[t].values = u[t];
-      with[t].outputs = queries_ > 0 ? output_row(i + t, 0) + column : none;
-      if (looks_ahead && queries_ == 0 && next_read != nullptr) {  // no outputs: the next token's sums take their place
-        with[t].query = read_factors(i + 1), with[t].outputs = next_read;
-      }
-      const float* const value = at(c_.value, token_ + i + t, head_) + column;
-      Vec beta = Isa::zero();
-      if constexpr (is_delta) beta = Isa::broadcast(*at(c_.beta, token_ + i + t, head_));
-      map_row<Isa>(value, columns.count, u[t], [&](Vec a, int v, int lanes) ATTEND_INLINE_LAMBDA {
-        return is_delta ? Isa::mul(beta, Isa::sub(a, load_some<Isa>(read + v, lanes))) : a;
-      });
+      with[t].u = is_delta ? u : value(i + t, column);
+      with[t].output = Read{{key(i + t), nullptr, 1.0f, true}, none, nullptr, 0.0f};
+      if (queries_ > 0) with[t].output = readout(i + t, 0, column);
+      if (looks_ahead && queries_ == 0 && next.to != nullptr) with[t].output = next;  // no outputs: it takes their place
     }
-    if constexpr (reads) next = read_factors(i + tokens);
-    update<tokens, reads>(columns, with, next, next_read);
-    for (int q = 1; q < queries_; ++q) this->read(columns, query(i, q), output_row(i, q) + column);  // tokens is 1 then
+    update<tokens, reads>(columns, with, next);
+    for (int q = 1; q < queries_; ++q) this->read(columns, readout(i, q, column));  // tokens is 1 then
   }
   float* output_row(int i, int number) const { return at(c_.output, token_ + i, queries_ > 1 ? query_head_ + number : head_); }
 
   // The loops for so many columns.
   template <int tokens, bool reads>
-  ATTEND_ALWAYS_INLINE static void update(const StateColumns& s, const Taken (&with)[tokens], const Factors& next,
-                                          float* read) {
+  ATTEND_ALWAYS_INLINE static void update(const StateColumns& s, const Taken (&with)[tokens], const Read& next) {
     constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
-    if (s.count == vecs * lanes) return update_columns<Isa, rule, decay, tokens, vecs, true, reads>(s, with, next, read);
+    if (s.count == vecs * lanes) return update_columns<Isa, rule, decay, tokens, vecs, true, reads>(s, with, next);
     if constexpr (vecs == 4 && lanes > 1) {
-      if (s.count == 2 * lanes) return update_columns<Isa, rule, decay, tokens, 2, true, reads>(s, with, next, read);
+      if (s.count == 2 * lanes) return update_columns<Isa, rule, decay, tokens, 2, true, reads>(s, with, next);
     }
-    update_columns<Isa, rule, decay, tokens, 1, lanes == 1, reads>(s, with, next, read);
+    update_columns<Isa, rule, decay, tokens, 1, lanes == 1, reads>(s, with, next);
   }
-  static void read(const StateColumns& s, const Factors& factors, float* sums) {
+  static void read(const StateColumns& s, const Read& read) {
     constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
-    if (s.count == vecs * lanes) return read_columns<Isa, decay, vecs, true>(s, factors, sums);
+    if (s.count == vecs * lanes) return read_columns<Isa, decay, vecs, true>(s, read);
     if constexpr (vecs == 4 && lanes > 1) {
-      if (s.count == 2 * lanes) return read_columns<Isa, decay, 2, true>(s, factors, sums);
+      if (s.count == 2 * lanes) return read_columns<Isa, decay, 2, true>(s, read);
     }
-    read_columns<Isa, decay, 1, lanes == 1>(s, factors, sums);
+    read_columns<Isa, decay, 1, lanes == 1>(s, read);
   }
 
   const core::LinearAttention& c_;
@@ -246,7 +243,8 @@ class ValueHead {
   const int row_, room_;  // floats of a token in the buffer, and tokens that it has room for
   float* state_ = nullptr;
   int token_ = 0, count_ = 0;                    // of the block
-  bool has_read_ = false, reads_ahead_ = false;  // where delta rules have read for the first token, where its output will be
+  bool sweeps_ = false;                          // whether numbers of the state are swept to 0 before it
+  bool has_read_ = false, reads_ahead_ = false;  // where delta rules read ahead, u is where its output will be
   float gate_[block_tokens + looks_ahead];
   alignas(config::alignment) float buffer_[block_floats];
 };

@@ -112,10 +112,11 @@ def version_of(program):
     return versions[program]
 
 
-# The sources of a set: attention, then layers, where they are. Outside x86 the compiler's flags name the set; embedded processors have
+# The sources of a set: attention, then layers, where they are, and linear attention in sets whose loops of it were worked on. Outside x86 the compiler's flags name the set; embedded processors have
 # sources of their own for calls that a program may leave out.
 TARGET = ["src/backend/target.cpp", "src/layers/layers_target.cpp"]
 EMBEDDED = ["src/backend/embedded_options.cpp", "src/layers/embedded_linear.cpp"]
+LINEAR_ATTENTION = {"avx2": "avx2", "avx512": "avx512", "neon64": "target"}
 SETS_OF_X86 = ("avx2", "avx512", "sse2", "avxvnni", "avx512vnni")
 
 
@@ -124,6 +125,8 @@ def sources_of(backend):
         sources = ["src/backend/%s.cpp" % backend.source, "src/layers/layers_%s.cpp" % backend.source]
     else:
         sources = TARGET + (EMBEDDED if backend.source in ("vfp", "helium", "rvf") else [])
+    if backend.name in LINEAR_ATTENTION:
+        sources = sources + ["src/linear_attention/linear_%s.cpp" % LINEAR_ATTENTION[backend.name]]
     return [source for source in sources if os.path.exists(source)]
 
 

@@ -91,7 +91,8 @@ def write(parts):
 
 def section(part):
     """Rows for kinds of loops, then one for each whole tile and for each long loop that touches the stack."""
-    with_stack = {loop.name for loop in part.loops if loop.stack > 0 and loop.multiply_adds >= 8 and ", 1 step" not in loop.name}
+    with_stack = {loop.name for loop in part.loops if loop.stack > 0 and loop.multiply_adds >= 8 and ", 1 step" not in loop.name
+                  and (loop.function.name not in names.COLUMNS or loop.function.vecs == 4)}
     rows = {}
     for loop in part.loops:
         rows.setdefault((3, loop.name) if loop.is_tile or loop.name in with_stack else kind(loop), []).append(loop)
@@ -116,6 +117,8 @@ def rounded_up(figure):
 def kind(loop):
     """How special the pattern is of loops that share a row, and the pattern."""
     words = loop.name.split(",")[0].split()
+    if words[0] in names.COLUMNS:
+        return 2, "%s %s *" % tuple(words[:2]) + (", 1 step" if ", 1 step" in loop.name else ", * steps")
     if words[0] in names.TILES:
         if words[1] in names.FORMATS.values():
             return 2, "%s %s *" % (words[0], words[1])

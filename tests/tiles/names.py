@@ -5,6 +5,7 @@
     value_tile 6x4, 1 step, 5 rows  the triangle that ends a tile where later rows see more keys
     output_panel prefetch, 32 fmas  others: how many multiply-adds a round has
     output_rows 4, 32 fmas          the same over rows, for four tokens
+    update_columns 4 3 0 1 reads, 2 steps  4 vectors of columns, rule and decay by number, 1 token, and a read for the next; 2 dimensions
     widen_row, 4 loads              a loop without multiply-adds: how many registers it loads
 """
 import re
@@ -12,6 +13,7 @@ import re
 FORMATS = {"Half": "half", "Bfloat": "bfloat", "signed char": "int8"}
 ACTIVATIONS = ("relu", "silu", "gelu", "gelu_tanh", "sigmoid", "tanh", "exp", "erf")  # by their numbers, as limits have them
 TILES = ("score_tile", "value_tile", "linear_tile")
+COLUMNS = ("update_columns", "read_columns")
 
 
 class Name:
@@ -29,6 +31,11 @@ class Name:
         if self.name in TILES:
             self.rows, self.vecs = (numbers + [1])[:2]
             words.append("%dx%d" % (self.rows, self.vecs))
+        elif self.name in COLUMNS:
+            words += ["%d" % numbers[-1], *re.findall(r"\(\w+\)(\d)", " ".join(arguments)), *map(str, numbers[:-1])]
+            reads = len(numbers) > 1 and arguments[-1] == "true"
+            words += ["reads"] * reads
+            self.rows, self.vecs = 2 * numbers[0] + reads if len(numbers) > 1 else 1, numbers[-1]
         elif self.name == "weights_side_by_side":
             words.append("%dx%d" % tuple(numbers[:2]))
         elif self.name == "softmax_side_by_side":

@@ -93,6 +93,9 @@ NAMES = [
     ("void score_tile<Neon, 6>(float const*) (.constprop.0)", 6, "score_tile 6x1, 1 step"),
     ("void value_tile<Neon, float, 6, 4>(float const*, ValueRows<float> const&)", 20, "value_tile 6x4, 1 step, 5 rows"),
     ("void output_panel<Neon, Half, true>(float const*, Half const*)", 32, "output_panel half prefetch, 32 fmas"),
+    ("void attend::avx2::linear_attention::(anonymous namespace)::update_columns<attend::avx2::linear_attention::(anonymous "
+     "namespace)::Avx2, (attend::LinearRule)3, (attend::Decay)1, 1, 4, true, true>(int)", 24, "update_columns 4 3 1 1 reads, 2 steps"),
+    ("void read_columns<Neon, (attend::Decay)0, 2, true>(StateColumns const&)", 2, "read_columns 2 0, 1 step"),
     ("attend::(anonymous namespace)::Vfp::widen(attend::(anonymous namespace)::Half const*, int, float*)", 0, "widen half, 3 loads"),
 ]
 
