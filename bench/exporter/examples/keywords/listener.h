@@ -24,8 +24,7 @@ struct Exported {
 template <class Model>
 class ListenerOf : Model {
  public:
-  ListenerOf() { begin(); }
-
+  // Before the first sound, and before each that has nothing to do with the one before.
   void begin() {
     Model::clear();
     for (int16_t& sample : sound_) sample = 0;
@@ -77,10 +76,10 @@ class ListenerOf : Model {
   const Frame& frame(int which) const { return frames_[which]; }
 
  private:
-  int16_t sound_[span - hop + chunk];
-  Frame frames_[seen_frames];
-  Likelihoods tokens_[smoothed_tokens];
-  int token_;
+  int16_t sound_[span - hop + chunk] = {};
+  Frame frames_[seen_frames] = {};
+  Likelihoods tokens_[smoothed_tokens] = {};
+  int token_ = 0;
 };
 using Listener = ListenerOf<Exported>;
 
