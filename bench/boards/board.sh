@@ -12,6 +12,7 @@
 #   bench/boards/board.sh boards
 #   bench/boards/board.sh kinds
 # Programs: chains, specials, digests, options, count, streams, tasks, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
+#   keywords_linear and keywords_linear_count, its model with gated delta attention on held-out voices: integers or floats, and of how many voices;
 #   receipts and receipts_count, the example's model in the folder EXPORTED= on a file of tokens;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
@@ -175,6 +176,14 @@ build_program() {  # program image
       make -j1 restored >&2 || fail "the model of keywords cannot be made"
       compile build/exported/keywords/model.cpp "$here/keywords_main.cpp"
       ;;
+    keywords_linear | keywords_linear_count)
+      extra="-DMODEL_PATH=\"bench/exporter/examples/keywords/held_out.bin\""
+      compile "$here/embed.S"
+      extra='-Wall -Wextra -Wshadow'
+      [ "$1" = keywords_linear ] || extra="$extra -DATTEND_COUNT"
+      make -j1 restored >&2 || fail "the model of keywords cannot be made"
+      compile build/exported/keywords/linear/model.cpp "$here/keywords_linear_main.cpp"
+      ;;
     receipts | receipts_count)
       [ "$1" = receipts ] || extra="$extra -DATTEND_COUNT"
       extra="$extra -I$EXPORTED"
@@ -191,7 +200,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, keywords, keywords_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, tasks, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, keywords, keywords_count, keywords_linear, keywords_linear_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, tasks, example or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

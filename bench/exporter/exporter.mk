@@ -3,13 +3,13 @@ $(EXPORTED_EXAMPLES:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/bench/exporter/examples/
 	$(call link)
 
 # The numbers of their arrays lie packed beside them.
-RESTORED := $(EXPORTED_EXAMPLES:%=build/exported/%/model.cpp)
+RESTORED := $(patsubst %,build/exported/%/model.cpp,$(EXPORTED_EXAMPLES) keywords/linear)
 .PHONY: restored
 restored: $(RESTORED)
 build/exported/restore: bench/exporter/examples/restore.cpp
 	@mkdir -p $(@D)
 	@$(CXX) -std=c++17 -O1 $< -o $@
-$(RESTORED): build/exported/%/model.cpp: build/exported/restore $(wildcard bench/exporter/examples/*/model/*)
+$(RESTORED): build/exported/%/model.cpp: build/exported/restore $(wildcard bench/exporter/examples/*/model/* bench/exporter/examples/*/*/model/*)
 	@mkdir -p $(@D)
 	@$< bench/exporter/examples/$*/model $(@D)
 DEPENDENT += $(EXPORTED_EXAMPLES:%=$(BUILD)/exported/%.o)

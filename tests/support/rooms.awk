@@ -54,13 +54,14 @@ BEGIN {
     example = "bench/exporter/examples/" name[n]
     may[example] = may[example "/model"] = example " " example "/model include/attend/layers.h"  # a model is what attend.export has written
   }
+  may["bench/exporter/examples/keywords/linear/model"] = api  # a program by hand, and its weights
   may["tests/exporter"] = api " tests/exporter"  # and a model
   may["tests/tiles"] = api
   shared = backend " src/layers src/linear_attention include/attend/linear_attention src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
   for (n = split("unit conformance app typed c boards fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
   may["tests/boards"] = may["tests/boards"] " bench/boards"
   may["tests/boards/own_board"] = "bench/boards"
-  may["bench/boards"] = api " bench/boards bench/app tests/conformance/layer_digest.h bench/exporter/examples/keywords model.h"  # what boards hear and say
+  may["bench/boards"] = api " bench/boards bench/app tests/conformance/layer_digest.h bench/exporter/examples/keywords bench/exporter/examples/keywords/linear/model model.h"  # what boards hear and say
   # Programs that measure what the tests hold: errors, and sizes on boards.
   may["bench/speed/errors"] = shared " bench/speed/errors"
   may["bench/speed/sizes"] = shared " bench/speed/sizes bench/boards"

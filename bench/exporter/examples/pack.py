@@ -1,5 +1,6 @@
 """Packs what `attend export` wrote: pack.py FROM TO. The numbers of its arrays go to TO/arrays.bin, and in TO/model.cpp.in and TO/self_test.cpp.in
-stands what was there: @b 120 32@ are 32 pairs of braces with 120 bytes in each. restore.cpp puts them back. TO/model.h is the same."""
+stands what was there: @b 120 32@ are 32 pairs of braces with 120 bytes in each. restore.cpp puts them back. TO/model.h is the same. What is not in FROM
+is in TO already, or not needed."""
 import re
 import shutil
 import struct
@@ -32,11 +33,12 @@ def main():
         arrays.extend(struct.pack(f'<{len(numbers)}{letter}', *numbers))
         return f'@{letter} {len(numbers)} 1@'
 
-    for name in ('model.cpp', 'self_test.cpp'):
+    for name in [name for name in ('model.cpp', 'self_test.cpp') if (source / name).exists()]:
         text = ARRAY.sub(packed, (source / name).read_text())
         (to / f'{name}.in').write_text(SAME.sub(lambda same: f'@{same[1]} {same[0].count("@") // 2}@', text))
     (to / 'arrays.bin').write_bytes(arrays)
-    shutil.copy(source / 'model.h', to)
+    if (source / 'model.h').exists():
+        shutil.copy(source / 'model.h', to)
 
 
 main()

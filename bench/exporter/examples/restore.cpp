@@ -1,6 +1,6 @@
 // Puts back what pack.py took away: restore FROM TO, folders. Each @b 120 32@ of FROM/model.cpp.in and FROM/self_test.cpp.in
 // becomes 32 pairs of braces with the next 120 numbers of FROM/arrays.bin in each. The letters are those of Python's struct,
-// little-endian.
+// little-endian. There need not be a self_test.cpp.in.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -80,7 +80,8 @@ int main(int count, char** arguments) {
   if (count != 3) return std::fprintf(stderr, "restore: restore FROM TO\n"), 1;
   const std::string from = std::string(arguments[1]) + "/", to = std::string(arguments[2]) + "/";
   Arrays arrays(from + "arrays.bin");
-  for (const char* name : {"model.cpp", "self_test.cpp"}) restore(from + name + ".in", arrays, to + name);
+  restore(from + "model.cpp.in", arrays, to + "model.cpp");
+  if (std::ifstream(from + "self_test.cpp.in")) restore(from + "self_test.cpp.in", arrays, to + "self_test.cpp");
   std::ofstream(to + "model.h", std::ios::binary) << content_of(from + "model.h");
   if (!arrays.is_read()) return std::fprintf(stderr, "restore: %sarrays.bin is longer than what is packed\n", from.c_str()), 1;
   return 0;

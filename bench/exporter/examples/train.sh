@@ -7,4 +7,5 @@ mkdir -p "$work" &&
   "$PYTHON" "$folder/train.py" "$work" &&
   "$PYTHON" -m attend export "$work/$name.onnx" --out "$work/model" --name "$name" --arithmetic int8 --calibrate "$work/calibration.npy" $decoder &&
   "$PYTHON" "${folder%/*}/pack.py" "$work/model" "$folder/model" &&
+  { [ ! -e "$folder/train_linear.py" ] || { mkdir -p "$work/linear" && "$PYTHON" "$folder/train_linear.py" "$work/linear" && "$PYTHON" "${folder%/*}/pack.py" "$work/linear" "$folder/linear/model"; }; } &&
   cp "$work/$name.onnx" "$work/held_out.bin" "$folder/" && { [ ! -e "$work/$name.wav" ] || cp "$work/$name.wav" "$folder/"; }

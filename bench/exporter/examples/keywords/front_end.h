@@ -3,7 +3,7 @@
 // A byte is a step of 0.75 dB: four times the binary logarithm of a band's energy, from -64 to 64.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace keywords {
 

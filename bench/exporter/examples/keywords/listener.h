@@ -13,12 +13,20 @@ constexpr int new_frames = 2, seen_frames = 6, chunk = new_frames * hop, smoothe
 using Frame = int8_t[bands];
 using Likelihoods = float[kinds];
 
-class Listener {
- public:
-  Listener() { begin(); }
+// The exported model.
+struct Exported {
+  attend::Status append(const float (&frames)[seen_frames * bands], Likelihoods& logits) {
+    return keywords::append(frames, logits);
+  }
+  void clear() { keywords::clear(); }
+};
 
+template <class Model>
+class ListenerOf : Model {
+ public:
+  // Before the first sound, and before each that has nothing to do with the one before.
   void begin() {
-    clear();
+    Model::clear();
     for (int16_t& sample : sound_) sample = 0;
     for (Frame& frame : frames_) {
       for (int8_t& level : frame) level = -64;
@@ -50,7 +58,7 @@ class Listener {
     float input[seen_frames * bands];
     for (int i = 0; i < seen_frames * bands; ++i) input[i] = float(frames_[i / bands][i % bands]) / 32.0f;
     Likelihoods& now = tokens_[token_++ % smoothed_tokens];
-    const attend::Status status = append(input, now);
+    const attend::Status status = Model::append(input, now);
     float most = now[0], total = 0;
     for (const float logit : now) most = logit > most ? logit : most;
     for (float& logit : now) logit -= most;
@@ -68,17 +76,43 @@ class Listener {
   const Frame& frame(int which) const { return frames_[which]; }
 
  private:
-  int16_t sound_[span - hop + chunk];
-  Frame frames_[seen_frames];
-  Likelihoods tokens_[smoothed_tokens];
-  int token_;
+  int16_t sound_[span - hop + chunk] = {};
+  Frame frames_[seen_frames] = {};
+  Likelihoods tokens_[smoothed_tokens] = {};
+  int token_ = 0;
 };
+using Listener = ListenerOf<Exported>;
 
 // The likeliest keyword, or -1 where none is likelier than not.
 inline int keyword_of(const Likelihoods& likelihoods) {
   int best = 0;
   for (int kind = 1; kind < kinds - 1; ++kind) best = likelihoods[kind] > likelihoods[best] ? kind : best;
   return likelihoods[best] > 0.5f ? best : -1;
+}
+
+// Held-out voices: clips of 1.3 seconds, of each voice every keyword three times and six other words.
+constexpr int voices = 5, clips = 42, clip_tokens = 32, clip_frames = clip_tokens * new_frames;
+inline int kind_of(int clip) { return clip < 3 * (kinds - 1) ? clip % (kinds - 1) : kinds - 1; }
+
+// What a listener takes the next clip for: the keyword that was likeliest at any time. see(likelihoods) is called after each
+// token.
+template <class Model, class See>
+int heard_in(ListenerOf<Model>& listener, const Frame* frames, See see) {
+  float most = 0;
+  int found = kinds - 1;
+  for (int token = 0; token < clip_tokens; ++token) {
+    Likelihoods likelihoods;
+    if (listener.look(*reinterpret_cast<const Frame(*)[new_frames]>(frames + token * new_frames), likelihoods) !=
+        attend::Status::ok)
+      return kinds - 1;
+    see(likelihoods);
+    const int kind = token + 1 < smoothed_tokens ? -1 : keyword_of(likelihoods);
+    if (kind >= 0 && likelihoods[kind] > most) {
+      most = likelihoods[kind];
+      found = kind;
+    }
+  }
+  return found;
 }
 
 }  // namespace keywords

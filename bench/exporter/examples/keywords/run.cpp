@@ -39,34 +39,12 @@ bool is_written(std::ofstream& picture, const char* path) {
   return bool(picture);
 }
 
-// ---- Held-out voices: clips of 1.3 seconds, of each voice every keyword three times and six other words.
-
-constexpr int voices = 5, clips = 42, clip_tokens = 32;
-
-int kind_of(int clip) { return clip < 3 * (kinds - 1) ? clip % (kinds - 1) : kinds - 1; }
-
-// The keyword that was likeliest at any time.
-int heard_in(const Frame* frames) {
-  listener.begin();
-  float most = 0;
-  int found = kinds - 1;
-  for (int token = 0; token < clip_tokens; ++token) {
-    Likelihoods likelihoods;
-    const attend::Status status = listener.look(
-        *reinterpret_cast<const Frame(*)[keywords::new_frames]>(frames + token * keywords::new_frames), likelihoods);
-    if (status != attend::Status::ok) return kinds - 1;
-    const int kind = token + 1 < keywords::smoothed_tokens ? -1 : keywords::keyword_of(likelihoods);
-    if (kind >= 0 && likelihoods[kind] > most) {
-      most = likelihoods[kind];
-      found = kind;
-    }
-  }
-  return found;
-}
+// ---- Held-out voices.
 
 int try_voices(const char* path, const char* picture) {
   const std::vector<unsigned char> bytes = bytes_of(path);
-  constexpr size_t frames = size_t(clip_tokens) * keywords::new_frames;
+  using keywords::clips, keywords::voices;
+  constexpr size_t frames = keywords::clip_frames;
   if (bytes.size() != voices * clips * frames * sizeof(Frame)) {
     std::fprintf(stderr, "keywords: %s is no file of held-out voices\n", path);
     return 1;
@@ -76,9 +54,11 @@ int try_voices(const char* path, const char* picture) {
   for (int voice = 0; voice < voices; ++voice) {
     int right = 0;
     for (int clip = 0; clip < clips; ++clip) {
-      const int found = heard_in(reinterpret_cast<const Frame*>(bytes.data()) + size_t(voice * clips + clip) * frames);
-      ++confusion[kind_of(clip)][found];
-      right += found == kind_of(clip);
+      listener.begin();
+      const int found = heard_in(listener, reinterpret_cast<const Frame*>(bytes.data()) + size_t(voice * clips + clip) * frames,
+                                 [](const Likelihoods&) {});
+      ++confusion[keywords::kind_of(clip)][found];
+      right += found == keywords::kind_of(clip);
     }
     std::printf("voice %d: %d of %d\n", voice + 1, right, clips);
     understood += right * 100 >= clips * 95;

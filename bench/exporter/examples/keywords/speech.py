@@ -62,7 +62,9 @@ def room(sound, random):
     echo[0] = 1
     tail = numpy.arange(1, echo.size)
     echo[1:] = random.standard_normal(tail.size) * numpy.exp(-5 * tail / echo.size) * random.uniform(0, 0.06)
-    sound = numpy.convolve(sound, echo)
+    count = sound.size + echo.size - 1
+    length = 1 << (count - 1).bit_length()
+    sound = numpy.fft.irfft(numpy.fft.rfft(sound, length) * numpy.fft.rfft(echo, length), length)[:count]  # the convolution with the echo
     tilt = random.uniform(-0.5, 0.4)
     return numpy.append(sound[0], sound[1:] - tilt * sound[:-1])
 

@@ -60,9 +60,9 @@ def pool(voice, random, others, each):
     return [(label, spoken(word, voice, int(random.integers(110, 210)), int(random.integers(20, 80)))) for label, word in words]
 
 
-def sequence(words, random, front_end):
+def sequence(words, random, front_end, tokens):
     """Some words of a voice after each other, as frames; and for each token which word has just ended, or -1 while nobody could know."""
-    count = SPAN + (FRAMES * TOKENS - 1) * HOP
+    count = SPAN + (FRAMES * tokens - 1) * HOP
     begin, chosen, begins = int(random.integers(0, RATE // 2)), [], []
     while True:
         label, sound = words[random.integers(len(words))]
@@ -72,7 +72,7 @@ def sequence(words, random, front_end):
         begins.append(begin)
         begin += sound.size + int(random.uniform(0.1, 0.9) * RATE)
     sound, _ = mixed([sound for _, sound in chosen], begins, count, random)
-    labels = numpy.full(TOKENS, UNKNOWN)
+    labels = numpy.full(tokens, UNKNOWN)
     for (label, word), begin in zip(chosen, begins):
         token = lambda sample: max(0, math.ceil(((sample - SPAN) / HOP - FRAMES + 1) / FRAMES))
         end = token(begin + word.size)
@@ -118,27 +118,32 @@ def decisions(logits):
     return torch.where(best.values > 0.5, best.indices, UNKNOWN)
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    front_end, random = FrontEnd(folder), numpy.random.default_rng(1)
+def as_input(part):
+    return torch.tensor(numpy.stack([tokens_of(frames) for frames in part]))
+
+
+def heard(front_end, voices=VOICES, sequences=SEQUENCES, tokens=TOKENS):
+    """What training hears: int8 [sequences][frames][BANDS], and for each token its label."""
+    random = numpy.random.default_rng(1)
+    names = [f'{random.choice(ACCENTS)}+{variant}' for variant in list(VARIANTS) * 3][:voices]
+    known = [word for word in OTHERS if word not in UNHEARD]
+    pools = [pool(voice, random, random.choice(known, 60), 3) for voice in names]
+    print(f'{voices} voices have spoken', flush=True)
+    made = [sequence(pools[i % voices], random, front_end, tokens) for i in range(sequences)]
+    return numpy.stack([frames for frames, _ in made]), torch.tensor(numpy.stack([labels for _, labels in made]))
+
+
+def fit(kind, x, labels, clips, epochs=EPOCHS, size=BATCH):
+    """A model of a kind, trained; after each epoch it prints how many of the held-out clips it understands."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    voices = [f'{random.choice(ACCENTS)}+{variant}' for variant in list(VARIANTS) * 3][:VOICES]
-    known = [word for word in OTHERS if word not in UNHEARD]
-    pools = [pool(voice, random, random.choice(known, 60), 3) for voice in voices]
-    print(f'{len(voices)} voices have spoken', flush=True)
-    heard = [sequence(pools[i % len(pools)], random, front_end) for i in range(SEQUENCES)]
-    x = numpy.stack([frames for frames, _ in heard])
-    labels = torch.tensor(numpy.stack([label for _, label in heard]))
-    as_input = lambda part: torch.tensor(numpy.stack([tokens_of(frames) for frames in part]))
-    clips = held_out(front_end)
     right = torch.tensor((list(range(UNKNOWN)) * 3 + [UNKNOWN] * 6) * len(HELD_OUT))
-    model = Keywords()
+    model = kind()
     weights = torch.tensor([1.0] * UNKNOWN + [0.4])
     optimiser = torch.optim.AdamW(model.parameters(), 2e-3, weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 5e-3, total_steps=EPOCHS * (len(x) // BATCH))
-    for epoch in range(EPOCHS):
-        for batch in torch.randperm(len(x)).split(BATCH):
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 5e-3, total_steps=epochs * (len(x) // size))
+    for epoch in range(epochs):
+        for batch in torch.randperm(len(x)).split(size):
             logits = model(as_input(x[batch.numpy()]))
             loss = F.cross_entropy(logits.flatten(0, 1), labels[batch].flatten(), weights, ignore_index=-1, label_smoothing=0.02)
             optimiser.zero_grad()
@@ -149,7 +154,15 @@ def main():
             found = decisions(model(as_input(clips)))
         share = (found == right).float().view(len(HELD_OUT), -1).mean(1)
         print(f'epoch {epoch + 1}: loss {loss.item():.3f}, held-out voices {[round(100 * part.item(), 1) for part in share]} %', flush=True)
-    model.eval()
+    return model.eval()
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    front_end = FrontEnd(folder)
+    x, labels = heard(front_end)
+    clips = held_out(front_end)
+    model = fit(Keywords, x, labels, clips)
     torch.onnx.export(model, torch.zeros(1, TOKENS, SEEN * BANDS), str(folder / 'keywords.onnx'), opset_version=14, input_names=['frames'],
                       output_names=['logits'])
     numpy.save(folder / 'calibration.npy', as_input(x[:32]).numpy())
