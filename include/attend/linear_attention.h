@@ -14,4 +14,5 @@
 #include "linear_attention/linear_calls.h"
 #include "linear_attention/convolution.h"
 #include "linear_attention/decay_gates.h"
+#include "linear_attention/gate_tables.h"
 // clang-format on

@@ -93,6 +93,30 @@ struct Right : Integers {
 };
 constexpr attend::LinearQuantisation<Right> wrong(0.01, 1.0, 0.02, 0.03);
 
+//! gate_tables: nothing
+static int8_t z[6][2][4];
+static uint16_t numbers[6][2][4];
+constexpr attend::GateTable tables[] = {{-1.5, 0.2, 0.05}, {-0.3, -1.0, 0.05}};
+constexpr attend::BetaTable beta(0.04);
+void right() {
+  attend::look_up(z, tables, numbers);
+  attend::look_up(z, beta, numbers);
+}
+
+//! gate_table_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::GateTable wrong(0.5, 0.2, 0.05);
+
+//! gate_table_heads: attend: look_up takes an int8_t[tokens][heads], say, and then a table, or an array of one for each head
+static int8_t z[6][3];
+static uint16_t numbers[6][3];
+constexpr attend::GateTable tables[] = {{-1.5, 0.2, 0.05}, {-0.3, -1.0, 0.05}};
+void wrong() { attend::look_up(z, tables, numbers); }
+
+//! gate_table_result: attend: the result of look_up is an array like its first
+static int8_t z[6][3];
+static uint16_t numbers[6][4];
+void wrong() { attend::look_up(z, attend::BetaTable(0.04), numbers); }
+
 //! linear_value_heads: attend: kv_heads must divide value_heads
 struct Wrong : Shape {
   static constexpr auto rule = attend::LinearRule::delta;

@@ -336,7 +336,7 @@ void count_linear_attention() {
   static int32_t state[core::linear_state_integers(1, width, width)];
   for (uint16_t& gate : gates) gate = 32000;
   for (uint16_t& each : beta) each = 16384;
-  const core::LinearScale scale = core::linear_scale(1.0 / 127, 1.0 / 40000);
+  static constexpr core::LinearScale scale = core::linear_scale(1.0 / 127, 1.0 / 40000);
   core::IntegerLinearAttention call{};
   call.query_heads = call.kv_heads = call.value_heads = 1;
   call.head_dim = call.value_dim = width, call.tokens = tokens;
