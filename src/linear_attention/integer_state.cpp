@@ -218,6 +218,16 @@ void run_panel(const Call& c, int head, int panel, int panels) {
   if (c.state != nullptr) ATTEND_MEMCPY(c.state + scaled_by, &p.exponent, 3 * sizeof(int32_t));
 }
 
+template <LinearRule rule, Decay decay>
+void run_panels(const Call& call, int part, int parts) {
+  const int panels = core::panel_count(call.value_dim), units = call.value_heads * panels;
+  const int end = count_before(units, part + 1, parts).whole;
+  for (int unit = count_before(units, part, parts).whole; unit < end; ++unit) {
+    const int head = quotient_of(unit, panels);
+    run_panel<rule, decay>(call, head, unit - head * panels, panels);
+  }
+}
+
 }  // namespace
 }  // namespace attend::linear_integers
 
@@ -226,13 +236,7 @@ namespace core {
 
 template <LinearRule rule, Decay decay>
 void run_linear_attention(const IntegerLinearAttention& call, int part, int parts) {
-  using namespace linear_integers;
-  const int panels = panel_count(call.value_dim), units = call.value_heads * panels;
-  const int end = count_before(units, part + 1, parts).whole;
-  for (int unit = count_before(units, part, parts).whole; unit < end; ++unit) {
-    const int head = quotient_of(unit, panels);
-    run_panel<rule, decay>(call, head, unit - head * panels, panels);
-  }
+  linear_integers::run_panels<rule, decay>(call, part, parts);
 }
 #define ATTEND_RUN(name, rule, decay) \
   template void run_linear_attention<LinearRule::rule, Decay::decay>(const IntegerLinearAttention&, int, int);
