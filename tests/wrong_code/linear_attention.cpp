@@ -97,7 +97,7 @@ constexpr attend::LinearQuantisation<Right> wrong(0.01, 1.0, 0.02, 0.03);
 static int8_t z[6][2][4];
 static uint16_t numbers[6][2][4];
 constexpr attend::GateTable tables[] = {{-1.5, 0.2, 0.05}, {-0.3, -1.0, 0.05}};
-constexpr attend::BetaTable beta(0.04);
+constexpr auto beta = attend::GateTable::sigmoid(0.04);
 void right() {
   attend::look_up(z, tables, numbers);
   attend::look_up(z, beta, numbers);
@@ -115,7 +115,7 @@ void wrong() { attend::look_up(z, tables, numbers); }
 //! gate_table_result: attend: the result of look_up is an array like its first
 static int8_t z[6][3];
 static uint16_t numbers[6][4];
-void wrong() { attend::look_up(z, attend::BetaTable(0.04), numbers); }
+void wrong() { attend::look_up(z, attend::GateTable::sigmoid(0.04), numbers); }
 
 //! linear_value_heads: attend: kv_heads must divide value_heads
 struct Wrong : Shape {

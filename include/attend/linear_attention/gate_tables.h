@@ -2,7 +2,7 @@
 // bits, best made where a program is compiled.
 //
 //   constexpr attend::GateTable decay[] = {{-1.5, 0.2, 0.05}, {-0.3, -1.0, 0.05}};   // of each value head
-//   constexpr attend::BetaTable beta(0.04);                                          // of all of them
+//   constexpr auto beta = attend::GateTable::sigmoid(0.04);                          // of all of them
 //   attend::look_up(z, decay, gates.decay);   // z: int8_t[tokens][2]
 //   attend::look_up(z, beta, gates.beta);
 #pragma once
@@ -47,51 +47,46 @@ struct TableInput {
   }
 };
 
-// What tables have in common. Where the status is bad_quantisation, all numbers are 0, and a constant does not compile.
-template <class Number>
-class TableOf256 {
- public:
-  constexpr Number operator[](int z) const { return numbers_[z + 128]; }  // -128 … 127
-  constexpr Status status() const { return status_; }
-
- protected:
-  constexpr TableOf256(bool valid) : numbers_{}, status_(valid ? Status::ok : refused(Status::bad_quantisation)) {}
-
-  Number numbers_[256];
-  Status status_;
-};
 }  // namespace detail
 
-// The gates e^(rate * softplus(z * scale + bias)) of a head: its rate is -e^A_log of a model, -32 … 0, its bias is dt_bias,
-// -64 … 64, and the scale of z is above 0 and at most 1/8. A gate is at most 0.501 steps of 2^-15 off.
-class GateTable : public detail::TableOf256<uint16_t> {
+// 256 numbers of 15 bits, at most 0.501 steps off. The scale of z is above 0 and at most 1/8, the bias -64 … 64, and the rate
+// -32 … 0. Where the status is bad_quantisation all numbers are 0, and a constant does not compile.
+class GateTable {
  public:
+  // The gates e^(rate * softplus(z * scale + bias)) of a head: its rate is -e^A_log of a model, its bias is dt_bias.
   constexpr GateTable(double rate, double bias, double scale)
-      : TableOf256(detail::TableInput::is_valid(scale, bias) && rate >= -32 && rate <= 0) {
+      : GateTable(detail::TableInput::is_valid(scale, bias) && rate >= -32 && rate <= 0) {
     static_assert((int64_t(1) << (38 - 17)) * (int64_t(32) << 36) <= int64_t(1) << 62, "both halves of a product fit");
     const int64_t factor = status_ == Status::ok ? detail::fixed_point(-rate, 36) : 0;
     for (int z = -128; z < 128 && status_ == Status::ok; ++z) {
       const detail::TableInput x(scale, bias, z);
       const int64_t softplus = (x.number > 0 ? x.number : 0) + detail::log2_of_one_and(x.power);
       const int64_t product = ((softplus >> 17) * factor >> 19) + ((softplus & 0x1ffff) * factor >> 36);
-      const int64_t gate = detail::power_of_minus(product);
-      numbers_[z + 128] = uint16_t((gate + (1 << 15)) >> 16);
+      numbers_[z + 128] = uint16_t((detail::power_of_minus(product) + (1 << 15)) >> 16);
     }
   }
-};
-
-// The same of sigmoid(z * scale + bias).
-class BetaTable : public detail::TableOf256<uint16_t> {
- public:
-  constexpr explicit BetaTable(double scale, double bias = 0) : TableOf256(detail::TableInput::is_valid(scale, bias)) {
-    for (int z = -128; z < 128 && status_ == Status::ok; ++z)
-      numbers_[z + 128] = uint16_t(detail::TableInput(scale, bias, z).sigmoid(15));
+  // sigmoid(z * scale + bias), as beta.
+  static constexpr GateTable sigmoid(double scale, double bias = 0) {
+    GateTable table(detail::TableInput::is_valid(scale, bias));
+    for (int z = -128; z < 128 && table.status_ == Status::ok; ++z)
+      table.numbers_[z + 128] = uint16_t(detail::TableInput(scale, bias, z).sigmoid(15));
+    return table;
   }
+
+  constexpr uint16_t operator[](int z) const { return numbers_[z + 128]; }  // -128 … 127
+  constexpr Status status() const { return status_; }
+
+ private:
+  explicit constexpr GateTable(bool valid)
+      : numbers_{}, status_(valid ? Status::ok : detail::refused(Status::bad_quantisation)) {}
+
+  uint16_t numbers_[256];
+  Status status_;
 };
 
 namespace detail {
-template <int heads, class Z, class Table, class Numbers>
-void look_up_numbers(const Z& z, const Table* tables, Numbers& numbers) {
+template <int heads, class Z, class Numbers>
+void look_up_numbers(const Z& z, const GateTable* tables, Numbers& numbers) {
   using From = VectorsOf<Z, true>;
   using To = VectorsOf<Numbers, true>;
   constexpr bool is_z = Same<const typename From::Number, const int8_t>::value && From::size % heads == 0;
@@ -106,12 +101,12 @@ void look_up_numbers(const Z& z, const Table* tables, Numbers& numbers) {
 }  // namespace detail
 
 // numbers[token][i] = table[z[token][i]]. With a table for each head z has a number for each head of a token, or several.
-template <class Z, class Table, size_t heads, class Numbers>
-void look_up(const Z& z, const Table (&tables)[heads], Numbers& numbers) {
+template <class Z, size_t heads, class Numbers>
+void look_up(const Z& z, const GateTable (&tables)[heads], Numbers& numbers) {
   detail::look_up_numbers<int(heads)>(z, tables, numbers);
 }
-template <class Z, class Number, class Numbers>
-void look_up(const Z& z, const detail::TableOf256<Number>& table, Numbers& numbers) {
+template <class Z, class Numbers>
+void look_up(const Z& z, const GateTable& table, Numbers& numbers) {
   detail::look_up_numbers<1>(z, &table, numbers);
 }
 
