@@ -1,6 +1,6 @@
 // Some columns of a state of linear attention in integers side by side, as numbers of 32 bits: one in plain C++, with Helium
 // four, of which `count` may be fewer.
-#if ATTEND_ASSEMBLY && ATTEND_EMBEDDED && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#if ATTEND_ASSEMBLY && ATTEND_EMBEDDED && !ATTEND_BIG_ENDIAN && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
 #include <arm_mve.h>
 #define ATTEND_HELIUM_COLUMNS 1
 #endif
