@@ -12,11 +12,12 @@ struct PlainColumns {
   using Vec = int32_t;
   using Gate = uint32_t;
   static constexpr int lanes = 1;
+  static constexpr bool is_small = ATTEND_THUMB1 && code_is_small;  // where flash counts more than time
   // Vectors that pass together, as many as registers have room for.
   template <bool decays, bool adds>
-  static constexpr int most = ATTEND_THUMB1&& code_is_small   ? 1
-                              : ATTEND_THUMB1&& decays&& adds ? 2
-                                                              : 4;
+  static constexpr int most() {
+    return is_small ? 1 : ATTEND_THUMB1 && decays && adds ? 2 : 4;
+  }
 
   ATTEND_ALWAYS_INLINE static Vec load(const int32_t* from, int /*count*/) { return *from; }
   ATTEND_ALWAYS_INLINE static void store(int32_t* to, Vec a, int /*count*/) { *to = a; }
@@ -24,11 +25,11 @@ struct PlainColumns {
   ATTEND_ALWAYS_INLINE static void store(int8_t* to, Vec a, int /*count*/) { *to = int8_t(a); }
   ATTEND_ALWAYS_INLINE static Vec zero() { return 0; }
   ATTEND_ALWAYS_INLINE static Gate gate(uint32_t a) { return a; }
-  // x * a / 2^15 rounded down, where x is negative of -x - 1, whose sign comes back: so -1 stays -1. |x| < 2^30, a at most
-  // 2^15.
+  // x * a / 2^15 rounded down, where x is negative of -x - 1, whose sign comes back: so -1 stays -1. |x| < 2^30, a <= 2^15.
   ATTEND_ALWAYS_INLINE static Vec decayed(Vec x, Gate a) {
     const int32_t sign = x >> 31;
 #if defined(__arm__) && !defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+    // The same is ((x - sign) * a + sign) / 2^15, here by two halves of x, whose products have 32 bits.
     const uint32_t low = ((uint32_t(x) & 0xffffu) - uint32_t(sign)) * a + uint32_t(sign);
     return int32_t(uint32_t(x >> 16) * a << 1) + (int32_t(low) >> 15);
 #else
@@ -48,8 +49,11 @@ struct HeliumColumns {
   using Vec = int32x4_t;
   using Gate = int32_t;
   static constexpr int lanes = 4;
+  static constexpr bool is_small = false;
   template <bool decays, bool adds>
-  static constexpr int most = adds ? 2 : 4;
+  static constexpr int most() {
+    return adds ? 2 : 4;
+  }
 
   static mve_pred16_t first(int count) { return vctp32q(uint32_t(count)); }
   ATTEND_ALWAYS_INLINE static Vec load(const int32_t* from, int count) {

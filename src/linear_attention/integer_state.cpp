@@ -91,7 +91,7 @@ void pass(int32_t* row, int count, const Token token, const int32_t* values, int
 // All columns of a panel.
 template <Decay decay, bool decays, bool adds, bool reads>
 void pass_all(int32_t* state, const Token& token, const int32_t* values, int32_t* sums) {
-  constexpr int vecs = Columns::most<decays, adds>, step = vecs * lanes;
+  constexpr int vecs = Columns::most<decays, adds>(), step = vecs * lanes;
   int c = 0;
   for (; vecs > 1 && token.width - c >= step; c += step)
     pass<vecs, decay, decays, adds, reads>(state + c, lanes, token, values + c, sums + c);
@@ -176,13 +176,18 @@ ATTEND_NOINLINE void take(const Call& c, int t, Panel& p) {
   token.shift = p.shift();
   constexpr bool decays = gated && !is_delta;
   const bool reads = c.query.data != nullptr;
-  if (!code_is_small && !reads) return pass_all<decay, decays, true, code_is_small>(p.state, token, values, sums);
+  if constexpr (!code_is_small) {
+    if (!reads) return pass_all<decay, decays, true, false>(p.state, token, values, sums);
+  }
   const int queries = reads ? at_least(quotient_of(c.query_heads, c.value_heads), 1) : 0;
   const int first = quotient_of(queries * p.head, at_least(quotient_of(c.value_heads, c.query_heads), 1));
   for (int q = 0; q < at_least(queries, 1); ++q) {
     if (reads) token.query = at(c.query, t, first + q);
     if (q == 0) {
       pass_all<decay, decays, true, true>(p.state, token, values, sums);
+    } else if constexpr (Columns::is_small) {  // one loop less
+      for (int32_t& value : values) value = 0;
+      pass_all<decay, false, true, true>(p.state, token, values, sums);
     } else {
       pass_all<decay, false, false, true>(p.state, token, values, sums);
     }
