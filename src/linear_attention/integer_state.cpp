@@ -186,7 +186,7 @@ ATTEND_NOINLINE void take(const Call& c, int t, Panel& p) {
     if (q == 0) {
       pass_all<decay, decays, true, true>(p.state, token, values, sums);
     } else if constexpr (Columns::is_small) {  // one loop less
-      for (int32_t& value : values) value = 0;
+      for (int32_t& number : values) number = 0;
       pass_all<decay, false, true, true>(p.state, token, values, sums);
     } else {
       pass_all<decay, false, false, true>(p.state, token, values, sums);
