@@ -15,4 +15,6 @@
 #include "linear_attention/linear_calls.h"
 #include "linear_attention/convolution.h"
 #include "linear_attention/decay_gates.h"
+#include "linear_attention/gate_tables.h"
+#include "linear_attention/integer_convolution.h"
 // clang-format on

@@ -16,8 +16,8 @@ struct CountBefore {
   int rest;
 };
 inline CountBefore count_before(int heads, int part, int parts) {
-  const unsigned remainder = unsigned(heads % parts) * unsigned(part);
-  return {heads / parts * part + int(remainder / unsigned(parts)), int(remainder % unsigned(parts))};
+  const unsigned remainder = unsigned(heads) % unsigned(parts) * unsigned(part);
+  return {int(unsigned(heads) / unsigned(parts)) * part + int(remainder / unsigned(parts)), int(remainder % unsigned(parts))};
 }
 
 // Where the work of all tokens before it reaches what the part begins with, at a whole number of tiles if there are many

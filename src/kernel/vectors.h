@@ -5,7 +5,7 @@ template <class Isa, class Call>
 ATTEND_ALWAYS_INLINE void for_each_vector(int count, Call call) {
   int k = 0;
   for (; count - k >= Isa::lanes; k += Isa::lanes) call(k, Isa::lanes);
-  if (k < count) call(k, count - k);
+  if (Isa::lanes > 1 && k < count) call(k, count - k);
 }
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec load_some(const float* from, int count) {

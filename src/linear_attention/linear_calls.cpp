@@ -38,6 +38,7 @@ bool is_state(const LinearHead& head, const uint8_t* bytes, const float*) {
   }
   return valid;
 }
+bool is_state(const LinearHead&, const uint8_t*, const int8_t*) { return true; }
 bool is_state(const LinearHead& head, const uint8_t* bytes, const int32_t*) {
   const size_t head_numbers = linear_head_floats(head.head_dim, head.value_dim);
   const uint8_t* scaled = bytes + 4 * head_numbers * size_t(head.value_heads);
@@ -61,12 +62,20 @@ uint32_t canonical(float number) {
   const uint32_t bits = bits_to<uint32_t>(number), size = bits & 0x7fffffffu;
   return size > 0x7f800000u ? 0x7fc00000u : size == 0 ? 0 : bits;
 }
-uint32_t canonical(int32_t number) { return uint32_t(number); }
+// Word i of a saved state.
+uint32_t word_of(const float* state, size_t i) { return canonical(state[i]); }
+uint32_t word_of(const int32_t* state, size_t i) { return uint32_t(state[i]); }
+uint32_t word_of(const int8_t* state, size_t i) { return word_at(reinterpret_cast<const uint8_t*>(state) + 4 * i); }
+template <class Number>
+void set_word(Number* state, size_t i, uint32_t word) {
+  state[i] = bits_to<Number>(word);
+}
+void set_word(int8_t* state, size_t i, uint32_t word) { put_word(reinterpret_cast<uint8_t*>(state) + 4 * i, word); }
 
 template <class Number>
 void save_state(LinearHead& head, const Number* state, uint8_t* bytes) {
   const size_t count = saved_numbers(head);
-  for (size_t i = 0; i < count; ++i) put_word(bytes + 4 * (linear_head_words + i), canonical(state[i]));
+  for (size_t i = 0; i < count; ++i) put_word(bytes + 4 * (linear_head_words + i), word_of(state, i));
   head.magic = linear_magic, head.bits_version = ATTEND_BITS_VERSION;
   uint32_t words[linear_head_words];
   for (int pass = 0; pass < 2; ++pass) {
@@ -91,8 +100,8 @@ LinearLoaded load_state(LinearHead& head, const uint8_t* bytes, size_t size, Num
   const size_t count = saved_numbers(head);
   if (size / 4 < linear_head_words + count || saved.check != check_of(bytes, linear_head_words + count, linear_magic))
     return LinearLoaded::damaged;
-  if (head.rule != conv_rule && !is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
-  for (size_t i = 0; i < count; ++i) state[i] = bits_to<Number>(word_at(bytes + 4 * (linear_head_words + i)));
+  if (head.rule % integer_rule != conv_rule && !is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
+  for (size_t i = 0; i < count; ++i) set_word(state, i, word_at(bytes + 4 * (linear_head_words + i)));
   head = saved;
   return LinearLoaded::ok;
 }
@@ -129,6 +138,11 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
 }
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state) {
   return load_state(head, bytes, size, static_cast<int32_t*>(state));
+}
+
+void save(LinearHead& head, const int8_t* state, uint8_t* bytes) { save_state(head, state, bytes); }
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int8_t* state) {
+  return load_state(head, bytes, size, state);
 }
 
 bool are_finite(const LinearHead& head, const float* state) { return are_finite(state, saved_numbers(head)); }

@@ -34,6 +34,20 @@ ATTEND_EACH_SET(ATTEND_LINEAR_ATTENTION, ATTEND_UNLISTED, ATTEND_LINEAR_ATTENTIO
 
 namespace core {
 
+// Calls with the tokens first … end - 1 of each document of a call that has any, and whether it begins there, from an empty
+// state. A document behind the last token begins, too.
+template <class Call, class Run>
+ATTEND_ALWAYS_INLINE void for_each_document(const Call& c, Run run) {
+  int first = c.first, document = 1;
+  do {
+    bool begins = false;
+    for (; document < c.documents && c.boundaries[document] <= first; ++document) begins = true;
+    const int end = document < c.documents ? c.boundaries[document] : c.tokens;
+    run(begins, first, end);
+    first = end;
+  } while (document < c.documents);
+}
+
 #define ATTEND_LISTED_LINEAR(isa, ...) , isa::linear_attention::Backend
 using LinearBackends = decltype(list_of<void ATTEND_EACH_SET(ATTEND_LISTED_LINEAR, ATTEND_UNLISTED, ATTEND_LISTED_LINEAR)>());
 using ActiveLinear = Active<LinearBackends, active_index>;

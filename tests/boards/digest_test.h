@@ -14,6 +14,7 @@ inline void test_digests(const Memory& memory, Counts& counts) {
   check_digests<attend_test::LinearAttentionCase>(memory, counts);
   check_digests<attend_test::LinearIntegerCase>(memory, counts);
   check_digests<attend_test::ConvolutionCase>(memory, counts);
+  check_digests<attend_test::IntegerConvolutionCase>(memory, counts);
   check_digests<attend_test::SavedCase<attend_test::OptionCase>>(memory, counts);
   check_digests<attend_test::SavedCase<attend_test::IntegerCase>>(memory, counts);
   check_digests<attend_test::SubnormalCase>(memory, counts);

@@ -57,11 +57,12 @@ inline void run_convolution_case(const ConvolutionCase& c, const attend::core::C
 
 // Calls of so many tokens, in parts; or, with `drafts`, each of them first from a state that stays, with two tokens more, and
 // then again without outputs.
-inline void run_convolution_way(const ConvolutionCase& c, const ConvolutionData& d, int tokens, int parts, bool drafts) {
-  for (size_t i = 0; i < state_floats(c); ++i) d.state[i] = 0.0f;
+template <class Case, class Data>
+void run_convolution_way(const Case& c, const Data& d, int tokens, int parts, bool drafts) {
+  for (size_t i = 0; i < state_floats(c); ++i) d.state[i] = 0;
   for (int first = 0; first < c.tokens; first += tokens) {
     const int end = c.tokens - first < tokens ? c.tokens : first + tokens;
-    attend::core::Convolution call = convolution_call(c, d, first, drafts && end + 2 < c.tokens ? end + 2 : end);
+    auto call = convolution_call(c, d, first, drafts && end + 2 < c.tokens ? end + 2 : end);
     if (drafts) call.state = nullptr, call.from = first == 0 ? nullptr : d.state;
     for (int part = parts; part-- > 0;) run_convolution_case(c, call, part, parts);
     if (!drafts) continue;

@@ -7,6 +7,7 @@
 #include "convolution_digest.h"
 #include "gate_digest.h"
 #include "integer_digest.h"
+#include "integer_convolution_digest.h"
 #include "layer_digest.h"
 #include "linear_attention_digest.h"
 #include "linear_digest.h"

@@ -66,6 +66,7 @@ TEST_CASE("committed digests of normalisation, activations and rotary positions"
 TEST_CASE("committed digests of linear attention") { check_digests<LinearAttentionCase>(); }
 TEST_CASE("committed digests of linear attention in integers") { check_digests<LinearIntegerCase>(); }
 TEST_CASE("committed digests of causal convolutions") { check_digests<ConvolutionCase>(); }
+TEST_CASE("committed digests of causal convolutions in integers") { check_digests<IntegerConvolutionCase>(); }
 
 TEST_CASE("committed digests of subnormal numbers") { check_digests<SubnormalCase>(); }
 
@@ -80,6 +81,7 @@ TEST_CASE("digests whatever the caller's floating-point environment is") {
   check_digests_elsewhere<LinearAttentionCase>();
   check_digests_elsewhere<LinearIntegerCase>();
   check_digests_elsewhere<ConvolutionCase>();
+  check_digests_elsewhere<IntegerConvolutionCase>();
   check_digests_elsewhere<SubnormalCase>();
 }
 

@@ -176,9 +176,9 @@ for level in $levels; do
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer_calls.ci" "$objects/rotary_calls.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   keeps "what stands around attention" layer
-  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core\(20run_linear_attention\|15run_convolution\|11decay_gates\|13bounded_gates\)[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" "$objects/integer_state.ci" | tr '\n' ' ')
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core\(20run_linear_attention\|15run_convolution\|11decay_gates\|13bounded_gates\)[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/linear_calls.ci" "$objects/integer_state.ci" "$objects/integer_convolution.ci" | tr '\n' ' ')
   succeeds "$level: linear attention has a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" \
-    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" "$objects/integer_state.ci" || continue
+    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear_calls.ci" "$objects/integer_state.ci" "$objects/integer_convolution.ci" || continue
   keeps "linear attention" linear_attention
   linear_attention_needed=$needed
   # Projections in integers of embedded processors keep to the promise of integer attention, which size.sh looks at.

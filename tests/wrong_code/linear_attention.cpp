@@ -93,6 +93,30 @@ struct Right : Integers {
 };
 constexpr attend::LinearQuantisation<Right> wrong(0.01, 1.0, 0.02, 0.03);
 
+//! gate_tables: nothing
+static int8_t z[6][2][4];
+static uint16_t numbers[6][2][4];
+constexpr attend::GateTable tables[] = {{-1.5, 0.2, 0.05}, {-0.3, -1.0, 0.05}};
+constexpr auto beta = attend::GateTable::sigmoid(0.04);
+void right() {
+  attend::look_up(z, tables, numbers);
+  attend::look_up(z, beta, numbers);
+}
+
+//! gate_table_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::GateTable wrong(0.5, 0.2, 0.05);
+
+//! gate_table_heads: attend: look_up takes an int8_t[tokens][heads], say, and then a table, or an array of one for each head
+static int8_t z[6][3];
+static uint16_t numbers[6][3];
+constexpr attend::GateTable tables[] = {{-1.5, 0.2, 0.05}, {-0.3, -1.0, 0.05}};
+void wrong() { attend::look_up(z, tables, numbers); }
+
+//! gate_table_result: attend: the result of look_up is an array like its first
+static int8_t z[6][3];
+static uint16_t numbers[6][4];
+void wrong() { attend::look_up(z, attend::GateTable::sigmoid(0.04), numbers); }
+
 //! linear_value_heads: attend: kv_heads must divide value_heads
 struct Wrong : Shape {
   static constexpr auto rule = attend::LinearRule::delta;
@@ -257,6 +281,93 @@ void wrong() { (void)conv_state.append(conv_input); }
 
 //! causal_conv_width: attend: a ConvState has at least 1 channel, and a width of 2 to 16
 attend::ConvState<12, 1> conv_state;
+
+//! integer_conv_calls: nothing
+static int8_t conv_input[6][12], conv_output[6][12], one[12], one_output[12];
+static const int8_t conv_weights[12][4] = {{1}};
+static const int32_t conv_bias[12] = {1};
+static attend::ConvState<12, 4, attend::integer> conv_state;
+constexpr attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+constexpr double each[12] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+constexpr attend::ConvQuantisation<12, attend::ConvActivation::silu> silu(0.02, each, 0.03, 0.05);
+bool right() {
+  using attend::Status;
+  const attend::LinearOptions options;
+  const auto& constant_state = conv_state;
+  static uint8_t bytes[attend::ConvState<12, 4, attend::integer>::saved_bytes];
+  attend::save(conv_state, bytes);
+  return attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales) == Status::ok &&
+         attend::causal_conv(one, conv_weights, attend::none, conv_state, one_output, silu, half) == Status::ok &&
+         attend::causal_conv(conv_input, conv_weights, conv_bias, constant_state, conv_output, silu, options, attend::TeamPart{}) == Status::ok &&
+         attend::causal_conv(conv_input, conv_weights, conv_bias, attend::empty_state, conv_output, scales, half, options) == Status::ok &&
+         conv_state.append(conv_input, 2) == Status::ok && attend::load(conv_state, bytes, sizeof bytes) == Status::ok;
+}
+
+//! integer_conv_input: attend: causal_conv in integers takes an array of int8_t first, int8_t[tokens][channels], and writes one
+static int conv_input[6][12], conv_output[6][12];
+static int8_t conv_weights[12][4];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static int32_t conv_bias[12];
+static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+
+//! integer_conv_output: attend: causal_conv in integers takes an array of int8_t first, int8_t[tokens][channels], and writes one
+static int8_t conv_input[6][12], conv_output[6][11];
+static int8_t conv_weights[12][4];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static int32_t conv_bias[12];
+static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+
+//! integer_conv_bias: attend: causal_conv in integers takes a bias, int32_t[channels], or attend::none
+static int8_t conv_input[6][12], conv_output[6][12];
+static int8_t conv_weights[12][4];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static float conv_bias[12];
+static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+
+//! integer_conv_state: attend: causal_conv in integers takes an attend::ConvState<channels, width, attend::integer>, or empty_state
+static int8_t conv_input[6][12], conv_output[6][12];
+static int8_t conv_weights[12][3];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static int32_t conv_bias[12];
+static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+
+//! integer_conv_options: attend: at its end causal_conv takes at most one attend::LinearOptions and one attend::Part
+static int8_t conv_input[6][12], conv_output[6][12];
+static int8_t conv_weights[12][4];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static int32_t conv_bias[12];
+static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales, half, half); }
+
+//! integer_conv_weights: attend: causal_conv in integers takes int8_t[channels][width] as weights
+static int8_t conv_input[6][12], conv_output[6][12];
+static float conv_weights[12][4];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output, scales); }
+
+//! integer_conv_scales: attend: a ConvQuantisation has 1 scale of weights, or one for each channel
+static int8_t conv_input[6][12], conv_output[6][12], conv_weights[12][4];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+static const double each[6] = {1, 1, 1, 1, 1, 1};
+static const attend::ConvQuantisation<6> scales(0.02, each, 0.03);
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output, scales); }
+
+//! integer_conv_weight_scales: attend: a ConvQuantisation takes the scale of weights second, or a double[channels] of them
+static const double each[6] = {1, 1, 1, 1, 1, 1};
+static const attend::ConvQuantisation<7> scales(0.02, each, 0.03);
+
+//! integer_conv_append: attend: the state of a convolution in integers takes arrays of its channels: int8_t[tokens][channels]
+static float conv_input[6][12];
+static attend::ConvState<12, 4, attend::integer> conv_state;
+void wrong() { (void)conv_state.append(conv_input); }
+
+//! integer_conv_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
+constexpr attend::ConvQuantisation<> scales(0.02, 0.005, 0.00001);
 
 //! causal_conv_saved_room: attend: save takes an array of at least saved_bytes of the state second
 static attend::ConvState<12, 4> conv_state;

@@ -13,6 +13,7 @@
 #include "attend/core/options.h"
 #include "attend/layers.h"
 #include "attend/layers/core_linear.h"
+#include "attend/linear_attention/core_linear_integer.h"
 
 namespace {
 
@@ -323,6 +324,33 @@ void count_integer_linear(const char* name, int tokens) {
   report(instructions, uint64_t(tokens) * width * width);
 }
 
+// Linear attention in integers, for each number of the state: 8 tokens, of which one scales it.
+void count_linear_attention() {
+  using namespace attend;
+  constexpr int width = 64, tokens = core::linear_run;
+  Memory memory;
+  int8_t* const bytes = reinterpret_cast<int8_t*>(memory.take(tokens * width));
+  attend_test::Random random(1);
+  for (int i = 0; i < 3 * tokens * width; ++i) bytes[i] = int8_t(random.between(-40, 39));
+  static uint16_t gates[tokens], beta[tokens];
+  static int32_t state[core::linear_state_integers(1, width, width)];
+  for (uint16_t& gate : gates) gate = 32000;
+  for (uint16_t& each : beta) each = 16384;
+  static constexpr core::LinearScale scale = core::linear_scale(1.0 / 127, 1.0 / 40000);
+  core::IntegerLinearAttention call{};
+  call.query_heads = call.kv_heads = call.value_heads = 1;
+  call.head_dim = call.value_dim = width, call.tokens = tokens;
+  call.query = {bytes, width, 0}, call.key = {bytes + tokens * width, width, 0},
+  call.value = {bytes + 2 * tokens * width, width, 0};
+  call.output = {bytes + 3 * tokens * width, width, 0};
+  call.gates = {gates, 1, 0}, call.beta = {beta, 1, 0};
+  call.state = state, call.scales = &scale;
+  const uint64_t instructions =
+      firmware::count_instructions([&] { core::run_linear_attention<LinearRule::gated_delta, Decay::per_head>(call, 0, 1); });
+  firmware::print("linear gated_delta ");
+  report(instructions, uint64_t(tokens) * width * width);
+}
+
 // A multi-head layer, 4 heads of 32, weights of bytes: a prompt, then one token that sees it; for each weight and token,
 // attention included.
 struct LayerShape {
@@ -381,6 +409,7 @@ int firmware::run() {
   for (const LinearCall& call : linear_calls) count_linear(call);
   count_integer_linear("integer", 1);
   count_integer_linear("integer_16", 16);
+  count_linear_attention();
   count_layer();
   return 0;
 }

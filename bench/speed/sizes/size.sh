@@ -85,6 +85,9 @@ cortex-m7     -O2  per_mac_project_integer_16 2.0
 cortex-m33    -O2  per_mac_project_integer_16 2.0
 cortex-m55    -O2  per_mac_project_integer 1.2
 cortex-m55    -O2  per_mac_project_integer_16 0.7
+cortex-m0plus -O2  per_mac_linear_gated_delta 37
+cortex-m4     -O2  per_mac_linear_gated_delta 21.5
+cortex-m55    -O2  per_mac_linear_gated_delta 6
 rv32imac      -Os  flash_both         4992
 rv32imac      -O2  per_mac_64x32_cache 152
 rv32imafc     -Os  flash_both         6976

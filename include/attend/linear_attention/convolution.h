@@ -14,7 +14,7 @@ namespace attend {
 
 // The last width - 1 inputs of each channel, and how many tokens it has taken: sizeof is all the memory. It begins empty, as if
 // zeros had come before. It may be copied, as a LinearState.
-template <int channels, int width>
+template <int channels, int width, class Arithmetic = void>
 class ConvState : public detail::StateNumbers<core::conv_rule, 0, 1, width, channels> {
   static_assert(channels >= 1 && width >= 2 && width <= core::most_conv_width,
                 "attend: a ConvState has at least 1 channel, and a width of 2 to 16");

@@ -94,7 +94,7 @@ inline constexpr size_t linear_attention_stack_bytes = 4 * size_t(config::decode
 
 // A saved state: words of 32 bits, the lowest byte first; this head, then the floats of the state, with positive zeros and one
 // NaN, 0x7fc00000. The state of a convolution has the rule conv_rule, decay 0, one head, its width as head_dim and its channels
-// as value_dim.
+// as value_dim; in integers its numbers are bytes, and zeros fill up the last word.
 struct LinearHead {
   uint32_t magic;         // linear_magic
   uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
@@ -107,9 +107,10 @@ inline constexpr uint32_t linear_magic = 0x4c537441;  // "AtSL"
 inline constexpr uint32_t conv_rule = 4, integer_rule = 256;
 
 constexpr size_t saved_numbers(const LinearHead& of) {
-  return of.rule == conv_rule      ? conv_state_floats(of.value_dim, of.head_dim)
-         : of.rule >= integer_rule ? linear_state_integers(of.value_heads, of.head_dim, of.value_dim)
-                                   : linear_state_floats(of.value_heads, of.head_dim, of.value_dim);
+  return of.rule == conv_rule                  ? conv_state_floats(of.value_dim, of.head_dim)
+         : of.rule == conv_rule + integer_rule ? (conv_state_floats(of.value_dim, of.head_dim) + 3) / 4
+         : of.rule >= integer_rule             ? linear_state_integers(of.value_heads, of.head_dim, of.value_dim)
+                                               : linear_state_floats(of.value_heads, of.head_dim, of.value_dim);
 }
 
 // The caller sets rule, decay and extents of the head, for save its tokens too; save sets the rest. load refuses bytes that are
@@ -120,6 +121,8 @@ LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, float* st
 // States in integers: int32_t, for which compilers have different names on one processor.
 void save(LinearHead& head, const void* state, uint8_t* bytes);
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state);
+void save(LinearHead& head, const int8_t* state, uint8_t* bytes);
+LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int8_t* state);
 
 // S as an array [value_heads][head_dim][value_dim]. What a state has decayed by is not among its numbers: one that was set
 // sweeps small ones to 0 before its next token.

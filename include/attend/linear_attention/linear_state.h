@@ -60,7 +60,9 @@ void set_linear(typename LinearTypes<Shape>::Call& call, const Key<Shape, tokens
 template <uint32_t rule, uint32_t decay, int heads, int rows, int columns>
 class StateNumbers {
  protected:
-  using Number = typename Choice<(rule >= core::integer_rule), int32_t, float>::Type;
+  static constexpr bool has_bytes = rule == core::integer_rule + core::conv_rule;
+  using Wide = typename Choice<(rule >= core::integer_rule), int32_t, float>::Type;
+  using Number = typename Choice<has_bytes, int8_t, Wide>::Type;
   static constexpr core::LinearHead saved_head = {0, 0, 0, rule, decay, heads, rows, columns, {0, 0}};
 
  public:
@@ -80,7 +82,7 @@ class StateNumbers {
 
  protected:
   friend LinearAccess;
-  alignas(config::alignment) Number data_[core::saved_numbers(saved_head)];
+  alignas(config::alignment) Number data_[core::saved_numbers(saved_head) * (has_bytes ? 4 : 1)];
   uint64_t tokens_;
 };
 template <class Shape>
