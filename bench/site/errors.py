@@ -114,6 +114,8 @@ CALLS = {
     'linear': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from', 'init': 'attend_linear_state_init',
                'clear': 'attend_linear_state_clear', 'count': 'attend_linear_state_tokens', 'numbers': 'attend_linear_state_numbers',
                'save': 'attend_linear_save', 'load': 'attend_linear_load'},
+    'conv': {'run': 'attend_causal_conv_run', 'append': 'attend_causal_conv_append', 'run_from': 'attend_causal_conv_run_from',
+             'init': 'attend_conv_state_init'},
 }
 
 

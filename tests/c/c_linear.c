@@ -131,6 +131,57 @@ static void ways(int rule) {
   }
 }
 
+/* Prefill and drafts of a convolution, and its state as bytes. */
+enum { channels = 19, width = 4, conv_bytes = 64 + 4 * (width - 1) * channels };
+static void convolution(void) {
+  static float input[tokens][channels], made[tokens][channels], drafted[tokens][channels], weights[channels][width],
+      bias[channels];
+  static unsigned char first[conv_bytes + ATTEND_ALIGNMENT], second[conv_bytes + ATTEND_ALIGNMENT];
+  fill(input[0], sizeof input / sizeof(float), 6, 1.0f, 0.0f);
+  fill(weights[0], sizeof weights / sizeof(float), 7, 1.0f, 0.0f);
+  fill(bias, channels, 8, 1.0f, 0.0f);
+  attend_causal_conv conv;
+  IS(ATTEND_OK, attend_causal_conv_init(&conv, sizeof conv));
+  conv.channels = channels;
+  conv.width = width;
+  conv.tokens = tokens;
+  conv.input.data = input;
+  conv.weights = weights[0];
+  conv.bias = bias;
+  conv.output.data = made;
+  attend_linear_state *state = NULL, *stepped = NULL;
+  CHECK(attend_conv_state_size(&conv) == conv_bytes);
+  IS(ATTEND_OK, attend_conv_state_init(&conv, aligned(first), conv_bytes, &state));
+  IS(ATTEND_OK, attend_conv_state_init(&conv, aligned(second), conv_bytes, &stepped));
+  IS(ATTEND_OK, attend_causal_conv_run(&conv, state));
+  for (int c = 0; c < channels; ++c) {
+    double sum = bias[c];
+    for (int j = 0; j < width; ++j) sum += (double)weights[c][j] * (double)input[tokens - width + j][c];
+    const double error = sum - (double)made[tokens - 1][c];
+    CHECK(error < 1e-6 && error > -1e-6);
+  }
+  conv.output.data = drafted;
+  IS(ATTEND_OK, attend_causal_conv_run_from(&conv, NULL));
+  CHECK(memcmp(made, drafted, sizeof made) == 0);
+  conv.count = 5;
+  IS(ATTEND_OK, attend_causal_conv_append(&conv, stepped));
+  CHECK(taken(stepped) == 5);
+  conv.first = 5;
+  conv.count = ATTEND_ALL_TOKENS;
+  IS(ATTEND_OK, attend_causal_conv_append(&conv, stepped));
+  CHECK(memcmp(state, stepped, conv_bytes) == 0);
+  IS(ATTEND_OK, attend_linear_save(state, saved, conv_bytes - 24));
+  IS(ATTEND_OK, attend_linear_state_clear(stepped));
+  IS(ATTEND_OK, attend_linear_load(stepped, saved, conv_bytes - 24));
+  CHECK(memcmp(state, stepped, conv_bytes) == 0);
+  conv.activation = ATTEND_CONV_SILU;
+  IS(ATTEND_OK, attend_causal_conv_run(&conv, state));
+  CHECK(memcmp(made[6], drafted[6], sizeof made[6]) != 0);
+  SAYS(ATTEND_MISSING, ATTEND_ARG_STATE, attend_causal_conv_run(&conv, NULL));
+  conv.channels = 1;
+  SAYS(ATTEND_MISMATCH, ATTEND_ARG_STATE, attend_causal_conv_run(&conv, state));
+}
+
 static void refusals(void) {
   attend_linear_attention linear = call_of(4);
   attend_linear_state* const state = new_state(&linear, 0);
@@ -166,6 +217,7 @@ int main(void) {
   fill(log_decay[0][0], sizeof log_decay / sizeof(float), 4, 0.5f, -0.5f);
   fill(beta[0], sizeof beta / sizeof(float), 5, 0.5f, 0.5f);
   for (int rule = 0; rule < rules; ++rule) ways(rule);
+  convolution();
   refusals();
   printf("%d checks, %d failed\n", passed + failed, failed);
   return failed > 0 || passed < 300;

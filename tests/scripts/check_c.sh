@@ -51,7 +51,7 @@ nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline'
 nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(problem_init|cache_append|layer|project)|6Floats|FormatCache')" \
   "a program with integer attention alone holds none of the code of calls in floats"
 
-nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_linear|LinearAttention')" "a program without linear attention holds none of its code"
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(linear|causal_conv)|LinearAttention|Convolution')" "a program without linear attention holds none of its code"
 printf '#include <attend/c/linear_attention.h>\nint main(void) {\n  attend_linear_attention linear;\n  return attend_gated_rule_init(&linear, sizeof linear) + attend_linear_run(&linear, 0) == 0;\n}\n' >"$build/one_rule.c"
 # shellcheck disable=SC2086
 succeeds "a program with one rule of linear attention links" $cxx -x c -std=c99 $strict -Wl,--gc-sections "$build/one_rule.c" -x none "$libraries/libattend.a" -o "$build/one_rule" &&

@@ -5,6 +5,7 @@
     attention, Cache     one call over arrays, or over keys and values that stay from token to token
     State                keys in several calls, on several threads or machines
     LinearState, linear_attention    linear attention: gated, delta and gated delta rules, whose memory never grows
+    ConvState, causal_conv    the causal convolution in front of it
     Quantisation         what integers mean: attention without a float
     Layer, Weights, project, rms_norm, layer_norm, activate, add, hadamard, logarithmic_factors, Rotary, rotate    the rest of a transformer block
     additive_attention   with scores v . tanh(query + key)
@@ -27,6 +28,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 from ._additive import additive_attention
 from ._arrays import release
 from ._cache import Cache
+from ._convolution import ConvState, causal_conv
 from ._integers import Quantisation
 from ._layers import Layer, Weights, project
 from ._linear import LinearState, linear_attention
@@ -39,7 +41,7 @@ from ._shared import AttendError, knows_its_options, require, shared, truth, who
 from ._states import State
 
 __version__ = '@VERSION@'
-__all__ = ['attention', 'Cache', 'State', 'LinearState', 'linear_attention', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
+__all__ = ['attention', 'Cache', 'State', 'LinearState', 'linear_attention', 'ConvState', 'causal_conv', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
            'hadamard', 'logarithmic_factors', 'alibi_slopes', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'replay', 'backends', 'active_backend', 'use_backend',
            'bits_version', 'AttendError']
 

@@ -1,5 +1,6 @@
 """Linear attention: a state of constant size, which every token decays, corrects and reads."""
 import ctypes
+import math
 import struct
 from typing import Any, List, NamedTuple, Optional, Sequence
 
@@ -13,7 +14,7 @@ _INITS = {('linear', 'per_head'): shared.attend_linear_rule_init, ('delta', 'per
           ('gated', 'per_head'): shared.attend_gated_rule_init, ('gated', 'per_key'): shared.attend_gated_by_key_rule_init,
           ('gated_delta', 'per_head'): shared.attend_gated_delta_rule_init,
           ('gated_delta', 'per_key'): shared.attend_gated_delta_by_key_rule_init}
-_KIND, _PLACE = struct.Struct('<5i'), 12  # of saved states: rule, decay, value heads, head_dim and value_dim, behind so many bytes
+KIND, _PLACE = struct.Struct('<5i'), 12  # of saved states: rule, decay, value heads, head_dim and value_dim, behind so many bytes
 _SAVED_LESS = 24  # bytes than a state in memory
 
 
@@ -51,6 +52,41 @@ def _gates(name: str, source: Any, width: int, heads: int, tokens: int, held: Li
     return _c.attend_input(**_of_heads(array))
 
 
+def set_tokens(c: Any, options: Any) -> None:
+    """Which of c.tokens there are."""
+    c.count = c.tokens if options.count is None else whole('count', options.count, 0, c.tokens)
+    c.first = whole('first', options.first, 0, c.count)
+    if options.documents is None:
+        return
+    if not hasattr(options.documents, '__iter__'):
+        raise ValueError(f'documents is a list of lengths, not {options.documents!r}')
+    boundaries = [0]
+    for length in options.documents:
+        boundaries.append(boundaries[-1] + whole('documents', length))
+    c.kept = (ctypes.c_int32 * len(boundaries))(*boundaries)  # as long as the struct
+    c.documents.boundaries, c.documents.count = ctypes.addressof(c.kept), len(boundaries) - 1
+
+
+def run_parts(c: Any, threads: Any, bytes_of_part: int, function: Any) -> None:
+    """function(struct, work memory) for each part of the call."""
+    c.parts = whole('threads', threads, 1, MOST_THREADS)
+    parts = [type(c).from_buffer_copy(c) for _ in range(c.parts)]
+    for index, part in enumerate(parts):
+        part.part = index
+    on_threads(c.parts, bytes_of_part, lambda index, memory: function(ctypes.byref(parts[index]), memory))
+
+
+def output_of(c: Any, like: Any, given: Any, shape: Sequence[int], held: List[Any]) -> Any:
+    """The output of a call and its array: `given`, or a new one, in which what does not exist is 0."""
+    out = empty(like, 'f', shape) if given is None else given
+    o = Array('out', out, 'f', len(shape), len(shape), held, writable=True)
+    if o.shape != tuple(shape):
+        raise ValueError(f'out has the shape {o.shape} where the output has {tuple(shape)}')
+    if given is None and (c.first, c.count) != (0, c.tokens):
+        ctypes.memset(o.address, 0, 4 * math.prod(shape))
+    return out, o
+
+
 class _Call:
     """A call over arrays. c: rule and extents; extents of 0 are those of the arrays."""
 
@@ -68,16 +104,7 @@ class _Call:
         for name, source, width in (('log_decay', log_decay, c.head_dim if self._is_by_key() else 0), ('beta', beta, 0)):
             if source is not None:
                 setattr(c, name, _gates(name, source, width, c.value_heads, c.tokens, held))
-        c.count = c.tokens if options.count is None else whole('count', options.count, 0, c.tokens)
-        c.first = whole('first', options.first, 0, c.count)
-        if options.documents is not None:
-            if not hasattr(options.documents, '__iter__'):
-                raise ValueError(f'documents is a list of lengths, not {options.documents!r}')
-            boundaries = [0]
-            for length in options.documents:
-                boundaries.append(boundaries[-1] + whole('documents', length))
-            self._boundaries = (ctypes.c_int32 * len(boundaries))(*boundaries)
-            c.documents.boundaries, c.documents.count = ctypes.addressof(self._boundaries), len(boundaries) - 1
+        set_tokens(c, options)
 
     def _is_by_key(self) -> bool:
         return self.c.rule in _BY_KEY
@@ -89,20 +116,11 @@ class _Call:
             raise ValueError(f'query has the shape {q.shape}; expected [query heads, {c.tokens}, {c.head_dim}], like the key')
         c.query_heads, c.query = q.shape[0], _c.attend_input(**_of_heads(q))
         shape = (max(q.shape[0], heads), c.tokens, c.value_dim)
-        out = empty(query, 'f', shape) if options.out is None else options.out
-        o = Array('out', out, 'f', 3, 3, held, writable=True)
-        if o.shape != shape:
-            raise ValueError(f'out has the shape {o.shape} where the output has {shape}')
+        out, o = output_of(c, query, options.out, shape, held)
         c.output = _c.attend_output(**_of_heads(o))
         if options.scale is not None:
             c.scale = real('scale', options.scale, -2.0**127, 2.0**127)
-        c.parts = whole('threads', options.threads, 1, MOST_THREADS)
-        if options.out is None and (c.first, c.count) != (0, c.tokens):
-            ctypes.memset(o.address, 0, 4 * shape[0] * shape[1] * shape[2])
-        parts = [_c.attend_linear_attention.from_buffer_copy(c) for _ in range(c.parts)]
-        for index, part in enumerate(parts):
-            part.part = index
-        on_threads(c.parts, bytes_of_part, lambda index, memory: function(ctypes.byref(parts[index]), memory))
+        run_parts(c, options.threads, bytes_of_part, function)
         return out
 
 
@@ -117,7 +135,77 @@ def _options_of(name: str, given: Any, without: Sequence[str] = ()) -> _Options:
     return _Options(**given)
 
 
-class LinearState:
+class SequenceState:
+    """What states of linear attention and of convolutions have in common."""
+    _memory: Memory
+
+    def _make(self, c: Any, size_of: Any, init: Any) -> None:
+        size = size_of(ctypes.byref(c))
+        if size == 0:
+            require(init(ctypes.byref(c), None, 0, None))
+        self._memory = Memory(size)
+        require(init(ctypes.byref(c), self._memory.address, size, None))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, but for what aligns it."""
+        return self._memory.size
+
+    @property
+    def tokens(self) -> int:
+        """How many it has taken, documents before the last one too."""
+        taken = ctypes.c_uint64()
+        require(shared.attend_linear_state_tokens(self._memory.address, ctypes.addressof(taken)))
+        return taken.value
+
+    def clear(self) -> None:
+        """Forgets all tokens."""
+        require(shared.attend_linear_state_clear(self._memory.address))
+
+    def is_finite(self) -> bool:
+        """Whether no number of it is infinite or NaN."""
+        return shared.attend_linear_state_is_finite(self._memory.address) == 1
+
+    def _numbers(self, shape: Sequence[int]) -> Any:
+        import numpy
+        numbers = numpy.empty(shape, numpy.float32)
+        require(shared.attend_linear_state_numbers(self._memory.address, numbers.ctypes.data))
+        return numbers
+
+    def save(self) -> bytes:
+        """The state as bytes, with a check sum, as C and C++ write them."""
+        size = self.nbytes - _SAVED_LESS
+        saved = Memory(size)
+        require(shared.attend_linear_save(self._memory.address, saved.address, size))
+        return ctypes.string_at(saved.address, size)
+
+    @classmethod
+    def load(cls, saved: Any) -> Any:
+        """What was saved. AttendError for bytes that are damaged, cut short or of another version of bits."""
+        kept = memoryview(saved).tobytes()
+        head = KIND.unpack_from(kept, _PLACE) if len(kept) >= _PLACE + KIND.size else (-1,) * 5
+        state = cls._of_head(head, len(kept) - 40) if min(head) >= 0 else None
+        if state is None:
+            state, kept = cls._of_head(cls._smallest, 1024), kept[:4]  # these are no saved states, as C says
+        require(shared.attend_linear_load(state._memory.address, kept, len(kept)))
+        return state
+
+    def copy(self) -> Any:
+        """A snapshot, for example behind a prefix that several sequences share."""
+        return type(self).load(self.save())
+
+    def __reduce__(self) -> Any:
+        return type(self).load, (self.save(),)
+
+    # The head of a small state; and an empty state with a head, or None where it is of another kind or has more than so many bytes.
+    _smallest: Any
+
+    @classmethod
+    def _of_head(cls, head: Any, room: int) -> Any:
+        raise NotImplementedError
+
+
+class LinearState(SequenceState):
     """The state of one sequence: a matrix [head_dim, value_dim] for each value head, of the same size after any number of tokens.
 
         state = attend.LinearState('gated_delta', value_heads=32, head_dim=128)
@@ -155,23 +243,7 @@ class LinearState:
         c.value_heads = c.query_heads = c.kv_heads = self.value_heads = whole('value_heads', value_heads, 1, most)
         c.head_dim = self.head_dim = whole('head_dim', head_dim, 1, most)
         c.value_dim = self.value_dim = self.head_dim if value_dim is None else whole('value_dim', value_dim, 1, most)
-        size = shared.attend_linear_state_size(ctypes.byref(c))
-        if size == 0:
-            require(shared.attend_linear_state_init(ctypes.byref(c), None, 0, None))
-        self._memory = Memory(size)
-        require(shared.attend_linear_state_init(ctypes.byref(c), self._memory.address, size, None))
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that it takes, but for what aligns it."""
-        return self._memory.size
-
-    @property
-    def tokens(self) -> int:
-        """How many it has taken, documents before the last one too."""
-        taken = ctypes.c_uint64()
-        require(shared.attend_linear_state_tokens(self._memory.address, ctypes.addressof(taken)))
-        return taken.value
+        self._make(c, shared.attend_linear_state_size, shared.attend_linear_state_init)
 
     def prefill(self, query: Any, key: Any, value: Any, log_decay: Any = None, beta: Any = None, **options: Any) -> Any:
         """Takes tokens one after another, and after each of them its query reads the state. Any cut into calls gives the same bits."""
@@ -208,48 +280,19 @@ class LinearState:
         finally:
             release(held)
 
-    def clear(self) -> None:
-        """Forgets all tokens."""
-        require(shared.attend_linear_state_clear(self._memory.address))
-
-    def is_finite(self) -> bool:
-        """Whether no number of it is infinite or NaN."""
-        return shared.attend_linear_state_is_finite(self._memory.address) == 1
-
     def numpy(self) -> Any:
         """A copy of S, [value heads, head_dim, value_dim]."""
-        import numpy
-        numbers = numpy.empty((self.value_heads, self.head_dim, self.value_dim), numpy.float32)
-        require(shared.attend_linear_state_numbers(self._memory.address, numbers.ctypes.data))
-        return numbers
+        return self._numbers((self.value_heads, self.head_dim, self.value_dim))
 
-    def save(self) -> bytes:
-        """The state as bytes, with a check sum, as C and C++ write them."""
-        size = self.nbytes - _SAVED_LESS
-        saved = Memory(size)
-        require(shared.attend_linear_save(self._memory.address, saved.address, size))
-        return ctypes.string_at(saved.address, size)
+    _smallest = (0, 0, 1, 1, 1)
 
     @classmethod
-    def load(cls, saved: Any) -> 'LinearState':
-        """What was saved. AttendError for bytes that are damaged, cut short or of another version of bits."""
-        kept = memoryview(saved).tobytes()
-        rule, decay, heads, head_dim, value_dim = _KIND.unpack_from(kept, _PLACE) if len(kept) >= _PLACE + _KIND.size else (0,) * 5
-        floats = heads * (head_dim * value_dim + -(-value_dim // 16))
-        known = 0 <= rule < len(RULES) and 0 <= decay < len(DECAYS) and (RULES[rule], DECAYS[decay]) in _INITS
-        if known and min(heads, head_dim, value_dim) > 0 and 4 * floats + 40 <= len(kept):
-            state = cls(RULES[rule], heads, head_dim, value_dim=value_dim, decay=DECAYS[decay])
-        else:
-            state, kept = cls('linear', 1, 1), kept[:4]  # these are no saved states, as C says
-        require(shared.attend_linear_load(state._memory.address, kept, len(kept)))
-        return state
-
-    def copy(self) -> 'LinearState':
-        """A snapshot, for example behind a prefix that several sequences share."""
-        return LinearState.load(self.save())
-
-    def __reduce__(self) -> Any:
-        return LinearState.load, (self.save(),)
+    def _of_head(cls, head: Any, room: int) -> Any:
+        rule, decay, heads, head_dim, value_dim = head
+        known = rule < len(RULES) and decay < len(DECAYS) and (RULES[rule], DECAYS[decay]) in _INITS
+        if not known or min(head[2:]) == 0 or 4 * heads * (head_dim * value_dim + -(-value_dim // 16)) > room:
+            return None
+        return cls(RULES[rule], heads, head_dim, value_dim=value_dim, decay=DECAYS[decay])
 
 
 @knows_its_options

@@ -17,6 +17,16 @@
  * into calls, nothing that is set is ignored, everything is checked before anything is written, and what a call writes overlaps
  * nothing else that it reads or writes. A call is of one sequence: batch_stride is 0 or ATTEND_DENSE. Of tokens before `first`
  * and from `count` on nothing is read or written. It needs src/linear_attention.
+ *
+ * The causal convolution in front has a struct of its own, and a state that functions of states take too:
+ *
+ *   attend_causal_conv conv;
+ *   attend_causal_conv_init(&conv, sizeof conv);
+ *   conv.channels = 256; conv.width = 4; conv.tokens = 16;
+ *   conv.input.data = x; conv.weights = weights; conv.activation = ATTEND_CONV_SILU; conv.output.data = y;
+ *   attend_linear_state* inputs;
+ *   attend_status status = attend_conv_state_init(&conv, conv_memory, attend_conv_state_size(&conv), &inputs);
+ *   status = attend_causal_conv_run(&conv, inputs);
  */
 #ifndef ATTEND_LINEAR_ATTENTION_H
 #define ATTEND_LINEAR_ATTENTION_H
@@ -79,8 +89,9 @@ ATTEND_API attend_status attend_delta_rule_init(attend_linear_attention* linear,
 ATTEND_API attend_status attend_gated_delta_rule_init(attend_linear_attention* linear, size_t size);
 ATTEND_API attend_status attend_gated_delta_by_key_rule_init(attend_linear_attention* linear, size_t size);
 
-/* The state of one sequence. It knows its rule and extents, holds no pointer, and may be copied as bytes to other memory: a
- * copy is a snapshot, for example behind a prefix that several sequences share. A call with other ones is refused. */
+/* The state of one sequence, of linear attention or of a convolution. It knows its rule and extents, holds no pointer, and may
+ * be copied as bytes to other memory: a copy is a snapshot, for example behind a prefix that several sequences share. A call
+ * with other ones is refused. */
 typedef struct attend_linear_state attend_linear_state;
 
 /* Bytes of a state: 64, and 4 for each of value_heads * (head_dim * value_dim + ceil(value_dim / 16)) floats; 0 where rule or
@@ -97,7 +108,7 @@ ATTEND_API attend_status attend_linear_state_clear(attend_linear_state* state);
 /* The tokens that it has taken, documents before the last one too. */
 ATTEND_API attend_status attend_linear_state_tokens(const attend_linear_state* state, uint64_t* result);
 
-/* Writes S as [value_heads][head_dim][value_dim]. */
+/* Writes S as [value_heads][head_dim][value_dim]; of a convolution the inputs, [width - 1][channels], the oldest first. */
 ATTEND_API attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result);
 
 /* 1 where no number is infinite or NaN, 0 where one is, -1 where the state is null or corrupt. */
@@ -122,6 +133,48 @@ ATTEND_API attend_status attend_linear_save(const attend_linear_state* state, vo
 /* Makes a state what was saved: size bytes, or the first ones of them. Refused are bytes that are damaged or cut short
  * (ATTEND_CORRUPT), of another ATTEND_BITS_VERSION (ATTEND_OTHER_BITS), of another rule or other extents (ATTEND_MISMATCH). */
 ATTEND_API attend_status attend_linear_load(attend_linear_state* state, const void* bytes, size_t size);
+
+/* ---- The causal convolution ---- */
+
+#define ATTEND_MAX_CONV_WIDTH 16 /* inputs of an output */
+
+/* What the sum of a convolution becomes. */
+enum attend_conv_activation {
+  ATTEND_CONV_IDENTITY = 0,
+  ATTEND_CONV_SILU = 1 /* x / (1 + e^-x), also called swish */
+};
+
+/* One call: each channel is convolved with its last inputs. channels, width and `tokens` must be set, and weights. */
+typedef struct attend_causal_conv {
+  size_t size;                /* sizeof(attend_causal_conv); the init function sets it */
+  ptrdiff_t channels;         /* 1 ... ATTEND_MAX_WIDTH */
+  ptrdiff_t width;            /* inputs that an output is made of, 2 ... ATTEND_MAX_CONV_WIDTH */
+  ptrdiff_t tokens;           /* these as in attend_linear_attention */
+  ptrdiff_t first;            /* likewise */
+  ptrdiff_t count;            /* likewise */
+  attend_input input;         /* [tokens][channels]; head_stride stays as initialised, or is 0 */
+  const float* weights;       /* [channels][width], as models have them: the last one is of the newest input */
+  const float* bias;          /* [channels]; null: none */
+  attend_output output;       /* [tokens][channels], as input */
+  int activation;             /* attend_conv_activation */
+  attend_documents documents; /* as in attend_linear_attention, and so are parts */
+  ptrdiff_t part;             /* likewise */
+  ptrdiff_t parts;            /* likewise */
+} attend_causal_conv;
+
+/* Writes defaults to the struct: no bias, ATTEND_CONV_IDENTITY. */
+ATTEND_API attend_status attend_causal_conv_init(attend_causal_conv* conv, size_t size);
+
+/* Bytes of a state, 64 and 4 * (width - 1) * channels, or 0; and an empty state in memory, as of linear attention. */
+ATTEND_API size_t attend_conv_state_size(const attend_causal_conv* conv);
+ATTEND_API attend_status attend_conv_state_init(const attend_causal_conv* conv, void* memory, size_t memory_size,
+                                                attend_linear_state** state);
+
+/* Prefill and decode; tokens that the state takes alone, where what computes outputs is not looked at (weights, bias,
+ * activation, output); and outputs from a state that stays, or where it is null from an empty one. They need no work memory. */
+ATTEND_API attend_status attend_causal_conv_run(const attend_causal_conv* conv, attend_linear_state* state);
+ATTEND_API attend_status attend_causal_conv_append(const attend_causal_conv* conv, attend_linear_state* state);
+ATTEND_API attend_status attend_causal_conv_run_from(const attend_causal_conv* conv, const attend_linear_state* state);
 
 #ifdef __cplusplus
 }
