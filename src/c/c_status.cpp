@@ -190,12 +190,12 @@ constexpr char names[] =
     "scaling.original_positions\0scaling.slow\0scaling.fast\0scaling.fractions\0scaling.turning\0scaling.frequencies\0"
     "scaling.attention_factor\0factors\0beta\0position\0positions\0layer\0query_norm\0key_norm\0gate\0query_"
     "factors\0team\0rule\0value_heads\0first\0"
-    "log_decay\0state\0conv\0channels\0input";
+    "log_decay\0state\0conv\0channels\0input\0z\0rates\0rate_count\0lower_bound\0groups\0order";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_INPUT + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_ORDER + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -10,7 +10,9 @@ static_assert(ATTEND_MAX_CONV_WIDTH == core::most_conv_width && ATTEND_CONV_IDEN
               "the numbers of the C header are the core's");
 
 struct ConvCall : StateCall {
-  explicit ConvCall(const attend_causal_conv* conv) : given(conv) {
+  [[gnu::always_inline]] explicit ConvCall(const attend_causal_conv* conv) : given(conv) { check_extents(); }
+
+  void check_extents() {
     read(whole_struct(given, ATTEND_ARG_CONV));
     if (failed()) return;
     within(given->channels, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_CHANNELS);

@@ -182,6 +182,23 @@ static void convolution(void) {
   SAYS(ATTEND_MISMATCH, ATTEND_ARG_STATE, attend_causal_conv_run(&conv, state));
 }
 
+/* ln(1 + e^0) = ln 2, and 1 / (1 + e^0) = 1/2. */
+static void gates(void) {
+  static const float z[2] = {0.5f, -1.0f}, bias[2] = {-0.5f, 1.0f}, rates[1] = {-2.0f};
+  static float made[2];
+  attend_gate gate = {0};
+  gate.rates = rates;
+  gate.bias = bias;
+  gate.width = 2;
+  gate.rate_count = 1;
+  IS(ATTEND_OK, attend_decay_gate(&gate, z, 1, made));
+  CHECK(made[0] > -1.3863f && made[0] < -1.3862f && made[0] == made[1]);
+  IS(ATTEND_OK, attend_bounded_gate(&gate, -5.0f, z, 1, made));
+  CHECK(made[0] == -2.5f && made[1] == -2.5f);
+  gate.rate_count = 3;
+  SAYS(ATTEND_MISMATCH, ATTEND_ARG_RATE_COUNT, attend_decay_gate(&gate, z, 1, made));
+}
+
 static void refusals(void) {
   attend_linear_attention linear = call_of(4);
   attend_linear_state* const state = new_state(&linear, 0);
@@ -218,6 +235,7 @@ int main(void) {
   fill(beta[0], sizeof beta / sizeof(float), 5, 0.5f, 0.5f);
   for (int rule = 0; rule < rules; ++rule) ways(rule);
   convolution();
+  gates();
   refusals();
   printf("%d checks, %d failed\n", passed + failed, failed);
   return failed > 0 || passed < 300;

@@ -1,4 +1,5 @@
-// Causal convolutions of the C surface: the bits of the typed one in any strides, parts and cuts; and what it refuses.
+// Causal convolutions and gates of the C surface: the bits of the typed one in any strides, parts and cuts; and what it
+// refuses.
 #include <memory>
 
 #include "../support/typed_objects.h"
@@ -10,6 +11,7 @@ namespace attend_test {
 namespace refused_conv {
 
 constexpr unsigned run = World::run, append = World::append, run_from = World::run_from, init = World::init;
+constexpr unsigned decay = World::decay, bounded = World::bounded;
 const Refusal<World> rows[] = {
 #include "refusals_conv.inc"
 };
@@ -149,8 +151,28 @@ TEST_CASE("c convolution: the bits of the typed surface") {
   check_both<40, 16>();
 }
 
-TEST_CASE("c refusals: convolution") {
-  check_arguments(check_refusals(refused_conv::rows), ATTEND_ARG_CONV, ATTEND_ARG_INPUT);
+TEST_CASE("c gates: the bits of the typed surface") {
+  float z[tokens][4][6], rates[4], bias[4][6], expected[tokens][4][6], found[tokens][4][6];
+  fill_array(z, 1, 6.0f), fill_array(rates, 2, 3.0f), fill_array(bias, 3);
+  attend_gate gate = {rates, bias[0], 24, 4};
+  attend::decay_gate(z, rates, bias, expected);
+  CHECK(attend_decay_gate(&gate, z[0][0], tokens, found[0][0]) == ATTEND_OK);
+  CHECK(std::memcmp(expected, found, sizeof found) == 0);
+  attend::bounded_gate(z, rates, bias, -5.0f, expected);
+  CHECK(attend_bounded_gate(&gate, -5.0f, z[0][0], tokens, found[0][0]) == ATTEND_OK);
+  CHECK(std::memcmp(expected, found, sizeof found) == 0);
+  // A gate for each head, without a bias, in place; and none.
+  float heads[tokens][4], of_heads[tokens][4];
+  fill_array(heads, 4, 6.0f);
+  attend::decay_gate(heads, rates, attend::none, of_heads);
+  gate = {rates, nullptr, 4, 4};
+  CHECK(attend_decay_gate(&gate, heads[0], tokens, heads[0]) == ATTEND_OK);
+  CHECK(std::memcmp(heads, of_heads, sizeof heads) == 0);
+  CHECK(attend_decay_gate(&gate, nullptr, 0, nullptr) == ATTEND_OK);
+}
+
+TEST_CASE("c refusals: convolution and gates") {
+  check_arguments(check_refusals(refused_conv::rows), ATTEND_ARG_CONV, ATTEND_ARG_LOWER_BOUND);
   refused_conv::World world;
   CHECK(attend_conv_state_size(nullptr) == 0);
   world.conv.width = 17;

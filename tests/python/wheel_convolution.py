@@ -1,4 +1,5 @@
-"""The Python package's causal convolution beside its definition in float64: tests/python/wheel_convolution.py. Needs numpy."""
+"""What the Python package has around linear attention, the causal convolution, gates and norms, beside float64:
+tests/python/wheel_convolution.py. Needs numpy."""
 import copy
 import pickle
 
@@ -110,7 +111,39 @@ def refusals():
     check(state.save() == before and np.isnan(out).all(), 'what was refused changed nothing')
 
 
+def gates_and_norms():
+    for shape in ((7, 4), (7, 4, 6)):
+        z, rates, bias = 4 * draw(*shape), draw(4), draw(*shape[1:])
+        rate = rates.astype(float).reshape(4, *(1,) * (len(shape) - 2))
+        for shift in (None, bias):
+            x = z.astype(float) + (0 if shift is None else shift)
+            near(f'decay_gate {shape}', attend.decay_gate(z, rates, shift), rate * np.log1p(np.exp(x)))
+            near(f'bounded_gate {shape}', attend.bounded_gate(z, rates, shift, lower_bound=-5), -5 / (1 + np.exp(-rate * x)))
+    state = attend.LinearState('gated', 4, 6)  # which takes what comes of them, heads first
+    state.append(draw(4, 7, 6), draw(4, 7, 6), attend.decay_gate(z[..., 0].copy(), -np.abs(rates)).swapaxes(0, 1))
+    x, gate, weight = draw(3, 5, 24), 3 * draw(3, 5, 24), draw(24)
+    wide, sigmoid = x.astype(float), 1 / (1 + np.exp(-gate.astype(float)))
+    normal = lambda rows: rows / np.sqrt((rows ** 2).mean(-1, keepdims=True) + 1e-5)
+    near('l2_norm', attend.l2_norm(x), wide / np.sqrt((wide ** 2).sum(-1, keepdims=True) + 1e-6))
+    near('the gate last', attend.gated_rms_norm(x, gate, weight), normal(wide) * weight * gate * sigmoid)
+    near('another activation', attend.gated_rms_norm(x, gate, activation='sigmoid'), normal(wide) * sigmoid)
+    first = normal((wide * gate * sigmoid).reshape(3, 5, 3, 8)).reshape(3, 5, 24) * weight
+    near('the gate first, in groups', attend.gated_rms_norm(x, gate, weight, order='first', groups=3), first)
+    for what, text, call in (
+            ('rates of other heads', 'rates has 3 numbers for 4', lambda: attend.decay_gate(z, rates[:3])),
+            ('a bias of other heads', 'bias has 6 numbers for 24', lambda: attend.decay_gate(z, rates, bias[0])),
+            ('a z of one axis', 'z has 1 axes', lambda: attend.decay_gate(rates, rates)),
+            ('a bound of 0', 'lower_bound: give a number within its range', lambda: attend.bounded_gate(z, rates, lower_bound=0)),
+            ('a gate of another shape', 'gate has the shape', lambda: attend.gated_rms_norm(x, gate[:2])),
+            ('groups that do not divide', 'groups: ', lambda: attend.gated_rms_norm(x, gate, groups=5)),
+            ('no groups', 'groups is 0', lambda: attend.gated_rms_norm(x, gate, groups=0)),
+            ('an order of no name', 'order is', lambda: attend.gated_rms_norm(x, gate, order='middle')),
+            ('an epsilon of 0', 'epsilon is 0', lambda: attend.l2_norm(x, 0))):
+        refused(what, text, call)
+
+
 bits()
+gates_and_norms()
 options()
 refusals()
 finish()

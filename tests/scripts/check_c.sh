@@ -61,7 +61,7 @@ succeeds "a program with one rule of linear attention links" $cxx -x c -std=c99 
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
-sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
+sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
 nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" "$build/c_linear.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
@@ -70,7 +70,7 @@ nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"
 # Otherwise a program's own function of such a name would be called in the place of the library's.
-nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z_]*')" "libattend.so calls no public name"
+nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z0-9_]*')" "libattend.so calls no public name"
 
 if needs python3 python3; then
   says "sizes of structs and words of errors, by ctypes" python3 tests/python/c_words.py "$libraries/libattend.so"

@@ -65,13 +65,13 @@ c_option_calls='attend_run attend_run_part attend_check attend_workspace_size at
 c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
-c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/layers.h)
+c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/c/layers.h)
 c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/c/layers.h)
 
-c_linear_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/linear_attention.h)
+c_linear_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/c/linear_attention.h)
 c_linear_promised=$(sed -n 's/^#define ATTEND_LINEAR_STACK_BYTES //p' include/attend/c/linear_attention.h)
 
-c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/integer.h)
+c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/c/integer.h)
 c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
 
 # arithmetic OBJECT INDIRECT PATTERN: the most stack of what an arithmetic of the C surface does, without functions of the pattern. The

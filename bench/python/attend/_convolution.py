@@ -1,12 +1,13 @@
-"""The causal convolution in front of linear attention: each channel is convolved with its last inputs."""
+"""What stands in front of linear attention: the causal convolution, and gates from projections."""
 import ctypes
+import math
 from typing import Any, List, NamedTuple, Optional, Sequence
 
 from . import _c
-from ._arrays import Array, release
+from ._arrays import Array, empty, release
 from ._linear import SequenceState, output_of, run_parts, set_tokens
 from ._rows import vectors_of
-from ._shared import knows_its_options, made, new, require, shared, truth, whole, word
+from ._shared import knows_its_options, made, new, real, require, shared, truth, whole, word
 
 _ACTIVATIONS = {'identity': _c.ATTEND_CONV_IDENTITY, 'silu': _c.ATTEND_CONV_SILU}
 _RULE = 4  # of saved states
@@ -111,3 +112,39 @@ def causal_conv(input: Any, weights: Any, bias: Any = None, state: Optional[Conv
         return output
     finally:
         release(held)
+
+
+def _gate(function: Any, z: Any, rates: Any, bias: Any, *bound: Any) -> Any:
+    held: List[Any] = []
+    try:
+        inputs, by = vectors_of('z', z, held, 3, least=2), vectors_of('rates', rates, held, 1)
+        shape = inputs.shape[3 - inputs.given_axes:]
+        width = math.prod(shape[1:])
+        by.require_columns(shape[1])
+        result = empty(z, 'f', shape)
+        gate = _c.attend_gate(by.address, None, width, shape[1])
+        if bias is not None:
+            b = vectors_of('bias', bias, held, 2)
+            if math.prod(b.shape) != width:
+                raise ValueError(f'bias has {math.prod(b.shape)} numbers for {width}')
+            gate.bias = b.address
+        require(function(ctypes.byref(gate), *bound, inputs.address, shape[0], vectors_of('log_decay', result, held, 3, True).address))
+        return result
+    finally:
+        release(held)
+
+
+def decay_gate(z: Any, rates: Any, bias: Any = None) -> Any:
+    """rate * ln(1 + e^(z + bias)): the log_decay of Mamba-2, Gated DeltaNet and Kimi Linear, like z.
+
+    z      float32 [tokens, heads] of a projection, or [tokens, heads, head_dim]; heads come first in attend.LinearState: pass
+           log_decay.swapaxes(0, 1)
+    rates  [heads]: -e^A_log of a model
+    bias   [heads], or [heads, head_dim]: dt_bias of a model
+    """
+    return _gate(shared.attend_decay_gate, z, rates, bias)
+
+
+def bounded_gate(z: Any, rates: Any, bias: Any = None, *, lower_bound: float) -> Any:
+    """lower_bound / (1 + e^-(rate * (z + bias))), likewise: Kimi Linear with a lower bound, such as -5; rates are e^A_log of a model."""
+    return _gate(shared.attend_bounded_gate, z, rates, bias, ctypes.c_float(real('lower_bound', lower_bound)))

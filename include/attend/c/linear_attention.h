@@ -176,6 +176,24 @@ ATTEND_API attend_status attend_causal_conv_run(const attend_causal_conv* conv, 
 ATTEND_API attend_status attend_causal_conv_append(const attend_causal_conv* conv, attend_linear_state* state);
 ATTEND_API attend_status attend_causal_conv_run_from(const attend_causal_conv* conv, const attend_linear_state* state);
 
+/* ---- Gates from what a projection gives ---- */
+
+/* {0} but for what is set: rates, width, rate_count. */
+typedef struct attend_gate {
+  const float* rates;   /* [rate_count], for width / rate_count numbers side by side each */
+  const float* bias;    /* [width]; null: none */
+  ptrdiff_t width;      /* numbers of a token: value_heads, or for each of their key dimensions. 1 ... ATTEND_MAX_TOKENS */
+  ptrdiff_t rate_count; /* a divisor of width: value_heads */
+} attend_gate;
+
+/* log_decay = rate * ln(1 + e^(z + bias)), for z[tokens][width]; tokens: 0 ... ATTEND_MAX_TOKENS, and tokens * width is less
+ * than 2^31. log_decay may be z. rates are -e^A_log of a model. */
+ATTEND_API attend_status attend_decay_gate(const attend_gate* gate, const float* z, ptrdiff_t tokens, float* log_decay);
+
+/* log_decay = lower_bound / (1 + e^-(rate * (z + bias))), likewise; lower_bound is below 0. rates are e^A_log of a model. */
+ATTEND_API attend_status attend_bounded_gate(const attend_gate* gate, float lower_bound, const float* z, ptrdiff_t tokens,
+                                             float* log_decay);
+
 #ifdef __cplusplus
 }
 #endif
