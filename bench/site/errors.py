@@ -115,6 +115,8 @@ CALLS = {
     'linear': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from', 'init': 'attend_linear_state_init',
                'clear': 'attend_linear_state_clear', 'count': 'attend_linear_state_tokens', 'numbers': 'attend_linear_state_numbers',
                'save': 'attend_linear_save', 'load': 'attend_linear_load'},
+    'linear_integer': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from',
+                       'init': 'attend_linear_state_init', 'prepare': 'attend_linear_prepare'},
     'conv': {'run': 'attend_causal_conv_run', 'append': 'attend_causal_conv_append', 'run_from': 'attend_causal_conv_run_from',
              'init': 'attend_conv_state_init', 'decay': 'attend_decay_gate', 'bounded': 'attend_bounded_gate'},
 }

@@ -11,7 +11,7 @@ uint32_t check_of_state(const core::LinearHead& head) {
   return check_sum(linear_state_magic, fields, 5);
 }
 
-size_t numbers_of(const Range& state) { return (state.end - state.begin - linear_head_bytes) / sizeof(float); }
+bool has_integers(const attend_linear_state* state) { return state->head.rule >= core::integer_rule; }
 void clear_state(attend_linear_state* state, size_t bytes) {
   state->tokens = 0;
   ATTEND_MEMSET(data_of(state), 0, bytes - linear_head_bytes);
@@ -30,9 +30,11 @@ size_t bytes_of_state(const core::LinearHead& head) {
   if (!possible(head.value_heads) || !possible(head.head_dim) || !possible(head.value_dim)) return 0;
   const bool is_conv = head.rule == core::conv_rule;
   const uint64_t rows = uint64_t(head.head_dim) - is_conv, matrix = rows * uint64_t(head.value_dim);
-  const uint64_t panels = is_conv ? 0 : uint64_t(core::panel_count(head.value_dim));
+  const bool integers = head.rule >= core::integer_rule;
+  const uint64_t panels = is_conv ? 0 : uint64_t(core::panel_count(head.value_dim)) * (integers ? 3 : 1);
   const uint64_t numbers = uint64_t(head.value_heads) * (matrix + panels);
-  const bool fits = matrix <= INT32_MAX && numbers <= (PTRDIFF_MAX - linear_head_bytes) / sizeof(float);
+  const bool fits = matrix <= INT32_MAX && (!integers || head.head_dim <= core::most_linear_dims) &&
+                    numbers <= (PTRDIFF_MAX - linear_head_bytes) / sizeof(float);
   return fits ? linear_head_bytes + size_t(numbers) * sizeof(float) : 0;
 }
 
@@ -101,7 +103,7 @@ attend_status attend_linear_state_tokens(const attend_linear_state* state, uint6
   return check.status();
 }
 
-attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result) {
+attend_status attend_linear_state_numbers(const attend_linear_state* state, void* result) {
   Memory check;
   const Range range = check_state(check, state);
   check.read(range);
@@ -111,18 +113,22 @@ attend_status attend_linear_state_numbers(const attend_linear_state* state, floa
   const int rows = head_dim - is_conv;
   check.write(check.array(result, ptrdiff_t(heads) * rows * value_dim, float_bits, ATTEND_ARG_RESULT), ATTEND_ARG_RESULT);
   if (check.failed()) return check.status();
+  unsigned char* to = static_cast<unsigned char*>(result);
   for (int h = 0; h < heads; ++h) {
-    for (int i = 0; i < rows * value_dim; ++i)
-      *result++ =
-          data_of(state)[is_conv ? size_t(i) : core::linear_state_index(rows, value_dim, h, i / value_dim, i % value_dim)];
+    for (int i = 0; i < rows * value_dim; ++i, to += sizeof(float)) {
+      const size_t place = is_conv ? size_t(i) : core::linear_state_index(rows, value_dim, h, i / value_dim, i % value_dim);
+      ATTEND_MEMCPY(to, data_of(state) + place, sizeof(float));
+    }
   }
   return ATTEND_OK;
 }
 
 int attend_linear_state_is_finite(const attend_linear_state* state) {
   Check check;
-  const Range range = check_state(check, state);
-  return check.failed() ? -1 : core::are_finite(data_of(state), numbers_of(range));
+  check_state(check, state);
+  if (check.failed()) return -1;
+  const void* const integers = data_of(state);
+  return has_integers(state) ? core::are_finite(state->head, integers) : core::are_finite(state->head, data_of(state));
 }
 
 attend_status attend_linear_save(const attend_linear_state* state, void* bytes, size_t size) {
@@ -135,7 +141,9 @@ attend_status attend_linear_save(const attend_linear_state* state, void* bytes, 
   if (check.failed()) return check.status();
   core::LinearHead head = state->head;
   head.tokens[0] = uint32_t(state->tokens), head.tokens[1] = uint32_t(state->tokens >> 32);
-  core::save(head, data_of(state), static_cast<uint8_t*>(bytes));
+  uint8_t* const to = static_cast<uint8_t*>(bytes);
+  const void* const integers = data_of(state);
+  has_integers(state) ? core::save(head, integers, to) : core::save(head, data_of(state), to);
   return ATTEND_OK;
 }
 
@@ -147,7 +155,10 @@ attend_status attend_linear_load(attend_linear_state* state, const void* bytes, 
   check.read_last(check.array(bytes, ptrdiff_t(size), 8, ATTEND_ARG_BYTES));
   if (check.failed()) return check.status();
   core::LinearHead head = state->head;
-  const core::LinearLoaded loaded = core::load(head, static_cast<const uint8_t*>(bytes), size, data_of(state));
+  const uint8_t* const from = static_cast<const uint8_t*>(bytes);
+  void* const integers = data_of(state);
+  const core::LinearLoaded loaded =
+      has_integers(state) ? core::load(head, from, size, integers) : core::load(head, from, size, data_of(state));
   check.require(loaded != core::LinearLoaded::damaged, ATTEND_CORRUPT, ATTEND_ARG_BYTES);
   check.require(loaded != core::LinearLoaded::other_bits, ATTEND_OTHER_BITS, ATTEND_ARG_BYTES);
   check.require(loaded == core::LinearLoaded::ok, ATTEND_MISMATCH, ATTEND_ARG_STATE);

@@ -16,6 +16,48 @@ struct attend_linear_state {
 
 namespace attend::c_surface {
 
+// A call as it was checked, in floats or in integers.
+struct LinearTensors : core::LinearExtents {
+  core::Tensor<const void> query, key, value, gates, beta;
+  core::Tensor<void> output;
+  void* state;
+  const void* from;
+  void* work;
+  float scale;
+  const attend_linear_constants* constants;  // of integers, for all heads or for each
+  int constants_stride;
+};
+
+}  // namespace attend::c_surface
+
+struct attend_linear_rule {
+  attend::LinearRule rule;
+  attend::Decay decay;
+  bool integers;
+  void (*run)(const attend::c_surface::LinearTensors& call, int part, int parts);
+};
+
+namespace attend::c_surface {
+
+// What init functions of rules do. Linkers drop rules that no program initialises: each is a template's constant, which has a
+// section of its own, whatever the flags.
+attend_status init_linear(attend_linear_attention* linear, size_t size, const attend_linear_rule& rule);
+
+// A call of the core, but for what floats and integers have apart.
+template <class Call>
+Call core_call(const LinearTensors& from) {
+  Call call = {};
+  static_cast<core::LinearExtents&>(call) = from;
+  const auto set = [](auto& tensor, const auto& given) {
+    tensor = {static_cast<decltype(tensor.data)>(given.data), given.token_stride, given.head_stride};
+  };
+  set(call.query, from.query), set(call.key, from.key), set(call.value, from.value);
+  set(call.gates, from.gates), set(call.beta, from.beta), set(call.output, from.output);
+  call.state = static_cast<decltype(call.state)>(from.state), call.from = static_cast<decltype(call.from)>(from.from);
+  call.work = static_cast<decltype(call.work)>(from.work);
+  return call;
+}
+
 constexpr size_t linear_head_bytes = sizeof(attend_linear_state);
 static_assert(linear_head_bytes == 64 && alignof(attend_linear_state) <= config::alignment, "numbers behind it are aligned");
 

@@ -199,6 +199,70 @@ static void gates(void) {
   SAYS(ATTEND_MISMATCH, ATTEND_ARG_RATE_COUNT, attend_decay_gate(&gate, z, 1, made));
 }
 
+/* Every rule in integers, in one call and token by token. */
+static void integers(void) {
+  static attend_status (*const made[rules])(attend_linear_attention*, size_t) = {
+      attend_integer_linear_rule_init, attend_integer_gated_rule_init,       attend_integer_gated_by_key_rule_init,
+      attend_integer_delta_rule_init,  attend_integer_gated_delta_rule_init, attend_integer_gated_delta_by_key_rule_init};
+  static int8_t q[tokens][query_heads][head_dim], k[tokens][kv_heads][head_dim], v[tokens][value_heads][value_dim];
+  static uint16_t decay[tokens][value_heads][head_dim], half[tokens][value_heads];
+  static int8_t out[tokens][value_heads][value_dim], stepped[tokens][value_heads][value_dim];
+  attend_integer_scales scales;
+  attend_linear_constants constants;
+  IS(ATTEND_OK, attend_integer_scales_init(&scales, sizeof scales));
+  scales.query_scale = scales.key_scale = 1.0 / 127;
+  scales.value_scale = 0.02;
+  scales.output_scale = 0.005;
+  IS(ATTEND_OK, attend_linear_prepare(&scales, head_dim, &constants));
+  for (int t = 0; t < tokens; ++t) {
+    for (int d = 0; d < head_dim; ++d) {
+      for (int h = 0; h < query_heads; ++h) q[t][h][d] = (int8_t)(t * 37 + h * 11 + d * 23);
+      for (int h = 0; h < value_heads; ++h) decay[t][h][d] = (uint16_t)(32768 - d);
+      k[t][0][d] = d == t ? 127 : 0;
+    }
+    for (int h = 0; h < value_heads; ++h) {
+      for (int c = 0; c < value_dim; ++c) v[t][h][c] = (int8_t)(t * 31 + c * 17);
+      half[t][h] = 16384;
+    }
+  }
+  for (int rule = 0; rule < rules; ++rule) {
+    attend_linear_attention linear = call_of(0);
+    IS(ATTEND_OK, made[rule](&linear, sizeof linear));
+    linear.query_heads = query_heads;
+    linear.kv_heads = kv_heads;
+    linear.value_heads = value_heads;
+    linear.head_dim = head_dim;
+    linear.value_dim = value_dim;
+    linear.tokens = tokens;
+    linear.constants = &constants;
+    linear.query.data = q;
+    linear.key.data = k;
+    linear.value.data = v;
+    if (rule == 1 || rule == 2 || rule >= 4) linear.decay.data = decay;
+    if (rule == 1 || rule == 4) {
+      linear.decay.token_stride = value_heads * head_dim;
+      linear.decay.head_stride = head_dim;
+    }
+    if (rule >= 3) linear.beta.data = half;
+    linear.output.data = out;
+    static unsigned char room[bytes + 16 * value_heads + ATTEND_ALIGNMENT];
+    attend_linear_state* state = NULL;
+    CHECK(attend_linear_state_size(&linear) == bytes + 16 * value_heads);
+    IS(ATTEND_OK, attend_linear_state_init(&linear, aligned(room), bytes + 16 * value_heads, &state));
+    IS(ATTEND_OK, attend_linear_run_from(&linear, NULL, aligned(work), 4 * head_dim * value_dim));
+    linear.output.data = stepped;
+    for (int t = 0; t < tokens; ++t) {
+      linear.first = t;
+      linear.count = t + 1;
+      IS(ATTEND_OK, attend_linear_run(&linear, state));
+    }
+    CHECK(memcmp(out, stepped, sizeof out) == 0);
+    CHECK(out[tokens - 1][0][0] != 0 && attend_linear_state_is_finite(state) == 1);
+    linear.constants = NULL;
+    SAYS(ATTEND_MISSING, ATTEND_ARG_CONSTANTS, attend_linear_run(&linear, state));
+  }
+}
+
 static void refusals(void) {
   attend_linear_attention linear = call_of(4);
   attend_linear_state* const state = new_state(&linear, 0);
@@ -236,6 +300,7 @@ int main(void) {
   for (int rule = 0; rule < rules; ++rule) ways(rule);
   convolution();
   gates();
+  integers();
   refusals();
   printf("%d checks, %d failed\n", passed + failed, failed);
   return failed > 0 || passed < 300;

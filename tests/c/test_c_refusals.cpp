@@ -105,7 +105,7 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_OTHER_BITS + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_ORDER + 2);
+  CHECK(names.size() == ATTEND_ARG_DECAY + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {

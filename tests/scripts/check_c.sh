@@ -58,6 +58,12 @@ succeeds "a program with one rule of linear attention links" $cxx -x c -std=c99 
   nothing_in "$(nm "$build/one_rule" | grep -oE 'linear_attention7Backend[0-9]+[a-z_]+E' | grep -v '7Backend5gatedE'
     nm "$build/one_rule" | grep -q 'linear_attention7Backend5gatedE' || echo 'the rule is missing')" "and holds the code of that rule only"
 
+sed 's/attend_gated/attend_integer_gated/' "$build/one_rule.c" >"$build/one_integer_rule.c"
+# shellcheck disable=SC2086
+succeeds "a program with one rule in integers links" $cxx -x c -std=c99 $strict -Wl,--gc-sections "$build/one_integer_rule.c" -x none "$libraries/libattend.a" -o "$build/one_integer_rule" &&
+  nothing_in "$(nm "$build/one_integer_rule" | grep -E 'linear_attention7Backend|LinearRuleOf|usual_scale|product' | grep -v 'IntegerLinearRuleOfILNS_10LinearRuleE1ELNS_5DecayE0E'
+    nm "$build/one_integer_rule" | grep -q 'run_linear_attentionILNS_10LinearRuleE1ELNS_5DecayE0EEEvRKNS0_22IntegerLinear' || echo 'the rule is missing')" "and holds the code of that rule only"
+
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"

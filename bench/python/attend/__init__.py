@@ -6,7 +6,7 @@
     State                keys in several calls, on several threads or machines
     LinearState, linear_attention    linear attention: gated, delta and gated delta rules, whose memory never grows
     ConvState, causal_conv, decay_gate, bounded_gate, l2_norm, gated_rms_norm    what stands around it: the causal convolution, gates, norms
-    Quantisation         what integers mean: attention without a float
+    Quantisation, LinearQuantisation    what integers mean: attention without a float
     Layer, Weights, project, rms_norm, layer_norm, activate, add, hadamard, logarithmic_factors, Rotary, rotate    the rest of a transformer block
     additive_attention   with scores v . tanh(query + key)
     nn                   layers as objects, from the state_dict of PyTorch's modules: attend.nn.TransformerEncoderLayer and others
@@ -29,7 +29,7 @@ from ._additive import additive_attention
 from ._arrays import release
 from ._cache import Cache
 from ._convolution import ConvState, bounded_gate, causal_conv, decay_gate
-from ._integers import Quantisation
+from ._integers import LinearQuantisation, Quantisation
 from ._layers import Layer, Weights, project
 from ._linear import LinearState, linear_attention
 from ._memo import name_of_call, remember, run_again
@@ -41,7 +41,7 @@ from ._shared import AttendError, knows_its_options, require, shared, truth, who
 from ._states import State
 
 __version__ = '@VERSION@'
-__all__ = ['attention', 'Cache', 'State', 'LinearState', 'linear_attention', 'ConvState', 'causal_conv', 'decay_gate', 'bounded_gate', 'l2_norm', 'gated_rms_norm',
+__all__ = ['attention', 'Cache', 'State', 'LinearState', 'linear_attention', 'ConvState', 'causal_conv', 'decay_gate', 'bounded_gate', 'l2_norm', 'gated_rms_norm', 'LinearQuantisation',
            'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
            'hadamard', 'logarithmic_factors', 'alibi_slopes', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'replay', 'backends', 'active_backend', 'use_backend',
            'bits_version', 'AttendError']

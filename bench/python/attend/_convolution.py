@@ -65,10 +65,15 @@ class ConvState(SequenceState):
         """A copy of the inputs that it holds."""
         return self._numbers((self.width - 1, self.channels))
 
+    @classmethod
+    def load(cls, saved: Any) -> Any:
+        """What was saved. AttendError for bytes that are damaged, cut short or of another version of bits."""
+        return cls._load(saved)
+
     _smallest = (_RULE, 0, 1, 2, 1)
 
     @classmethod
-    def _of_head(cls, head: Any, room: int) -> Any:
+    def _of_head(cls, head: Any, room: int, *more: Any) -> Any:
         rule, decay, heads, width, channels = head
         known = (rule, decay, heads) == (_RULE, 0, 1) and 2 <= width <= _c.ATTEND_MAX_CONV_WIDTH and channels > 0
         return cls(channels, width) if known and 4 * (width - 1) * channels <= room else None

@@ -31,7 +31,7 @@
 #ifndef ATTEND_LINEAR_ATTENTION_H
 #define ATTEND_LINEAR_ATTENTION_H
 
-#include "../attend_c.h"
+#include "integer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +46,22 @@ extern "C" {
 
 /* The code of a rule. A program holds that of the init functions that it calls. */
 typedef struct attend_linear_rule attend_linear_rule;
+
+/* The constants of linear attention in integers, which attend_linear_prepare makes of scales: plain numbers, as those of
+ * attend_integer_constants. A call refuses others (ATTEND_CORRUPT). */
+typedef struct attend_linear_constants {
+  int32_t retrieved_factor; /* the square of key_scale, factor / 2^31 * 2^-shift */
+  int32_t retrieved_shift;
+  int32_t output_factor; /* query_scale * key_scale * value_scale * scale / output_scale, likewise */
+  int32_t output_shift;
+} attend_linear_constants;
+
+#define ATTEND_INTEGER_MAX_LINEAR_DIM 256 /* head_dim of linear attention in integers */
+
+/* Makes constants for heads of head_dim numbers. key_scale is 2^-16 to below 1 (1 / 127 of keys of norm 1), the other scales
+ * are above 0, so that the output's factor is 2^-40 to below 2^-6; zero points are 0. */
+ATTEND_API attend_status attend_linear_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
+                                               attend_linear_constants* constants);
 
 /* One call. An init function writes a default to every field. These have none, and must be set: query_heads, kv_heads,
  * head_dim, value_dim, and in calls that take tokens `tokens`. Numbers are floats. */
@@ -64,10 +80,13 @@ typedef struct attend_linear_attention {
   attend_input query;    /* [tokens][query_heads][head_dim] */
   attend_input key;      /* [tokens][kv_heads][head_dim] */
   attend_input value;    /* [tokens][value_heads][value_dim] */
-  attend_input log_decay;     /* of rules with a gate e^g its logarithm g <= 0, [tokens][value_heads]; of by_key rules
-                                 [tokens][value_heads][head_dim]. Other rules leave it as initialised */
-  attend_input beta;          /* of delta rules, [tokens][value_heads]; others leave it as initialised */
-  attend_output output;       /* [tokens][the larger of query_heads and value_heads][value_dim] */
+  attend_input log_decay; /* of rules with a gate e^g its logarithm g <= 0, [tokens][value_heads]; of by_key rules
+                             [tokens][value_heads][head_dim]. Other rules leave it as initialised */
+  attend_input beta;      /* of delta rules, [tokens][value_heads]; others leave it as initialised */
+  attend_input decay;     /* of integers in the place of log_decay; otherwise as initialised */
+  const attend_linear_constants* constants;      /* of integers, for all heads, or null; otherwise null */
+  const attend_linear_constants* head_constants; /* of integers, [value_heads], in the place of constants; otherwise null */
+  attend_output output;                          /* [tokens][the larger of query_heads and value_heads][value_dim] */
   attend_documents documents; /* of tokens 0 ... count: each begins with an empty state, but the first with the call's */
   float scale;                /* of queries, -2^127 ... 2^127, or ATTEND_DEFAULT_SCALE: 1 / sqrt(head_dim) */
   ptrdiff_t part;  /* 0 ... parts - 1: threads make the same call with the same state, each its own part. The default is 0 */
@@ -89,13 +108,23 @@ ATTEND_API attend_status attend_delta_rule_init(attend_linear_attention* linear,
 ATTEND_API attend_status attend_gated_delta_rule_init(attend_linear_attention* linear, size_t size);
 ATTEND_API attend_status attend_gated_delta_by_key_rule_init(attend_linear_attention* linear, size_t size);
 
+/* The same in integers, without one float instruction: queries, keys, values and outputs are int8_t; decay, the gate e^g
+ * itself, and beta are uint16_t, and 32768 is 1; larger gates count as 1. scale stays as initialised: it is one of the scales
+ * of the constants. Numbers of a state are int32_t, which shift themselves. */
+ATTEND_API attend_status attend_integer_linear_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_integer_gated_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_integer_gated_by_key_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_integer_delta_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_integer_gated_delta_rule_init(attend_linear_attention* linear, size_t size);
+ATTEND_API attend_status attend_integer_gated_delta_by_key_rule_init(attend_linear_attention* linear, size_t size);
+
 /* The state of one sequence, of linear attention or of a convolution. It knows its rule and extents, holds no pointer, and may
  * be copied as bytes to other memory: a copy is a snapshot, for example behind a prefix that several sequences share. A call
  * with other ones is refused. */
 typedef struct attend_linear_state attend_linear_state;
 
-/* Bytes of a state: 64, and 4 for each of value_heads * (head_dim * value_dim + ceil(value_dim / 16)) floats; 0 where rule or
- * extents are refused. */
+/* Bytes of a state: 64, and 4 for each of value_heads * (head_dim * value_dim + ceil(value_dim / 16)) floats, in integers three
+ * times as many behind the product; 0 where rule or extents are refused. */
 ATTEND_API size_t attend_linear_state_size(const attend_linear_attention* linear);
 
 /* Makes an empty state of memory, which is aligned to ATTEND_ALIGNMENT; *state is set to it, and state may be null. */
@@ -108,10 +137,12 @@ ATTEND_API attend_status attend_linear_state_clear(attend_linear_state* state);
 /* The tokens that it has taken, documents before the last one too. */
 ATTEND_API attend_status attend_linear_state_tokens(const attend_linear_state* state, uint64_t* result);
 
-/* Writes S as [value_heads][head_dim][value_dim]; of a convolution the inputs, [width - 1][channels], the oldest first. */
-ATTEND_API attend_status attend_linear_state_numbers(const attend_linear_state* state, float* result);
+/* Writes S as [value_heads][head_dim][value_dim]; of a convolution the inputs, [width - 1][channels], the oldest first.
+ * result: floats; int32_t of integers, before they are scaled. */
+ATTEND_API attend_status attend_linear_state_numbers(const attend_linear_state* state, void* result);
 
-/* 1 where no number is infinite or NaN, 0 where one is, -1 where the state is null or corrupt. */
+/* 1 where no number is infinite or NaN, or of integers too large for its exponent, 0 where one is, -1 where the state is null
+ * or corrupt. */
 ATTEND_API int attend_linear_state_is_finite(const attend_linear_state* state);
 
 /* Prefill and decode: the state takes tokens one after another, and after each of them its query reads it. Of parts, which may

@@ -188,7 +188,8 @@ enum attend_argument {
   ATTEND_ARG_RATE_COUNT,
   ATTEND_ARG_LOWER_BOUND,
   ATTEND_ARG_GROUPS,
-  ATTEND_ARG_ORDER
+  ATTEND_ARG_ORDER,
+  ATTEND_ARG_DECAY
 };
 
 /* In words: an English sentence about what to do, of this error with this argument, and the argument as it is written in a
