@@ -66,7 +66,7 @@ struct LinearCall : StateCall {
     require(divides, ATTEND_MISMATCH, ATTEND_ARG_VALUE_HEADS);
     const uint32_t rule = uint32_t(given->rule->rule) + (integers ? core::integer_rule : 0);
     head = linear_head_of(rule, uint32_t(given->rule->decay), values, call.head_dim, call.value_dim);
-    const bool fits = (int64_t(queries / values) + 2) * call.head_dim <= INT32_MAX;  // ValueHead's row_
+    const bool fits = core::is_linear_head(queries, values, call.head_dim, call.value_dim);
     require(fits && bytes_of_state(head) > 0, ATTEND_TOO_LARGE, ATTEND_ARG_HEAD_DIM);
   }
 

@@ -33,7 +33,8 @@ size_t bytes_of_state(const core::LinearHead& head) {
   const bool integers = head.rule >= core::integer_rule;
   const uint64_t panels = is_conv ? 0 : uint64_t(core::panel_count(head.value_dim)) * (integers ? 3 : 1);
   const uint64_t numbers = uint64_t(head.value_heads) * (matrix + panels);
-  const bool fits = matrix <= INT32_MAX && (!integers || head.head_dim <= core::most_linear_dims) &&
+  const bool fits = core::is_linear_head(1, 1, head.head_dim, head.value_dim) &&
+                    (!integers || head.head_dim <= core::most_linear_dims) &&
                     numbers <= (PTRDIFF_MAX - linear_head_bytes) / sizeof(float);
   return fits ? linear_head_bytes + size_t(numbers) * sizeof(float) : 0;
 }

@@ -5,7 +5,7 @@ import pickle
 
 import attend
 import numpy as np
-from wheel_checks import check, draw, finish, refused, same
+from wheel_checks import check, draw, finish, fuzz_loads, refused, same
 
 
 def defined(x, weights, bias=None, silu=False, before=None):
@@ -67,6 +67,7 @@ def options():
         damaged = bytearray(saved)
         damaged[at] ^= 64
         refused(f'byte {at} damaged', '', lambda: attend.ConvState.load(damaged), attend.AttendError)
+    fuzz_loads('damaged bytes', attend.ConvState.load, saved)
     large = saved[:24] + (16).to_bytes(4, 'little') + (65536).to_bytes(4, 'little') + saved[32:]  # no memory is taken for what is not there
     linear = attend.LinearState('linear', 1, 4, value_dim=8).save()
     for name, kind, saved_bytes in (('bytes cut short', attend.ConvState, saved[:-1]), ('bytes of a large state', attend.ConvState, large),

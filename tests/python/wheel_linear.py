@@ -4,7 +4,7 @@ import pickle
 
 import attend
 import numpy as np
-from wheel_checks import check, draw, finish, refused, same
+from wheel_checks import check, draw, finish, fuzz_loads, refused, same
 
 KINDS = [('linear', 'per_head'), ('gated', 'per_head'), ('gated', 'per_key'), ('delta', 'per_head'), ('gated_delta', 'per_head'),
          ('gated_delta', 'per_key')]
@@ -134,6 +134,7 @@ def integers():
             ('a quantisation of attention', 'expected an attend.LinearQuantisation', lambda: attend.LinearState(
                 'delta', 4, 20, quantisation=attend.Quantisation(0.01, 0.01, 0.02, 0.03)))):
         refused(what, text, call, TypeError)
+    fuzz_loads('damaged bytes of integers', lambda changed: attend.LinearState.load(changed, meaning), before)
     saved[50] ^= 64
     refused('damaged integers', 'pass all', lambda: attend.LinearState.load(saved, meaning), attend.AttendError)
     check(state.save() == before and (out == 7).all(), 'what was refused in integers changed nothing')
@@ -170,6 +171,7 @@ def options():
         damaged[at] ^= 64
         refused(f'byte {at} damaged', '', lambda: attend.LinearState.load(damaged), attend.AttendError)
     refused('bytes cut short', 'pass all', lambda: attend.LinearState.load(saved[:-1]), attend.AttendError)
+    fuzz_loads('damaged bytes', attend.LinearState.load, saved)
     large = saved[:24] + (65536).to_bytes(4, 'little') * 2 + saved[32:]  # no memory is taken for what is not there
     refused('bytes of a large state', 'pass all', lambda: attend.LinearState.load(large), attend.AttendError)
     refused('no bytes', 'pass all', lambda: attend.LinearState.load(b''), attend.AttendError)
