@@ -43,16 +43,17 @@ namespace attend::c_surface {
 // section of its own, whatever the flags.
 attend_status init_linear(attend_linear_attention* linear, size_t size, const attend_linear_rule& rule);
 
+template <class Data, class Given>
+void set_tensor(core::Tensor<Data>& tensor, const core::Tensor<Given>& given) {
+  tensor = {static_cast<Data*>(given.data), given.token_stride, given.head_stride};
+}
 // A call of the core, but for what floats and integers have apart.
 template <class Call>
 Call core_call(const LinearTensors& from) {
   Call call = {};
   static_cast<core::LinearExtents&>(call) = from;
-  const auto set = [](auto& tensor, const auto& given) {
-    tensor = {static_cast<decltype(tensor.data)>(given.data), given.token_stride, given.head_stride};
-  };
-  set(call.query, from.query), set(call.key, from.key), set(call.value, from.value);
-  set(call.gates, from.gates), set(call.beta, from.beta), set(call.output, from.output);
+  set_tensor(call.query, from.query), set_tensor(call.key, from.key), set_tensor(call.value, from.value);
+  set_tensor(call.gates, from.gates), set_tensor(call.beta, from.beta), set_tensor(call.output, from.output);
   call.state = static_cast<decltype(call.state)>(from.state), call.from = static_cast<decltype(call.from)>(from.from);
   call.work = static_cast<decltype(call.work)>(from.work);
   return call;
