@@ -176,6 +176,8 @@ enum attend_gate_order {
   ATTEND_GATE_LAST = 0, /* rms_norm(x) * weight * f(gate): Gated DeltaNet */
   ATTEND_GATE_FIRST = 1 /* rms_norm(x * f(gate)) * weight: Mamba-2 */
 };
+
+/* A norm with a gate. */
 typedef struct attend_gated_norm {
   attend_norm norm; /* without a bias */
   ptrdiff_t groups; /* of a row, each normalised by itself: a divisor of norm.width, such as 1 */

@@ -51,9 +51,9 @@ typedef struct attend_linear_rule attend_linear_rule;
  * attend_integer_constants. A call refuses others (ATTEND_CORRUPT). */
 typedef struct attend_linear_constants {
   int32_t retrieved_factor; /* the square of key_scale, factor / 2^31 * 2^-shift */
-  int32_t retrieved_shift;
-  int32_t output_factor; /* query_scale * key_scale * value_scale * scale / output_scale, likewise */
-  int32_t output_shift;
+  int32_t retrieved_shift;  /* see retrieved_factor */
+  int32_t output_factor;    /* query_scale * key_scale * value_scale * scale / output_scale, likewise */
+  int32_t output_shift;     /* see output_factor */
 } attend_linear_constants;
 
 #define ATTEND_INTEGER_MAX_LINEAR_DIM 256 /* head_dim of linear attention in integers */
