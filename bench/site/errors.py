@@ -109,11 +109,16 @@ CALLS = {
     'cache': {name: f'attend_cache_{name}' for name in ('check', 'init', 'append', 'truncate')},
     'layers': {'self': 'attend_self_attention', 'cross': 'attend_cross_attention', 'remember': 'attend_project_memory', 'project': 'attend_project',
                'pack': 'attend_pack_weights', 'convert': 'attend_convert_weights', 'layer_norm': 'attend_layer_norm', 'rms_norm': 'attend_rms_norm',
+               'l2_norm': 'attend_l2_norm', 'gated_norm': 'attend_gated_rms_norm',
                'rotate': 'attend_rotate', 'additive_attention': 'attend_additive_attention', 'integers': 'attend_integer_project',
                'scaled': 'attend_rotary_init_scaled', 'turned': 'attend_rotate_positions'},
     'linear': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from', 'init': 'attend_linear_state_init',
                'clear': 'attend_linear_state_clear', 'count': 'attend_linear_state_tokens', 'numbers': 'attend_linear_state_numbers', 'set_numbers': 'attend_linear_state_set_numbers',
                'save': 'attend_linear_save', 'load': 'attend_linear_load'},
+    'linear_integer': {'run': 'attend_linear_run', 'append': 'attend_linear_append', 'run_from': 'attend_linear_run_from',
+                       'init': 'attend_linear_state_init', 'prepare': 'attend_linear_prepare'},
+    'conv': {'run': 'attend_causal_conv_run', 'append': 'attend_causal_conv_append', 'run_from': 'attend_causal_conv_run_from',
+             'init': 'attend_conv_state_init', 'decay': 'attend_decay_gate', 'bounded': 'attend_bounded_gate'},
 }
 
 

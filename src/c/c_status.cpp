@@ -123,11 +123,11 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_VALUE_HEADS, ATTEND_ARG_VALUE_HEADS,
      "set it to a multiple of kv_heads that query_heads divides, or that divides query_heads"},
     {ATTEND_NO_EFFECT, ATTEND_ARG_LOG_DECAY, ATTEND_ARG_LOG_DECAY,
-     "leave it as it was initialised, or call the init function of a rule with a gate"},
+     "leave it as it was initialised, or call the init function of a rule with a gate; in integers set decay"},
     {ATTEND_MISMATCH, ATTEND_ARG_STATE, ATTEND_ARG_STATE,
      "make the state with the rule and extents of the call, or of the bytes that it loads"},
     {ATTEND_CORRUPT, ATTEND_ARG_STATE, ATTEND_ARG_STATE,
-     "make it with attend_linear_state_init, and look for who writes there"},
+     "make it with attend_linear_state_init or attend_conv_state_init, and look for who writes there"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT,
      "give the layer's weights the outputs and inputs that c/layers.h requires of them"},
     {ATTEND_MISMATCH, ATTEND_ARG_GATE, ATTEND_ARG_GATE,
@@ -154,7 +154,8 @@ constexpr Special specials[] = {
      "set its count, begin boundaries with 0, and let no document end before it begins"},
     {ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS, ATTEND_ARG_DOCUMENTS,
      "end boundaries with as many tokens as there are queries and keys, or with count"},
-    {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_CONSTANTS, "make them with attend_integer_prepare"},
+    {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_CONSTANTS,
+     "make them with attend_integer_prepare, of linear attention with attend_linear_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_KEY_SCALE,
@@ -190,12 +191,12 @@ constexpr char names[] =
     "scaling.original_positions\0scaling.slow\0scaling.fast\0scaling.fractions\0scaling.turning\0scaling.frequencies\0"
     "scaling.attention_factor\0factors\0beta\0position\0positions\0layer\0query_norm\0key_norm\0gate\0query_"
     "factors\0team\0rule\0value_heads\0first\0"
-    "log_decay\0state";
+    "log_decay\0state\0conv\0channels\0input\0z\0rates\0rate_count\0lower_bound\0groups\0order\0decay";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_STATE + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_DECAY + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

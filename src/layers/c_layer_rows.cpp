@@ -7,12 +7,11 @@
 namespace attend::c_surface {
 namespace {
 
-template <class Run>
-attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y, bool takes_bias, Run run) {
-  Memory check;
+// Returns where y lies.
+Range check_norm(Memory& check, const attend_norm* norm, const float* x, ptrdiff_t rows, const float* y, bool takes_bias) {
   const Range range = check.structs(norm, 1, ATTEND_ARG_NORM);
   check.within(rows, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_ROWS);
-  if (check.failed()) return check.status();
+  if (check.failed()) return {};
   check.within(norm->width, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_WIDTH);
   check_epsilon(check, norm->epsilon);
   check.require(takes_bias || norm->bias == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
@@ -22,10 +21,10 @@ attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows,
   read_same(check, check_vectors(check, x, rows, norm->width, ATTEND_ARG_X), to);
   check.read_last(check_if_given(check, norm->weight, norm->width, ATTEND_ARG_NORM_WEIGHT));
   check.read_last(check_if_given(check, norm->bias, norm->width, ATTEND_ARG_BIAS));
-  if (check.failed()) return check.status();
-  run(core::Normalisation{x, norm->width, y, norm->width, norm->weight, norm->bias, int(rows), int(norm->width),
-                          norm->epsilon});
-  return ATTEND_OK;
+  return to;
+}
+core::Normalisation normalisation_of(const attend_norm& norm, const float* x, ptrdiff_t rows, float* y) {
+  return {x, norm.width, y, norm.width, norm.weight, norm.bias, int(rows), int(norm.width), norm.epsilon};
 }
 
 // Numbers that are read one after another as y is written; by may be null.
@@ -35,6 +34,16 @@ void check_numbers(Memory& check, const float* x, const float* by, ptrdiff_t cou
   check.write(to, ATTEND_ARG_Y);
   read_same(check, check_vectors(check, x, 1, count, ATTEND_ARG_X), to);
   read_same(check, check_if_given(check, by, count, ATTEND_ARG_BY), to);
+}
+
+void check_activation(Check& check, int activation) {
+  check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
+}
+void activate(int activation, const float* x, const float* by, int count, float* y) {
+#define ATTEND_ACTIVATION(name) \
+  if (activation == int(Activation::name)) core::activate<Activation::name>(x, by, count, y);
+  ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
+#undef ATTEND_ACTIVATION
 }
 
 static_assert(int(Activation::silu) == ATTEND_SILU && int(Activation::gelu) == ATTEND_GELU &&
@@ -93,11 +102,60 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_rms_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
-  return normalise(norm, x, rows, y, false, [](const core::Normalisation& rows_of_call) { core::rms_norm(rows_of_call); });
+  Memory check;
+  check_norm(check, norm, x, rows, y, false);
+  if (!check.failed()) core::rms_norm(normalisation_of(*norm, x, rows, y));
+  return check.status();
 }
 
 attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
-  return normalise(norm, x, rows, y, true, [](const core::Normalisation& rows_of_call) { core::layer_norm(rows_of_call); });
+  Memory check;
+  check_norm(check, norm, x, rows, y, true);
+  if (!check.failed()) core::layer_norm(normalisation_of(*norm, x, rows, y));
+  return check.status();
+}
+
+attend_status attend_l2_norm(const float* x, ptrdiff_t rows, ptrdiff_t width, float epsilon, float* y) {
+  Memory check;
+  attend_norm norm = {nullptr, nullptr, width, epsilon};
+  check.within(width, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_WIDTH);
+  check_norm(check, &norm, x, rows, y, false);
+  if (check.failed()) return check.status();
+  float mean = 0;
+  core::in_float_environment([&]() ATTEND_NOINLINE { mean = 1.0f / float(width); });
+  core::scale(mean, 1, &norm.epsilon);
+  core::rms_norm(normalisation_of(norm, x, rows, y));
+  for (ptrdiff_t row = 0; row < rows; ++row) core::scale(core::usual_scale(int(width)), int(width), y + row * width);
+  return ATTEND_OK;
+}
+
+attend_status attend_gated_rms_norm(const attend_gated_norm* norm, const float* x, const float* gate, ptrdiff_t rows,
+                                    float* y) {
+  Memory check;
+  const Range range = check.structs(norm, 1, ATTEND_ARG_NORM);
+  if (check.failed()) return check.status();
+  const Range to = check_norm(check, &norm->norm, x, rows, y, false);
+  check.read_last(range);
+  if (check.failed()) return check.status();
+  const ptrdiff_t width = norm->norm.width, groups = norm->groups;
+  check.within(groups, 1, width, ATTEND_ARG_GROUPS);
+  check.require(check.failed() || width % groups == 0, ATTEND_MISMATCH, ATTEND_ARG_GROUPS);
+  check_activation(check, norm->activation);
+  check.require(norm->order == ATTEND_GATE_LAST || norm->order == ATTEND_GATE_FIRST, ATTEND_UNKNOWN, ATTEND_ARG_ORDER);
+  check.require(rows * int64_t(width) <= INT32_MAX, ATTEND_TOO_LARGE, ATTEND_ARG_ROWS);
+  const Range gates = check_vectors(check, gate, rows, width, ATTEND_ARG_GATE);
+  norm->order == ATTEND_GATE_FIRST ? read_same(check, gates, to) : check.read_last(gates);
+  if (check.failed()) return check.status();
+  const int count = int(rows * width);
+  core::Normalisation group = normalisation_of(norm->norm, x, rows, y);
+  if (norm->order == ATTEND_GATE_FIRST) activate(norm->activation, gate, x, count, y), group.from = y;
+  group.width = int(width / groups);
+  for (ptrdiff_t i = 0; i < groups; ++i, group.from += group.width, group.to += group.width) {
+    core::rms_norm(group);
+    if (group.weight != nullptr) group.weight += group.width;
+  }
+  if (norm->order == ATTEND_GATE_LAST) activate(norm->activation, gate, y, count, y);
+  return ATTEND_OK;
 }
 
 attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {
@@ -122,14 +180,10 @@ attend_status attend_hadamard(const float* x, ptrdiff_t rows, ptrdiff_t width, f
 
 attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y) {
   Memory check;
-  check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
+  check_activation(check, activation);
   check_numbers(check, x, by, count, y);
-  if (check.failed()) return check.status();
-#define ATTEND_ACTIVATION(name) \
-  if (activation == int(Activation::name)) core::activate<Activation::name>(x, by, int(count), y);
-  ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
-#undef ATTEND_ACTIVATION
-  return ATTEND_OK;
+  if (!check.failed()) activate(activation, x, by, int(count), y);
+  return check.status();
 }
 
 size_t attend_additive_workspace_size(const attend_problem* problem) {

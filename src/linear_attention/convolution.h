@@ -56,7 +56,7 @@ ATTEND_NOINLINE void convolve_block(const core::Convolution& c, int channel, int
   int begin = c.first, document = 1, token = c.first;
   // The input of a token, at least width - 1 tokens before the first one: what the state has, or 0.
   const auto row = [&](int t) ATTEND_INLINE_LAMBDA -> const float* {
-    if (t >= begin) return c.input + ptrdiff_t(t) * c.channels + channel;
+    if (t >= begin) return c.input + t * c.input_stride + channel;
     return from == nullptr ? zeros : from + ptrdiff_t(t - begin + c.width - 1) * c.channels + channel;
   };
   for (;; ++token) {
@@ -66,7 +66,7 @@ ATTEND_NOINLINE void convolve_block(const core::Convolution& c, int channel, int
     const float* rows[core::most_conv_width];
     for (int j = 0; j < c.width; ++j) rows[j] = row(token + 1 - c.width + j);
     const float* const bias = c.bias == nullptr ? nullptr : c.bias + channel;
-    float* const to = c.output + ptrdiff_t(token) * c.channels + channel;
+    float* const to = c.output + token * c.output_stride + channel;
     if (c.width == usual_width) {
       convolve_row<Isa, activation, usual_width>(rows, weights, bias, c.width, count, to);
     } else {

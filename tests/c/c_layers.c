@@ -132,6 +132,13 @@ static void block(float* at, int count) {
   IS(ATTEND_OK, attend_add(y, 1.0f, (ptrdiff_t)count * width, at));
   IS(ATTEND_OK, attend_hadamard(at, count, width, normal)); /* which is its own inverse */
   IS(ATTEND_OK, attend_hadamard(normal, count, width, normal));
+  attend_gated_norm gated;
+  gated.norm = norm;
+  gated.groups = 2;
+  gated.activation = ATTEND_SILU;
+  gated.order = ATTEND_GATE_FIRST;
+  IS(ATTEND_OK, attend_gated_rms_norm(&gated, at, at, count, y));
+  IS(ATTEND_OK, attend_l2_norm(y, count, width, 1e-6f, y));
   CHECK(normal[0] - at[0] < 1e-4f && at[0] - normal[0] < 1e-4f);
 }
 
@@ -242,8 +249,7 @@ static void integers(void) {
   IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, y));
   CHECK(y[0][0] == 24 - 1 && y[0][1] == 681 - 1 && y[1][0] == (-138 - 234 - 30 + 7 + 1) / 2 - 1);
   CHECK(y[1][1] == (128 * 138 + 127 * 117 - 50 - 9) / 2 - 1);
-  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY,
-       attend_pack_weights(&linear.weights, aligned(packed_memory), 3, &linear.weights));
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY, attend_pack_weights(&linear.weights, aligned(packed_memory), 3, &linear.weights));
   IS(ATTEND_OK, attend_pack_weights(&linear.weights, aligned(packed_memory), SIZE(packed_memory), &linear.weights));
   IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, again));
   CHECK(memcmp(y, again, sizeof y) == 0);

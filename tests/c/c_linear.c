@@ -137,6 +137,138 @@ static void ways(int rule) {
   CHECK(memcmp(numbers, kept, sizeof numbers) == 0 && taken(drafted) == 0);
 }
 
+/* Prefill and drafts of a convolution, and its state as bytes. */
+enum { channels = 19, width = 4, conv_bytes = 64 + 4 * (width - 1) * channels };
+static void convolution(void) {
+  static float input[tokens][channels], made[tokens][channels], drafted[tokens][channels], weights[channels][width],
+      bias[channels];
+  static unsigned char first[conv_bytes + ATTEND_ALIGNMENT], second[conv_bytes + ATTEND_ALIGNMENT];
+  fill(input[0], sizeof input / sizeof(float), 6, 1.0f, 0.0f);
+  fill(weights[0], sizeof weights / sizeof(float), 7, 1.0f, 0.0f);
+  fill(bias, channels, 8, 1.0f, 0.0f);
+  attend_causal_conv conv;
+  IS(ATTEND_OK, attend_causal_conv_init(&conv, sizeof conv));
+  conv.channels = channels;
+  conv.width = width;
+  conv.tokens = tokens;
+  conv.input.data = input;
+  conv.weights = weights[0];
+  conv.bias = bias;
+  conv.output.data = made;
+  attend_linear_state *state = NULL, *stepped = NULL;
+  CHECK(attend_conv_state_size(&conv) == conv_bytes);
+  IS(ATTEND_OK, attend_conv_state_init(&conv, aligned(first), conv_bytes, &state));
+  IS(ATTEND_OK, attend_conv_state_init(&conv, aligned(second), conv_bytes, &stepped));
+  IS(ATTEND_OK, attend_causal_conv_run(&conv, state));
+  for (int c = 0; c < channels; ++c) {
+    double sum = bias[c];
+    for (int j = 0; j < width; ++j) sum += (double)weights[c][j] * (double)input[tokens - width + j][c];
+    const double error = sum - (double)made[tokens - 1][c];
+    CHECK(error < 1e-6 && error > -1e-6);
+  }
+  conv.output.data = drafted;
+  IS(ATTEND_OK, attend_causal_conv_run_from(&conv, NULL));
+  CHECK(memcmp(made, drafted, sizeof made) == 0);
+  conv.count = 5;
+  IS(ATTEND_OK, attend_causal_conv_append(&conv, stepped));
+  CHECK(taken(stepped) == 5);
+  conv.first = 5;
+  conv.count = ATTEND_ALL_TOKENS;
+  IS(ATTEND_OK, attend_causal_conv_append(&conv, stepped));
+  CHECK(memcmp(state, stepped, conv_bytes) == 0);
+  IS(ATTEND_OK, attend_linear_save(state, saved, conv_bytes - 24));
+  IS(ATTEND_OK, attend_linear_state_clear(stepped));
+  IS(ATTEND_OK, attend_linear_load(stepped, saved, conv_bytes - 24));
+  CHECK(memcmp(state, stepped, conv_bytes) == 0);
+  conv.activation = ATTEND_CONV_SILU;
+  IS(ATTEND_OK, attend_causal_conv_run(&conv, state));
+  CHECK(memcmp(made[6], drafted[6], sizeof made[6]) != 0);
+  SAYS(ATTEND_MISSING, ATTEND_ARG_STATE, attend_causal_conv_run(&conv, NULL));
+  conv.channels = 1;
+  SAYS(ATTEND_MISMATCH, ATTEND_ARG_STATE, attend_causal_conv_run(&conv, state));
+}
+
+/* ln(1 + e^0) = ln 2, and 1 / (1 + e^0) = 1/2. */
+static void gates(void) {
+  static const float z[2] = {0.5f, -1.0f}, bias[2] = {-0.5f, 1.0f}, rates[1] = {-2.0f};
+  static float made[2];
+  attend_gate gate = {0};
+  gate.rates = rates;
+  gate.bias = bias;
+  gate.width = 2;
+  gate.rate_count = 1;
+  IS(ATTEND_OK, attend_decay_gate(&gate, z, 1, made));
+  CHECK(made[0] > -1.3863f && made[0] < -1.3862f && made[0] == made[1]);
+  IS(ATTEND_OK, attend_bounded_gate(&gate, -5.0f, z, 1, made));
+  CHECK(made[0] == -2.5f && made[1] == -2.5f);
+  gate.rate_count = 3;
+  SAYS(ATTEND_MISMATCH, ATTEND_ARG_RATE_COUNT, attend_decay_gate(&gate, z, 1, made));
+}
+
+/* Every rule in integers, in one call and token by token. */
+static void integers(void) {
+  static attend_status (*const made[rules])(attend_linear_attention*, size_t) = {
+      attend_integer_linear_rule_init, attend_integer_gated_rule_init,       attend_integer_gated_by_key_rule_init,
+      attend_integer_delta_rule_init,  attend_integer_gated_delta_rule_init, attend_integer_gated_delta_by_key_rule_init};
+  static int8_t q[tokens][query_heads][head_dim], k[tokens][kv_heads][head_dim], v[tokens][value_heads][value_dim];
+  static uint16_t decay[tokens][value_heads][head_dim], half[tokens][value_heads];
+  static int8_t out[tokens][value_heads][value_dim], stepped[tokens][value_heads][value_dim];
+  attend_integer_scales scales;
+  attend_linear_constants constants;
+  IS(ATTEND_OK, attend_integer_scales_init(&scales, sizeof scales));
+  scales.query_scale = scales.key_scale = 1.0 / 127;
+  scales.value_scale = 0.02;
+  scales.output_scale = 0.005;
+  IS(ATTEND_OK, attend_linear_prepare(&scales, head_dim, &constants));
+  for (int t = 0; t < tokens; ++t) {
+    for (int d = 0; d < head_dim; ++d) {
+      for (int h = 0; h < query_heads; ++h) q[t][h][d] = (int8_t)(t * 37 + h * 11 + d * 23);
+      for (int h = 0; h < value_heads; ++h) decay[t][h][d] = (uint16_t)(32768 - d);
+      k[t][0][d] = d == t ? 127 : 0;
+    }
+    for (int h = 0; h < value_heads; ++h) {
+      for (int c = 0; c < value_dim; ++c) v[t][h][c] = (int8_t)(t * 31 + c * 17);
+      half[t][h] = 16384;
+    }
+  }
+  for (int rule = 0; rule < rules; ++rule) {
+    attend_linear_attention linear = call_of(0);
+    IS(ATTEND_OK, made[rule](&linear, sizeof linear));
+    linear.query_heads = query_heads;
+    linear.kv_heads = kv_heads;
+    linear.value_heads = value_heads;
+    linear.head_dim = head_dim;
+    linear.value_dim = value_dim;
+    linear.tokens = tokens;
+    linear.constants = &constants;
+    linear.query.data = q;
+    linear.key.data = k;
+    linear.value.data = v;
+    if (rule == 1 || rule == 2 || rule >= 4) linear.decay.data = decay;
+    if (rule == 1 || rule == 4) {
+      linear.decay.token_stride = value_heads * head_dim;
+      linear.decay.head_stride = head_dim;
+    }
+    if (rule >= 3) linear.beta.data = half;
+    linear.output.data = out;
+    static unsigned char room[bytes + 16 * value_heads + ATTEND_ALIGNMENT];
+    attend_linear_state* state = NULL;
+    CHECK(attend_linear_state_size(&linear) == bytes + 16 * value_heads);
+    IS(ATTEND_OK, attend_linear_state_init(&linear, aligned(room), bytes + 16 * value_heads, &state));
+    IS(ATTEND_OK, attend_linear_run_from(&linear, NULL, aligned(work), 4 * head_dim * value_dim));
+    linear.output.data = stepped;
+    for (int t = 0; t < tokens; ++t) {
+      linear.first = t;
+      linear.count = t + 1;
+      IS(ATTEND_OK, attend_linear_run(&linear, state));
+    }
+    CHECK(memcmp(out, stepped, sizeof out) == 0);
+    CHECK(out[tokens - 1][0][0] != 0 && attend_linear_state_is_finite(state) == 1);
+    linear.constants = NULL;
+    SAYS(ATTEND_MISSING, ATTEND_ARG_CONSTANTS, attend_linear_run(&linear, state));
+  }
+}
+
 static void refusals(void) {
   attend_linear_attention linear = call_of(4);
   attend_linear_state* const state = new_state(&linear, 0);
@@ -172,6 +304,9 @@ int main(void) {
   fill(log_decay[0][0], sizeof log_decay / sizeof(float), 4, 0.5f, -0.5f);
   fill(beta[0], sizeof beta / sizeof(float), 5, 0.5f, 0.5f);
   for (int rule = 0; rule < rules; ++rule) ways(rule);
+  convolution();
+  gates();
+  integers();
   refusals();
   printf("%d checks, %d failed\n", passed + failed, failed);
   return failed > 0 || passed < 300;

@@ -31,7 +31,9 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     additive_attention = 512,
     integers = 1024,
     scaled = 2048,
-    turned = 4096
+    turned = 4096,
+    l2_norm = 8192,
+    gated_norm = 16384
   };
 
   World() {
@@ -44,6 +46,7 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     CHECK(project_memory(x[0], held) == ATTEND_OK);
     projections[0] = {c_weights(wk), y[0]}, projections[1] = {c_weights(wv), y[4]};
     norm = {query_norm, nullptr, 4, 1e-5f};
+    gated = {norm, 2, ATTEND_SILU, ATTEND_GATE_LAST};
     attend_problem_init(&additive, sizeof additive);
     additive.query_heads = additive.kv_heads = 1, additive.head_dim = additive.value_dim = 4;
     additive.queries = 2, additive.keys = 3;
@@ -82,6 +85,10 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
         return attend_layer_norm(&norm, x[0], tokens, y[0]);
       case rms_norm:
         return attend_rms_norm(&norm, x[0], tokens, y[0]);
+      case l2_norm:
+        return attend_l2_norm(x[0], tokens, norm.width, norm.epsilon, y[0]);
+      case gated_norm:
+        return attend_gated_rms_norm(&gated, x[0], numbers, tokens, y[0]);
       case rotate:
         return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
       case scaled:
@@ -110,6 +117,7 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
   const attend_integer_linear* given_linear = &linear;
   void* given_integer_y = integer_y;
   attend_norm norm;
+  attend_gated_norm gated;
   attend_output to_rotate;
   float base = 10000.0f, pair_factors[2] = {1.0f, 2.0f};
   double frequencies[2] = {1.0, 0.5};

@@ -112,6 +112,45 @@ TEST_CASE("c layers: 256 projections of the same vectors are taken, and 257 are 
   for (int i = 0; i < most; ++i) CHECK(same(y[i], expected));
 }
 
+TEST_CASE("c layers: norms around linear attention") {
+  constexpr int rows = 5, width = 24;
+  float x[rows][width], gate[rows][width], weight[width], y[rows][width], expected[rows][width];
+  Random random(11);
+  random.fill(x[0], rows * width), random.fill(gate[0], rows * width, 3.0f), random.fill(weight, width);
+  REQUIRE(attend::l2_norm(x, expected) == Status::ok);
+  CHECK(attend_l2_norm(x[0], rows, width, 1e-6f, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  using attend::GateOrder;
+  attend_gated_norm norm = {{weight, nullptr, width, 0.25f}, 1, ATTEND_SIGMOID, ATTEND_GATE_LAST};
+  const auto last = attend::gated_rms_norm<GateOrder::last, 1, attend::Activation::sigmoid>(x, gate, weight, expected, 0.25f);
+  REQUIRE(last == Status::ok);
+  CHECK(attend_gated_rms_norm(&norm, x[0], gate[0], rows, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  // Groups, without a weight; y is x, and then the gate.
+  norm = {{nullptr, nullptr, width, 1e-5f}, 3, ATTEND_SILU, ATTEND_GATE_FIRST};
+  REQUIRE(attend::gated_rms_norm<GateOrder::first, 3>(x, gate, weight, expected) == Status::ok);
+  norm.norm.weight = weight;
+  std::memcpy(y, x, sizeof y);
+  CHECK(attend_gated_rms_norm(&norm, y[0], gate[0], rows, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  CHECK(attend_gated_rms_norm(&norm, x[0], gate[0], rows, gate[0]) == ATTEND_OK);
+  CHECK(same(gate, expected));
+  CHECK(attend_gated_rms_norm(&norm, nullptr, nullptr, 0, nullptr) == ATTEND_OK);
+  // What a row of any width is multiplied by is what the compiler makes of it.
+  float wide[1][65536], made[1][65536], defined[1][65536];
+  random.fill(wide[0], 65536);
+  const auto check_width = [&](auto& from, auto& to) {
+    constexpr int count = sizeof from / sizeof(float);
+    REQUIRE(attend::l2_norm(from, to) == Status::ok);
+    CHECK(attend_l2_norm(from, 1, count, 1e-6f, made[0]) == ATTEND_OK);
+    CHECK(std::memcmp(to, made[0], sizeof to) == 0);
+  };
+  check_width(wide[0], defined[0]);
+  float few[3], of_few[3], some[107], of_some[107];
+  random.fill(few, 3), random.fill(some, 107);
+  check_width(few, of_few), check_width(some, of_some);
+}
+
 TEST_CASE("c layers: normalisation, activations and residual addition") {
   constexpr int rows = 3, width = 21;
   float x[rows][width], weight[width], bias[width], y[rows][width], expected[rows][width];

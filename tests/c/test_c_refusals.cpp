@@ -46,8 +46,9 @@ namespace refused_layers {
 
 constexpr unsigned self = World::self, cross = World::cross, remember = World::remember, project = World::project,
                    pack = World::pack;
-constexpr unsigned convert = World::convert, layer_norm = World::layer_norm, rms_norm = World::rms_norm, rotate = World::rotate,
-                   scaled = World::scaled, turned = World::turned;
+constexpr unsigned convert = World::convert, layer_norm = World::layer_norm, rms_norm = World::rms_norm,
+                   l2_norm = World::l2_norm, gated_norm = World::gated_norm, rotate = World::rotate, scaled = World::scaled,
+                   turned = World::turned;
 constexpr unsigned additive_attention = World::additive_attention, integers = World::integers;
 const Refusal<World> rows[] = {
 #include "refusals_layers.inc"
@@ -92,7 +93,9 @@ TEST_CASE("c integer: fields that a newer header adds are refused unless they ar
 }
 
 TEST_CASE("c refusals: layers and what they are made of") {
-  check_arguments(check_refusals(refused_layers::rows), ATTEND_ARG_X, ATTEND_ARG_TEAM);
+  const std::set<int> seen = check_refusals(refused_layers::rows);
+  check_arguments(seen, ATTEND_ARG_X, ATTEND_ARG_TEAM);
+  check_arguments(seen, ATTEND_ARG_GROUPS, ATTEND_ARG_ORDER);
 }
 
 TEST_CASE("c refusals: every error and every argument has words of its own") {
@@ -102,7 +105,7 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_OTHER_BITS + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_STATE + 2);
+  CHECK(names.size() == ATTEND_ARG_DECAY + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {

@@ -47,7 +47,7 @@ inline attend::core::Convolution convolution_call(const ConvolutionCase& c, cons
   attend::core::Convolution call{};
   call.input = d.input + first * c.channels, call.output = d.output + first * c.channels;
   call.weights = d.weights, call.bias = c.bias ? d.bias : nullptr, call.state = d.state;
-  call.channels = c.channels, call.width = c.width, call.tokens = end - first;
+  call.input_stride = call.output_stride = call.channels = c.channels, call.width = c.width, call.tokens = end - first;
   return call;
 }
 inline void run_convolution_case(const ConvolutionCase& c, const attend::core::Convolution& call, int part = 0, int parts = 1) {

@@ -1,5 +1,5 @@
-// For libFuzzer: bytes become changes of a problem that is fine, or of a projection in integers. Whatever comes of it, a call
-// answers, and either touches nothing or writes the output and nothing else.
+// For libFuzzer: bytes become changes of a problem that is fine, or of a projection in integers and of linear attention.
+// Whatever comes of it, a call answers, and either touches nothing or writes the output and nothing else.
 #include <cinttypes>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "c_changes.h"
+#include "c_linear.h"
 #include "c_projections.h"
 
 using namespace fuzz;
@@ -19,10 +20,13 @@ namespace {
 struct Counts {
   long refused = 0, taken = 0, run = 0, ended = 0, kept = 0;  // the last two: states
   ProjectionCounts projections;
+  LinearCounts linear;
   ~Counts() {
     std::printf(
-        "fuzz: %ld refused, %ld taken, %ld of them run, %ld projections refused, %ld run, %ld states ended, %ld refused\n",
-        refused, taken, run, projections.refused, projections.run, ended, kept);
+        "fuzz: %ld refused, %ld taken, %ld of them run, %ld projections refused, %ld run, %ld states ended, %ld refused, "
+        "%ld linear refused, %ld run, %ld states loaded, %ld damaged\n",
+        refused, taken, run, projections.refused, projections.run, ended, kept, linear.refused, linear.run, linear.loaded,
+        linear.damaged);
   }
 } counts;
 
@@ -76,7 +80,8 @@ void end_states(attend_problem p) {
 void run(std::size_t workspace_bytes, int parts) {
   const attend_cache* cache = whole.problem.cache;
   const std::ptrdiff_t origin = whole.problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : whole.problem.origin;
-  const std::ptrdiff_t keys = whole.problem.keys == ATTEND_ALL_KEYS ? origin + attend_cache_tokens(cache, nullptr) : whole.problem.keys;
+  const std::ptrdiff_t keys =
+      whole.problem.keys == ATTEND_ALL_KEYS ? origin + attend_cache_tokens(cache, nullptr) : whole.problem.keys;
   attend_problem p = written_out(whole.problem, keys);
   p.size = sizeof p;
   REQUIRE(keys >= 0 && keys <= ATTEND_MAX_TOKENS && p.queries >= 0 && p.query_heads % p.kv_heads == 0);
@@ -150,6 +155,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (bytes.byte() % 4 == 0) {
     Random random(bytes.data, bytes.left);
     for (int i = 0; i < 10; ++i) fuzz_projection(random, counts.projections);
+    for (int i = 0; i < 3; ++i) fuzz_linear(random, counts.linear);
     return 0;
   }
   change_problem(bytes);

@@ -4,7 +4,7 @@ import pickle
 
 import attend
 import numpy as np
-from wheel_checks import check, draw, finish, refused, same
+from wheel_checks import check, draw, finish, fuzz_loads, refused, same
 
 KINDS = [('linear', 'per_head'), ('gated', 'per_head'), ('gated', 'per_key'), ('delta', 'per_head'), ('gated_delta', 'per_head'),
          ('gated_delta', 'per_key')]
@@ -80,6 +80,66 @@ def rules():
             check(drafted.save() == state.save(), f'{what}: what was accepted')
 
 
+def integers():
+    """Beside the definition in float64 on the same numbers, whose outputs are 8 bits."""
+    meaning = attend.LinearQuantisation(query_scale=1 / 127, key_scale=1 / 127, value_scale=0.02, output_scale=0.005)
+    for rule, decay in KINDS:
+        (query, key, value), gates = arrays(rule, decay, 2, 2, 4, 41, 20, 35)
+        query, value = (np.rint(30 * array).clip(-128, 127).astype(np.int8) for array in (query, value))
+        key = np.rint(127 * key).astype(np.int8)
+        bits = {name: np.rint(2**15 * (np.exp(gate) if name == 'log_decay' else gate)).astype(np.uint16) for name, gate in gates.items()}
+        exact = {name: np.log(np.maximum(gate / 2**15, 1e-30)) if name == 'log_decay' else gate / 2**15 for name, gate in bits.items()}
+        wanted, states = defined(query / 127, key / 127, value * 0.02, **exact)
+        what = f'integers: {rule} {decay}'
+        state = attend.LinearState(rule, 4, 20, value_dim=35, decay=decay, quantisation=meaning)
+        output = state.prefill(query, key, value, **bits)
+        check(output.dtype == np.int8 and np.abs(output - (wanted / 0.005).clip(-128, 127)).max() < 1, f'{what}: {np.abs(output - (wanted / 0.005).clip(-128, 127)).max():g}')
+        check(state.numpy().dtype == np.int32 and state.numpy().shape == states.shape and state.is_finite() and state.tokens == 41, f'{what}: its state')
+        # Cuts, threads, drafts, scales of each head, whole sequences: the same bits.
+        other, given = attend.LinearState(rule, 4, 20, value_dim=35, decay=decay, quantisation=[meaning] * 4), (query, key, value)
+        some, some_gates = part(slice(0, 17), *given, **bits)
+        found = other.prefill(*some, **some_gates, threads=3)
+        before = other.save()
+        drafts, drafted_gates = part(slice(17, 41), *given, **bits)
+        same(what + ': drafts', np.concatenate([found, other.attention(*drafts, **drafted_gates)], axis=1), output)
+        check(other.save() == before, f'{what}: drafts leave the state')
+        other.append(*drafts[1:], **drafted_gates)
+        check(other.save() == state.save() and state.nbytes == len(state.save()) + 24, f'{what}: saved')
+        same(what + ': whole', attend.linear_attention(rule, *given, **bits, decay=decay, quantisation=meaning, threads=2), output)
+        for name, again in (('load', attend.LinearState.load(state.save(), quantisation=meaning)), ('copy', state.copy()),
+                            ('pickle', pickle.loads(pickle.dumps(other)))):
+            same(f'{what}: {name}', again.prefill(*given, **bits), state.copy().prefill(*given, **bits))
+        partly = other.prefill(*given, **bits, first=4, count=25)
+        check(not partly[:, np.r_[0:4, 25:41]].any() and partly[:, 4:25].any(), f'{what}: what does not exist is 0')
+    state, out = attend.LinearState('gated_delta', 4, 20, value_dim=35, quantisation=meaning), np.full((4, 41, 35), 7, np.int8)
+    bits = {name: bits[name] if name == 'beta' else bits[name][..., 0] for name in bits}
+    before, saved, floats = state.save(), bytearray(state.save()), attend.LinearState('delta', 4, 20)
+    for what, text, call in (
+            ('no quantisation of saved integers', 'quantisation: give it', lambda: attend.LinearState.load(before)),
+            ('a quantisation of saved floats', 'quantisation: leave it out', lambda: attend.LinearState.load(floats.save(), meaning)),
+            ('heads that are too wide', 'head_dim', lambda: attend.LinearState('delta', 4, 257, quantisation=meaning)),
+            ('quantisations of other heads', '3 quantisations for 4 value heads', lambda: attend.LinearState('delta', 4, 20, quantisation=[meaning] * 3)),
+            ('a key scale of 1', 'key_scale', lambda: attend.LinearState('delta', 4, 20, quantisation=attend.LinearQuantisation(1 / 127, 1.0, 0.02, 0.03))),
+            ('outputs that are too fine', 'output_scale', lambda: attend.LinearState('delta', 4, 20, quantisation=attend.LinearQuantisation(1, 0.5, 1, 1e-6))),
+            ('a scale of 0', 'query_scale is 0', lambda: attend.LinearQuantisation(0, 1 / 127, 0.02, 0.03)),
+            ('a scale of a call', 'scale: leave it out', lambda: state.prefill(*given, **bits, scale=0.5, out=out)),
+            ('no gate', 'as log_decay', lambda: state.prefill(*given, beta=bits['beta'], out=out)),
+            ('no beta', 'beta: give it', lambda: state.prefill(*given, bits['log_decay'], out=out))):
+        refused(what, text, call)
+    for what, text, call in (
+            ('floats', 'expected int8', lambda: state.prefill(draw(2, 41, 20), *given[1:], **bits, out=out)),
+            ('gates of floats', 'expected uint16', lambda: state.prefill(*given, draw(4, 41), bits['beta'], out=out)),
+            ('an out of floats', 'expected int8', lambda: state.prefill(*given, **bits, out=draw(4, 41, 35))),
+            ('integers without a quantisation', 'int8', lambda: attend.linear_attention('gated_delta', *given, **bits)),
+            ('a quantisation of attention', 'expected an attend.LinearQuantisation', lambda: attend.LinearState(
+                'delta', 4, 20, quantisation=attend.Quantisation(0.01, 0.01, 0.02, 0.03)))):
+        refused(what, text, call, TypeError)
+    fuzz_loads('damaged bytes of integers', lambda changed: attend.LinearState.load(changed, meaning), before)
+    saved[50] ^= 64
+    refused('damaged integers', 'pass all', lambda: attend.LinearState.load(saved, meaning), attend.AttendError)
+    check(state.save() == before and (out == 7).all(), 'what was refused in integers changed nothing')
+
+
 def one_key_dimension():
     """Gates of each key dimension have three axes, also where there is one dimension."""
     given, gates = arrays('gated', 'per_key', 2, 2, 2, 4, 1, 3)
@@ -111,6 +171,7 @@ def options():
         damaged[at] ^= 64
         refused(f'byte {at} damaged', '', lambda: attend.LinearState.load(damaged), attend.AttendError)
     refused('bytes cut short', 'pass all', lambda: attend.LinearState.load(saved[:-1]), attend.AttendError)
+    fuzz_loads('damaged bytes', attend.LinearState.load, saved)
     large = saved[:24] + (65536).to_bytes(4, 'little') * 2 + saved[32:]  # no memory is taken for what is not there
     refused('bytes of a large state', 'pass all', lambda: attend.LinearState.load(large), attend.AttendError)
     refused('no bytes', 'pass all', lambda: attend.LinearState.load(b''), attend.AttendError)
@@ -163,6 +224,7 @@ def refusals():
 
 
 rules()
+integers()
 one_key_dimension()
 options()
 refusals()

@@ -51,17 +51,23 @@ nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline'
 nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(problem_init|cache_append|layer|project)|6Floats|FormatCache')" \
   "a program with integer attention alone holds none of the code of calls in floats"
 
-nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_linear|LinearAttention')" "a program without linear attention holds none of its code"
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(linear|causal_conv)|LinearAttention|Convolution')" "a program without linear attention holds none of its code"
 printf '#include <attend/c/linear_attention.h>\nint main(void) {\n  attend_linear_attention linear;\n  return attend_gated_rule_init(&linear, sizeof linear) + attend_linear_run(&linear, 0) == 0;\n}\n' >"$build/one_rule.c"
 # shellcheck disable=SC2086
 succeeds "a program with one rule of linear attention links" $cxx -x c -std=c99 $strict -Wl,--gc-sections "$build/one_rule.c" -x none "$libraries/libattend.a" -o "$build/one_rule" &&
   nothing_in "$(nm "$build/one_rule" | grep -oE 'linear_attention7Backend[0-9]+[a-z_]+E' | grep -v '7Backend5gatedE'
     nm "$build/one_rule" | grep -q 'linear_attention7Backend5gatedE' || echo 'the rule is missing')" "and holds the code of that rule only"
 
+sed 's/attend_gated/attend_integer_gated/' "$build/one_rule.c" >"$build/one_integer_rule.c"
+# shellcheck disable=SC2086
+succeeds "a program with one rule in integers links" $cxx -x c -std=c99 $strict -Wl,--gc-sections "$build/one_integer_rule.c" -x none "$libraries/libattend.a" -o "$build/one_integer_rule" &&
+  nothing_in "$(nm "$build/one_integer_rule" | grep -E 'linear_attention7Backend|LinearRuleOf|usual_scale|product' | grep -v 'IntegerLinearRuleOfILNS_10LinearRuleE1ELNS_5DecayE0E'
+    nm "$build/one_integer_rule" | grep -q 'run_linear_attentionILNS_10LinearRuleE1ELNS_5DecayE0EEEvRKNS0_22IntegerLinear' || echo 'the rule is missing')" "and holds the code of that rule only"
+
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
-sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
+sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
 nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" "$build/c_linear.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
@@ -70,7 +76,7 @@ nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"
 # Otherwise a program's own function of such a name would be called in the place of the library's.
-nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z_]*')" "libattend.so calls no public name"
+nothing_in "$(readelf -rW "$libraries/libattend.so" | grep -o ' attend_[a-z0-9_]*')" "libattend.so calls no public name"
 
 if needs python3 python3; then
   says "sizes of structs and words of errors, by ctypes" python3 tests/python/c_words.py "$libraries/libattend.so"

@@ -265,6 +265,7 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
     succeeds "the wheel takes tensors by DLPack, and bfloat16" "$python" tests/python/wheel_dlpack.py
     succeeds "the wheel's layers" "$python" tests/python/wheel_layers.py
     succeeds "the wheel's linear attention, beside float64" "$python" tests/python/wheel_linear.py
+    succeeds "the wheel's causal convolution, beside float64" "$python" tests/python/wheel_convolution.py
     succeeds "the wheel's layers as objects, beside their calls and PyTorch" "$python" tests/python/wheel_nn.py
     succeeds "the wheel's rotary positions of published configurations" "$python" tests/python/wheel_rotary.py
     # A tenth of its 2,000 problems here, and all of them in rest.sh.

@@ -65,13 +65,13 @@ c_option_calls='attend_run attend_run_part attend_check attend_workspace_size at
 c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
-c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/layers.h)
+c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/c/layers.h)
 c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/c/layers.h)
 
-c_linear_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/linear_attention.h)
+c_linear_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/c/linear_attention.h)
 c_linear_promised=$(sed -n 's/^#define ATTEND_LINEAR_STACK_BYTES //p' include/attend/c/linear_attention.h)
 
-c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/integer.h)
+c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z0-9_]*\)(.*/\1/p' include/attend/c/integer.h)
 c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
 
 # arithmetic OBJECT INDIRECT PATTERN: the most stack of what an arithmetic of the C surface does, without functions of the pattern. The
@@ -235,6 +235,11 @@ for level in $levels; do
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
+  # What rules point to.
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend9c_surface\(10run_floats\|12run_integers\)[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/c_linear_attention.ci" "$objects/c_linear_integer.ci" | tr '\n' ' ')
+  succeeds "$level: rules of linear attention from C have a bound" awk -v known="$known" -v indirect="$linear_attention_most" -v roots="$roots" -f tests/support/stack.awk \
+    "$objects/dispatch.ci" "$objects/attention.ci" "$objects/linear_calls.ci" "$objects/integer_state.ci" "$objects/c_linear_attention.ci" "$objects/c_linear_integer.ci" || continue
+  linear_attention_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   # shellcheck disable=SC2086
   succeeds "$level: linear attention from C has a bound" awk -v known="$known" -v indirect="$linear_attention_needed" -v roots="$(echo $c_linear_calls)" \
     -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" || continue

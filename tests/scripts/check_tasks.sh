@@ -60,7 +60,7 @@ known="$known _ZN6attend9c_surface12_GLOBAL__N_111run_optionsERK14attend_problem
 holds "plain calls of C" "$(deepest "$kernels" '^attend_(run|check|workspace_size|cache_append|cache_init|cache_tokens)$' '/src_c_')" ATTEND_BOARD_STACK_BYTES
 known=$with_options
 holds "layers of C" "$(deepest "$floats" '^attend_' 'src_layers_c_')" ATTEND_BOARD_LAYER_STACK_BYTES
-linear=$(deepest 0 '^_ZN6attend4core20run_linear_attention' '_linear_calls')
+linear=$(deepest 0 '^_ZN6attend(9c_surface(10run_floats|12run_integers)|4core(20run_linear_attention|15run_convolution|11decay_gates|13bounded_gates))' '_(linear_calls|integer_state|c_linear_attention|c_linear_integer)')
 holds "linear attention of C" "$(deepest "$linear" '^attend_' 'src_linear_attention_c_')" ATTEND_BOARD_LINEAR_STACK_BYTES
 nothing_in "$(cat "$build/complaints")" "$board: every function's stack is known"
 finish

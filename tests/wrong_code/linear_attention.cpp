@@ -145,6 +145,27 @@ struct Wrong : Shape {
 };
 attend::LinearState<Wrong> wrong;
 
+//! linear_head_of_2_to_the_31: attend: head_dim * value_dim of linear attention, and head_dim * (query_heads / value_heads + 2), must be less than 2^31
+struct Wrong {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 65536, value_dim = 32768;
+};
+attend::Gates<Wrong> wrong;
+
+//! linear_head_read_by_too_many: attend: head_dim * value_dim of linear attention, and head_dim * (query_heads / value_heads + 2), must be less than 2^31
+struct Wrong {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int query_heads = 65536, kv_heads = 1, head_dim = 65536, value_dim = 1;
+};
+attend::Gates<Wrong> wrong;
+
+//! linear_largest_head: nothing
+struct Right {
+  static constexpr auto rule = attend::LinearRule::delta;
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 65536, value_dim = 32767;
+};
+attend::Gates<Right> right;
+
 //! linear_shape_in_attention: attend: value_heads of their own are for linear attention alone
 struct Wrong : Shape {
   static constexpr int value_heads = 8;

@@ -5,7 +5,8 @@
     attention, Cache     one call over arrays, or over keys and values that stay from token to token
     State                keys in several calls, on several threads or machines
     LinearState, linear_attention    linear attention: gated, delta and gated delta rules, whose memory never grows
-    Quantisation         what integers mean: attention without a float
+    ConvState, causal_conv, decay_gate, bounded_gate, l2_norm, gated_rms_norm    what stands around it: the causal convolution, gates, norms
+    Quantisation, LinearQuantisation    what integers mean: attention without a float
     Layer, Weights, project, rms_norm, layer_norm, activate, add, hadamard, logarithmic_factors, Rotary, rotate    the rest of a transformer block
     additive_attention   with scores v . tanh(query + key)
     nn                   layers as objects, from the state_dict of PyTorch's modules: attend.nn.TransformerEncoderLayer and others
@@ -27,19 +28,21 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 from ._additive import additive_attention
 from ._arrays import release
 from ._cache import Cache
-from ._integers import Quantisation
+from ._convolution import ConvState, bounded_gate, causal_conv, decay_gate
+from ._integers import LinearQuantisation, Quantisation
 from ._layers import Layer, Weights, project
 from ._linear import LinearState, linear_attention
 from ._memo import name_of_call, remember, run_again
 from ._options import Options, require_lengths
 from ._problem import Problem, run
 from ._rotary import Rotary, rotate
-from ._rows import activate, add, alibi_slopes, hadamard, layer_norm, logarithmic_factors, rms_norm
+from ._rows import activate, add, alibi_slopes, gated_rms_norm, hadamard, l2_norm, layer_norm, logarithmic_factors, rms_norm
 from ._shared import AttendError, knows_its_options, require, shared, truth, whole
 from ._states import State
 
 __version__ = '@VERSION@'
-__all__ = ['attention', 'Cache', 'State', 'LinearState', 'linear_attention', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
+__all__ = ['attention', 'Cache', 'State', 'LinearState', 'linear_attention', 'ConvState', 'causal_conv', 'decay_gate', 'bounded_gate', 'l2_norm', 'gated_rms_norm', 'LinearQuantisation',
+           'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
            'hadamard', 'logarithmic_factors', 'alibi_slopes', 'Rotary', 'rotate', 'additive_attention', 'nn', 'load', 'replay', 'backends', 'active_backend', 'use_backend',
            'bits_version', 'AttendError']
 

@@ -43,6 +43,43 @@ class Quantisation:
         return self._constants[head_dim]
 
 
+class LinearQuantisation:
+    """The scales of linear attention in integers: the number n of a tensor means scale * n, and there are no zero points.
+
+        meaning = attend.LinearQuantisation(query_scale=1 / 127, key_scale=1 / 127, value_scale=0.02, output_scale=0.03)
+        state = attend.LinearState('gated_delta', value_heads=4, head_dim=32, quantisation=meaning)
+
+    Keys of norm 1 have the key scale 1 / 127; it is 2**-16 to below 1. scale is the factor of queries, 1 / sqrt(head_dim) unless it is
+    given. Each value head may have its own: quantisation=[one for each].
+    """
+
+    @knows_its_options
+    def __init__(self, query_scale: float, key_scale: float, value_scale: float, output_scale: float, *, scale: Optional[float] = None):
+        self._scales = {'query_scale': query_scale, 'key_scale': key_scale, 'value_scale': value_scale, 'output_scale': output_scale}
+        for name, number in self._scales.items():
+            self._scales[name] = real(name, number, 2.0**-126, 2.0**126)
+        if scale is not None:
+            self._scales['scale'] = real('scale', scale, 2.0**-126, 2.0**126)
+
+    def constants(self, head_dim: int) -> Any:
+        """As C takes them."""
+        scales, made = new(_c.attend_integer_scales, shared.attend_integer_scales_init), _c.attend_linear_constants()
+        for name, number in self._scales.items():
+            setattr(scales, name, number)
+        require(shared.attend_linear_prepare(ctypes.byref(scales), head_dim, ctypes.byref(made)))
+        return made
+
+
+def linear_constants(meaning: Any, value_heads: int, head_dim: int) -> Any:
+    """An array of one for all heads, or of one for each."""
+    each = meaning if isinstance(meaning, (list, tuple)) else [meaning]
+    if not all(isinstance(one, LinearQuantisation) for one in each):
+        raise TypeError(f'quantisation is a {type(meaning).__name__}; expected an attend.LinearQuantisation, or a list of one for each value head')
+    if each is meaning and len(each) != value_heads:
+        raise ValueError(f'there are {len(each)} quantisations for {value_heads} value heads')
+    return (_c.attend_linear_constants * len(each))(*(one.constants(head_dim) for one in each))
+
+
 def set_quantisation(problem: Any, meaning: Union[Quantisation, Sequence[Quantisation]]) -> Any:
     """Returns what must live as long as the problem."""
     if isinstance(meaning, Quantisation):

@@ -9,6 +9,7 @@ from ._shared import made, real, require, shared, whole, word
 
 ACTIVATIONS = {name: getattr(_c, 'ATTEND_' + name.upper()) for name in
                 ('relu', 'silu', 'gelu', 'gelu_tanh', 'sigmoid', 'tanh', 'exp', 'erf')}
+_ORDERS = {'last': _c.ATTEND_GATE_LAST, 'first': _c.ATTEND_GATE_FIRST}
 
 
 def vectors_of(name: str, source: Any, held: List[Any], axes: int = 2, writable: bool = False, least: int = 1) -> Array:
@@ -53,6 +54,33 @@ def rms_norm(x: Any, weight: Any = None, epsilon: float = 1e-5) -> Any:
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5) -> Any:
     """(x - mean) / sqrt(variance + epsilon) * weight + bias, along the last axis."""
     return _norm(shared.attend_layer_norm, x, weight, bias, epsilon)
+
+
+def l2_norm(x: Any, epsilon: float = 1e-6) -> Any:
+    """x / sqrt(sum(x^2) + epsilon), along the last axis: queries and keys of delta rules, each head by itself."""
+    held = Held()
+    vectors = vectors_of('x', x, held.buffers, 4)
+    result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
+    y = vectors_of('y', result, held.buffers, 4, True)
+    require(shared.attend_l2_norm(vectors.address, math.prod(vectors.shape[:3]), vectors.shape[3], real('epsilon', epsilon, 1e-30, 1e30), y.address))
+    return result
+
+
+def gated_rms_norm(x: Any, gate: Any, weight: Any = None, *, order: str = 'last', groups: int = 1, activation: str = 'silu',
+                   epsilon: float = 1e-5) -> Any:
+    """rms_norm along the last axis, in `groups` by themselves, with f(gate): order='last' rms_norm(x) * weight * f(gate) (Gated DeltaNet;
+    Kimi Linear with activation='sigmoid'), order='first' rms_norm(x * f(gate)) * weight (Mamba-2)."""
+    held = Held()
+    vectors, gates = vectors_of('x', x, held.buffers, 4), vectors_of('gate', gate, held.buffers, 4)
+    if gates.shape != vectors.shape:
+        raise ValueError(f'gate has the shape {gates.shape} where x has {vectors.shape}')
+    width = vectors.shape[3]
+    norm = _c.attend_gated_norm(_c.attend_norm(held.address('weight', weight, width), None, width, real('epsilon', epsilon, 1e-30, 1e30)),
+                                whole('groups', groups, 1, width), word('activation', activation, ACTIVATIONS), word('order', order, _ORDERS))
+    result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
+    y = vectors_of('y', result, held.buffers, 4, True)
+    require(shared.attend_gated_rms_norm(ctypes.byref(norm), vectors.address, gates.address, math.prod(vectors.shape[:3]), y.address))
+    return result
 
 
 def hadamard(x: Any) -> Any:

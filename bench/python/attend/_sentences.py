@@ -81,6 +81,8 @@ _SPECIAL = {
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_KEY_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_VALUE_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
     (_c.ATTEND_MISSING, _c.ATTEND_ARG_LOG_DECAY): 'give it: this rule has a gate',
+    (_c.ATTEND_MISSING, _c.ATTEND_ARG_DECAY): 'give the gate, as log_decay: this rule has one',
+    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_DECAY): 'leave log_decay out: this rule has no gate',
     (_c.ATTEND_MISSING, _c.ATTEND_ARG_BETA): 'give it: this is a delta rule',
     (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_LOG_DECAY): 'leave it out: this rule has no gate',
     (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_BETA): 'leave it out: this is no delta rule',

@@ -167,6 +167,29 @@ enum attend_activation {
 /* y[i] = f(x[i]), and where `by` is not null, times by[i]: a gated product. x and by may be y. count: 0 ... 2^31 - 1. */
 ATTEND_API attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y);
 
+/* Norms around linear attention. Each head of width numbers by itself, y = x / sqrt(sum(x^2) + epsilon), x[rows][width]; width:
+ * 1 ... ATTEND_MAX_WIDTH, epsilon as of attend_norm; 1e-6 in models. y may be x. */
+ATTEND_API attend_status attend_l2_norm(const float* x, ptrdiff_t rows, ptrdiff_t width, float epsilon, float* y);
+
+/* Where the gate of attend_gated_rms_norm stands. */
+enum attend_gate_order {
+  ATTEND_GATE_LAST = 0, /* rms_norm(x) * weight * f(gate): Gated DeltaNet */
+  ATTEND_GATE_FIRST = 1 /* rms_norm(x * f(gate)) * weight: Mamba-2 */
+};
+
+/* A norm with a gate. */
+typedef struct attend_gated_norm {
+  attend_norm norm; /* without a bias */
+  ptrdiff_t groups; /* of a row, each normalised by itself: a divisor of norm.width, such as 1 */
+  int activation;   /* attend_activation of the gate */
+  int order;        /* attend_gate_order */
+} attend_gated_norm;
+
+/* attend_rms_norm with a gate[rows][norm.width]. y may be x, and with ATTEND_GATE_FIRST the gate. rows * norm.width is less
+ * than 2^31. */
+ATTEND_API attend_status attend_gated_rms_norm(const attend_gated_norm* norm, const float* x, const float* gate, ptrdiff_t rows,
+                                               float* y);
+
 /* y[i] += x[i] * scale, rounded once: a residual connection. scale is finite; x may be y. count: 0 ... 2^31 - 1. */
 ATTEND_API attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y);
 

@@ -179,7 +179,17 @@ enum attend_argument {
   ATTEND_ARG_VALUE_HEADS,
   ATTEND_ARG_FIRST,
   ATTEND_ARG_LOG_DECAY,
-  ATTEND_ARG_STATE
+  ATTEND_ARG_STATE,
+  ATTEND_ARG_CONV,
+  ATTEND_ARG_CHANNELS,
+  ATTEND_ARG_INPUT,
+  ATTEND_ARG_Z,
+  ATTEND_ARG_RATES,
+  ATTEND_ARG_RATE_COUNT,
+  ATTEND_ARG_LOWER_BOUND,
+  ATTEND_ARG_GROUPS,
+  ATTEND_ARG_ORDER,
+  ATTEND_ARG_DECAY
 };
 
 /* In words: an English sentence about what to do, of this error with this argument, and the argument as it is written in a

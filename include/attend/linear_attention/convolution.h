@@ -29,7 +29,7 @@ class ConvState : public detail::StateNumbers<core::conv_rule, 0, 1, width, chan
     if (count < 0 || count > detail::VectorsOf<Input>::tokens) return Status::bad_count;
     core::Convolution call{};
     call.input = detail::first_of(input), call.state = this->data_;
-    call.channels = channels, call.width = width, call.tokens = count;
+    call.input_stride = call.channels = channels, call.width = width, call.tokens = count;
     core::run_convolution<ConvActivation::identity>(call, 0, 1);
     this->tokens_ += uint64_t(count);
     return Status::ok;
@@ -73,7 +73,7 @@ Status causal_conv(const Input& input, const Weights& weights, const Bias& bias,
   if constexpr (are_weights && is_bias && is_state && is_output && only_options) {
     core::Convolution call{};
     call.input = detail::first_of(input), call.weights = detail::first_of(weights), call.bias = detail::first_of(bias);
-    call.channels = Rows::size, call.width = Filter::size, call.tokens = Rows::tokens;
+    call.input_stride = call.output_stride = call.channels = Rows::size, call.width = Filter::size, call.tokens = Rows::tokens;
     detail::LinearArguments arguments;
     (arguments.take(more), ...);
     const Part& part = arguments.part;

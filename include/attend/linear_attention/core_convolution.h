@@ -38,6 +38,7 @@ struct Convolution {
   const int32_t* boundaries;  // [documents + 1], as of a call of linear attention
   int documents;
   int channels, width;  // width: 2 … most_conv_width
+  ptrdiff_t input_stride, output_stride;  // from one token to the next
   int first, tokens;
 };
 

@@ -10,12 +10,16 @@ namespace core {
 
 // What two sums are multiplied by, factor / 2^31 * 2^-shift, factor 2^30 … 2^31 - 1: retrieved values, by the square of the
 // scale of keys; and outputs, by query scale * key scale * value scale * scale / output scale.
-struct LinearScale {
+struct [[gnu::may_alias]] LinearScale {
   int32_t retrieved, retrieved_shift;
   int32_t output, output_shift;
 };
 constexpr bool is_linear_scale(double key_scale, double output_factor) {
   return key_scale >= 1.0 / 65536 && key_scale < 1 && output_factor >= 1.0 / (int64_t(1) << 40) && output_factor < 1.0 / 64;
+}
+constexpr double linear_output_factor(double query_scale, double key_scale, double value_scale, double scale,
+                                      double output_scale) {
+  return quotient(product(product(query_scale, key_scale), product(value_scale, scale)), output_scale);
 }
 ATTEND_CONSTEXPR_14 LinearScale linear_scale(double key_scale, double output_factor) {
   const integer_detail::Normalised r = integer_detail::normalise(product(key_scale, key_scale), 31),

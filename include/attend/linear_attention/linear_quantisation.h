@@ -31,8 +31,7 @@ class LinearQuantisation {
                           double scale = double(default_scale(Dims::head_dim))) {
     using namespace core;
     const bool ordinary = query_scale > 0 && value_scale > 0 && output_scale > 0;
-    const double state = product(product(query_scale, key_scale), product(value_scale, scale));
-    const double outputs = ordinary ? quotient(state, output_scale) : 0;
+    const double outputs = ordinary ? linear_output_factor(query_scale, key_scale, value_scale, scale, output_scale) : 0;
     if (!is_linear_scale(key_scale, outputs)) {
       status_ = detail::refused(Status::bad_quantisation);
     } else {

@@ -47,6 +47,10 @@ struct LinearChecked : Checked<Shape> {
   static constexpr int value_heads = Checked<Shape>::value_heads, query_heads = Checked<Shape>::query_heads;
   static_assert(query_heads % value_heads == 0 || value_heads % query_heads == 0,
                 "attend: one of query_heads and value_heads must divide the other");
+  static_assert(
+      core::is_linear_head(query_heads, value_heads, Checked<Shape>::head_dim, Checked<Shape>::value_dim),
+      "attend: head_dim * value_dim of linear attention, and head_dim * (query_heads / value_heads + 2), must be less "
+      "than 2^31");
 };
 
 // What calls in floats and in integers are made of.
