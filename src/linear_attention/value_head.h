@@ -170,10 +170,12 @@ class ValueHead {
     alignas(config::alignment) float u[group_columns];
     const float* has = nullptr;  // u of token i
     if (looks_ahead && has_read_) has = output_row(0, 0) + column;
+    Read next{};
     for (int i = 0; i < (config::embedded ? 1 : count_);) {
+      next.to = nullptr;
       if constexpr (!config::embedded && !is_delta) {
         if (count_ - i >= 2 && queries_ <= 1) {
-          take<2, false>(columns, column, i, nullptr, {});
+          take<2, false>(columns, column, i, nullptr, next);
           i += 2;
           continue;
         }
@@ -181,7 +183,6 @@ class ValueHead {
       if constexpr (is_delta) {
         if (has == nullptr) this->read(columns, before(i, column, u)), has = u;
       }
-      Read next{};
       if constexpr (looks_ahead) {
         if (i + 1 < count_) next = before(i + 1, column, u);
         if (i + 1 == count_ && reads_ahead_) next = before(i + 1, column, output_row(i + 1, 0) + column);

@@ -242,7 +242,7 @@ for level in $levels; do
   linear_attention_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   # shellcheck disable=SC2086
   succeeds "$level: linear attention from C has a bound" awk -v known="$known" -v indirect="$linear_attention_needed" -v roots="$(echo $c_linear_calls)" \
-    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" || continue
+    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" "$objects/state_numbers.ci" "$objects/integers.ci" || continue
   c_linear_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_linear_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: it keeps to ATTEND_LINEAR_STACK_BYTES, ${c_linear_promised:-?}: the deepest takes $c_linear_needed"

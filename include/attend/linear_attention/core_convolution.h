@@ -37,7 +37,7 @@ struct Convolution {
   const float* from;          // where state is null: what the call begins with; null: an empty state
   const int32_t* boundaries;  // [documents + 1], as of a call of linear attention
   int documents;
-  int channels, width;  // width: 2 … most_conv_width
+  int channels, width;                    // width: 2 … most_conv_width
   ptrdiff_t input_stride, output_stride;  // from one token to the next
   int first, tokens;
 };
