@@ -191,6 +191,7 @@ void time_convolution(const std::string& backend, const char* name, int tokens, 
   attend::core::Convolution call{};
   call.input = input.get(), call.weights = weights.get(), call.output = output.get();
   call.channels = channels, call.width = width, call.tokens = tokens, call.state = state.get();
+  call.input_stride = call.output_stride = channels;
   const auto run = silu ? attend::core::run_convolution<attend::ConvActivation::silu>
                         : attend::core::run_convolution<attend::ConvActivation::identity>;
   std::vector<Timed> calls = {{"ours", [&call, run] { run(call, 0, 1); }}};

@@ -11,7 +11,7 @@ uint32_t check_of_state(const core::LinearHead& head) {
   return check_sum(linear_state_magic, fields, 5);
 }
 
-bool has_integers(const attend_linear_state* state) { return state->head.rule >= core::integer_rule; }
+bool is_in_integers(const attend_linear_state* state) { return state->head.rule >= core::integer_rule; }
 void clear_state(attend_linear_state* state, size_t bytes) {
   state->tokens = 0;
   ATTEND_MEMSET(data_of(state), 0, bytes - linear_head_bytes);
@@ -142,7 +142,7 @@ int attend_linear_state_is_finite(const attend_linear_state* state) {
   check_state(check, state);
   if (check.failed()) return -1;
   const void* const integers = data_of(state);
-  return has_integers(state) ? core::are_finite(state->head, integers) : core::are_finite(state->head, data_of(state));
+  return is_in_integers(state) ? core::are_finite(state->head, integers) : core::are_finite(state->head, data_of(state));
 }
 
 attend_status attend_linear_save(const attend_linear_state* state, void* bytes, size_t size) {
@@ -157,7 +157,7 @@ attend_status attend_linear_save(const attend_linear_state* state, void* bytes, 
   head.tokens[0] = uint32_t(state->tokens), head.tokens[1] = uint32_t(state->tokens >> 32);
   uint8_t* const to = static_cast<uint8_t*>(bytes);
   const void* const integers = data_of(state);
-  has_integers(state) ? core::save(head, integers, to) : core::save(head, data_of(state), to);
+  is_in_integers(state) ? core::save(head, integers, to) : core::save(head, data_of(state), to);
   return ATTEND_OK;
 }
 
@@ -172,7 +172,7 @@ attend_status attend_linear_load(attend_linear_state* state, const void* bytes, 
   const uint8_t* const from = static_cast<const uint8_t*>(bytes);
   void* const integers = data_of(state);
   const core::LinearLoaded loaded =
-      has_integers(state) ? core::load(head, from, size, integers) : core::load(head, from, size, data_of(state));
+      is_in_integers(state) ? core::load(head, from, size, integers) : core::load(head, from, size, data_of(state));
   check.require(loaded != core::LinearLoaded::damaged, ATTEND_CORRUPT, ATTEND_ARG_BYTES);
   check.require(loaded != core::LinearLoaded::other_bits, ATTEND_OTHER_BITS, ATTEND_ARG_BYTES);
   check.require(loaded == core::LinearLoaded::ok, ATTEND_MISMATCH, ATTEND_ARG_STATE);

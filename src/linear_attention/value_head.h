@@ -40,17 +40,19 @@ class ValueHead {
   ATTEND_NOINLINE void run() {
     const int panels = core::panel_count(c_.value_dim);
     const size_t floats = core::linear_head_floats(c_.head_dim, c_.value_dim);
-    const float* from = c_.state != nullptr ? c_.state : c_.from;
+    const bool moves = c_.state != nullptr && !is_plain();
+    const float* const from = moves ? c_.state : c_.from;
     float* kept = nullptr;
     float decayed = 0.0f;
-    if (from != nullptr) kept = const_cast<float*>(from) + size_t(c_.value_heads) * floats + size_t(head_) * size_t(panels);
-    if (kept != nullptr) decayed = kept[first_];
-    state_ = c_.state != nullptr ? c_.state + size_t(head_) * floats : c_.work;
-    if (c_.state == nullptr && from == nullptr) clear();
-    if (c_.state == nullptr && from != nullptr) {
-      const size_t begin = panel_at(first_);
-      copy_row<Isa>(from + size_t(head_) * floats + begin, int(panel_at(end_) - begin), state_ + begin);
+    if (from != nullptr && !is_plain()) {
+      kept = const_cast<float*>(from) + size_t(c_.value_heads) * floats + size_t(head_) * size_t(panels);
+      decayed = kept[first_];
+    } else if (from != nullptr) {
+      decayed = least_log_gate;
     }
+    state_ = c_.state != nullptr ? c_.state + size_t(head_) * floats : c_.work;
+    if (!moves && from == nullptr) clear();
+    if (!moves && from != nullptr) begin_ = from + size_t(head_) * floats;
     int document = 1;
     for (token_ = c_.first; token_ < c_.tokens; token_ += count_) {
       bool begins = false;
@@ -60,13 +62,24 @@ class ValueHead {
       begin_block(at_most(end - token_, at_least(room_, 1)), end, decayed);
       for_each_group();
     }
-    if (document < c_.documents) clear(), decayed = 0.0f;  // documents behind the last token have none yet
-    for (int panel = first_; panel < end_ && c_.state != nullptr; ++panel) kept[panel] = decayed;
+    if (document < c_.documents) clear(), decayed = 0.0f;         // documents behind the last token have none yet
+    if (begin_ != nullptr) sweeps_ = false, bring(first_, end_);  // there was no token
+    for (int panel = first_; panel < end_ && moves; ++panel) kept[panel] = decayed;
   }
 
  private:
-  size_t panel_at(int panel) const { return size_t(at_most(panel * panel_keys, c_.value_dim)) * size_t(c_.head_dim); }
-  void clear() { fill_row<Isa>(0.0f, int(panel_at(end_) - panel_at(first_)), state_ + panel_at(first_)); }
+  bool is_plain() const { return !config::embedded && c_.is_plain; }
+  // Where the numbers of some panels lie side by side, and how many.
+  template <class Call>
+  ATTEND_ALWAYS_INLINE void for_each_run(int first, int end, Call call) const {
+    const int column = first * panel_keys, columns = at_most(end * panel_keys, c_.value_dim) - column;
+    if (!is_plain()) return call(size_t(column) * size_t(c_.head_dim), columns * c_.head_dim);
+    for (int d = 0; d < c_.head_dim; ++d) call(size_t(d) * size_t(c_.value_dim) + size_t(column), columns);
+  }
+  void clear() {
+    begin_ = nullptr;
+    for_each_run(first_, end_, [&](size_t at, int count) ATTEND_INLINE_LAMBDA { fill_row<Isa>(0.0f, count, state_ + at); });
+  }
 
   // Numbers of tokens of the block, and factors of theirs in the order of the buffer.
   template <class Number>
@@ -141,11 +154,15 @@ class ValueHead {
     }
   }
 
-  // Numbers of some panels below 2^-100 become +0. NaN stays NaN.
-  ATTEND_NOINLINE void sweep(int first, int end) {
-    float* const state = state_ + panel_at(first);
-    map_row<Isa>(state, int(panel_at(end) - panel_at(first)), state, [&](Vec a, int, int) ATTEND_INLINE_LAMBDA {
-      return where_at_least<Isa>(size_of<Isa>(a), Isa::broadcast(least_of_state), a, Isa::sub(a, a));
+  // Some panels before their tokens: they come from what the call begins with, and where they are swept, numbers below 2^-100
+  // become +0. NaN stays NaN.
+  ATTEND_NOINLINE void bring(int first, int end) {
+    const float* const from = begin_ != nullptr ? begin_ : state_;
+    for_each_run(first, end, [&](size_t at, int count) ATTEND_INLINE_LAMBDA {
+      if (!sweeps_) return copy_row<Isa>(from + at, count, state_ + at);
+      map_row<Isa>(from + at, count, state_ + at, [&](Vec a, int, int) ATTEND_INLINE_LAMBDA {
+        return where_at_least<Isa>(size_of<Isa>(a), Isa::broadcast(least_of_state), a, Isa::sub(a, a));
+      });
     });
   }
 
@@ -158,11 +175,16 @@ class ValueHead {
       count = at_most(left, lanes);
       if (vecs > 1 && lanes > 1 && left >= 2 * lanes) count = 2 * lanes;
       if (vecs == 4 && left >= 4 * lanes && (lanes == 1 || c_.head_dim * 4 * lanes <= group_floats)) count = 4 * lanes;
-      if (sweeps_ && column % panel_keys == 0) sweep(panel, core::panel_count(column + count));  // they are read next
-      pass({state_ + panel_at(panel) + column % panel_keys, at_most(c_.value_dim - panel * panel_keys, panel_keys),
-            ptrdiff_t(panel_keys) * c_.head_dim, count, c_.head_dim},
-           column);
+      if ((sweeps_ || begin_ != nullptr) && column % panel_keys == 0) bring(panel, core::panel_count(column + count));
+      StateColumns columns = {state_ + column, c_.value_dim, panel_keys, count, c_.head_dim};
+      if (!is_plain()) {
+        columns.data = state_ + size_t(panel * panel_keys) * size_t(c_.head_dim) + column % panel_keys;
+        columns.stride = at_most(c_.value_dim - panel * panel_keys, panel_keys);
+        columns.apart = ptrdiff_t(panel_keys) * c_.head_dim;
+      }
+      pass(columns, column);
     }
+    begin_ = nullptr;
   }
 
   // The tokens of a block pass through a group of columns.
@@ -243,6 +265,7 @@ class ValueHead {
   const int head_, queries_, query_head_, key_head_, first_, end_;  // queries_: heads that read this state
   const int row_, room_;  // floats of a token in the buffer, and tokens that it has room for
   float* state_ = nullptr;
+  const float* begin_ = nullptr;                 // what the call begins with, until it was copied
   int token_ = 0, count_ = 0;                    // of the block
   bool sweeps_ = false;                          // whether numbers of the state are swept to 0 before it
   bool has_read_ = false, reads_ahead_ = false;  // where delta rules read ahead, u is where its output will be

@@ -262,3 +262,43 @@ TEST_CASE("linear attention: a number below 0 is swept to +0") {
     CHECK(are_same(w.found(), defined.defined(0, c.tokens)));
   });
 }
+
+#if !ATTEND_EMBEDDED
+TEST_CASE("linear attention over plain arrays has the bits of states that are set, move on and are read") {
+  for (const auto& kind : linear_kinds) {
+    const int extents[][2] = {{33, 40}, {5, 7}, {128, 131}};
+    for (const auto& [head_dim, value_dim] : extents) {
+      const LinearAttentionCase c = {kind.rule, kind.decay, 2, 2, 4, head_dim, value_dim, 9};
+      const attend::core::LinearHead head = {
+          0, 0, 0, std::uint32_t(c.rule), std::uint32_t(c.decay), c.value_heads, head_dim, value_dim, {0, 0}};
+      std::vector<float> start(std::size_t(c.value_heads * head_dim * value_dim)), numbers, found;
+      Random(3).fill(start.data(), start.size());
+      for (std::size_t i = 0; i < start.size(); i += 3) start[i] *= 0x1p-101f;
+      for_each_backend([&](const char* backend) {
+        LinearWorld w(c);
+        INFO(std::string(backend), ": ", w.text());
+        for (const bool is_empty : {false, true}) {
+          numbers = is_empty ? std::vector<float>(start.size()) : start, found = start;
+          const float* from = is_empty ? nullptr : start.data();
+          w.clear();
+          for (const int i : {0, 5}) {  // the second call in place
+            const int end = i == 0 ? 5 : c.tokens;
+            if (from != nullptr) attend::core::set_numbers(head, numbers.data(), w.d.state);
+            run_linear_case(c, linear_call(c, w.d, i, end));
+            attend::core::get_numbers(head, w.d.state, numbers.data());
+            const std::vector<float> outputs(w.d.output, w.d.output + w.outputs());
+            w.poison_outputs();
+            attend::core::LinearAttention call = linear_call(c, w.d, i, end);
+            call.is_plain = true, call.from = from, call.state = found.data(), from = found.data();
+            for (int part = 3; part-- > 0;) run_linear_case(c, call, part, 3);
+            CHECK(std::memcmp(found.data(), numbers.data(), sizeof(float) * found.size()) == 0);
+            const std::size_t row = token_floats(c).output;
+            CHECK(std::memcmp(w.d.output + std::size_t(i) * row, &outputs[std::size_t(i) * row],
+                              std::size_t(end - i) * row * 4) == 0);
+          }
+        }
+      });
+    }
+  }
+}
+#endif

@@ -144,6 +144,7 @@ class CausalConv : public Operator {
     attend::core::Convolution call{};
     call.input = rows.input, call.weights = rows.weight, call.bias = rows.bias, call.state = state, call.output = rows.output;
     call.channels = narrow(rows.channels), call.width = int(rows.width), call.tokens = narrow(rows.tokens);
+    call.input_stride = call.output_stride = call.channels;
     parallel.each(parallel.threads, [&](int part) { convolve(call, part, parallel.threads); });
   }
 
@@ -156,7 +157,7 @@ class CausalConv : public Operator {
     attend::core::Convolution call{};
     call.input = in, call.weights = rows.weight, call.bias = rows.bias, call.state = state;
     call.output = rows.output != nullptr ? out : nullptr;
-    call.channels = int(count), call.width = int(rows.width);
+    call.channels = int(count), call.width = int(rows.width), call.input_stride = call.output_stride = std::ptrdiff_t(count);
     for (int64_t t = 0; t < rows.tokens; t += conv_tokens) {
       const int64_t tokens = std::min(conv_tokens, rows.tokens - t);
       turn<0>(rows.input + t, rows.tokens, count, tokens, in, count);

@@ -1,29 +1,32 @@
-// LinearAttention of ONNX and of ONNX Runtime, whose value heads may share keys and queries. Each value head of a batch row is
-// a call of its own: its state stays in the cache while it is set, moved on, and read.
-#include <attend/c/linear_attention.h>
+// LinearAttention of ONNX and of ONNX Runtime, whose value heads may share keys and queries. States are arrays: past is read
+// and present is written where they lie.
+#include <attend/linear_attention/core_linear_attention.h>
 
 #include "operators.h"
 
 namespace attend_adapter::onnx {
 namespace {
 
-using LinearInit = attend_status (*)(attend_linear_attention*, size_t);
-struct LinearRule {
+using attend::Decay;
+using attend::core::LinearAttention;
+using Run = void (*)(const LinearAttention& call, int part, int parts);
+template <attend::LinearRule rule, Decay decay = Decay::per_head>
+constexpr Run run_of = attend::core::run_linear_attention<rule, decay>;
+using Rule = attend::LinearRule;
+struct NamedRule {
   const char* name;
-  LinearInit by_head, by_key;  // the second one of rules with a decay
+  Run by_head, by_key;  // the second one of rules with a decay
   bool has_beta;
 };
-constexpr LinearRule linear_rules[] = {
-    {"linear", attend_linear_rule_init, nullptr, false},
-    {"gated", attend_gated_rule_init, attend_gated_by_key_rule_init, false},
-    {"delta", attend_delta_rule_init, nullptr, true},
-    {"gated_delta", attend_gated_delta_rule_init, attend_gated_delta_by_key_rule_init, true}};
+constexpr NamedRule linear_rules[] = {
+    {"linear", run_of<Rule::linear>, nullptr, false},
+    {"gated", run_of<Rule::gated>, run_of<Rule::gated, Decay::per_key>, false},
+    {"delta", run_of<Rule::delta>, nullptr, true},
+    {"gated_delta", run_of<Rule::gated_delta>, run_of<Rule::gated_delta, Decay::per_key>, true}};
 
-void require_ok(attend_status status) {
-  if (status != ATTEND_OK) refuse(std::string(attend_argument_name(status)) + ": " + attend_error_text(status));
-}
+constexpr int64_t most_heads = 65536;
 
-// [batch][tokens][heads * width]: what one head of a batch row has.
+// [batch][tokens][heads * width]: what the heads of a batch row have.
 struct PackedHeads {
   const float* data = nullptr;
   int64_t tokens = 0, width = 0, row = 0;  // row: of a token
@@ -36,21 +39,22 @@ struct PackedHeads {
                tensor.shape.text());
     data = tensor.floats(), tokens = tensor.shape[1], row = tensor.shape[2], width = row / heads;
   }
-  attend_input of(int64_t item, int64_t head) const {
-    return {data + (item * tokens * row + head * width), 0, std::ptrdiff_t(row), std::ptrdiff_t(width)};
+  // Of a batch row.
+  attend::core::Tensor<const float> of(int64_t item) const {
+    return {data + item * tokens * row, std::ptrdiff_t(row), std::ptrdiff_t(width)};
   }
 };
 
-class LinearAttention : public Operator {
+class LinearAttentionNode : public Operator {
  public:
-  explicit LinearAttention(const Attributes& attributes)
+  explicit LinearAttentionNode(const Attributes& attributes)
       : heads_(attributes.integer("q_num_heads", 0)),
         value_heads_(attributes.integer("kv_num_heads", 0)),
         scale_(attributes.number("scale", 0)) {
     const std::string rule = attributes.text("update_rule", "gated_delta");
-    for (const LinearRule& each : linear_rules) rule_ = rule == each.name ? &each : rule_;
+    for (const NamedRule& each : linear_rules) rule_ = rule == each.name ? &each : rule_;
     if (rule_ == nullptr) Attributes::refuse_value("update_rule", rule, "linear, gated, delta or gated_delta");
-    expect(heads_ >= 1 && value_heads_ >= 1 && heads_ <= ATTEND_MAX_WIDTH && value_heads_ <= ATTEND_MAX_WIDTH &&
+    expect(heads_ >= 1 && value_heads_ >= 1 && heads_ <= most_heads && value_heads_ <= most_heads &&
                (heads_ % value_heads_ == 0 || value_heads_ % heads_ == 0),
            "attributes q_num_heads and kv_num_heads are " + std::to_string(heads_) + " and " + std::to_string(value_heads_) +
                ", expected that one divides the other");
@@ -79,55 +83,43 @@ class LinearAttention : public Operator {
     const Shape states{batch, value_heads_, query.width, value.width};
     expect(!past || past.shape == states, "past_state must be " + states.text() + ", it is " + past.shape.text());
 
-    const int64_t group = heads_ > value_heads_ ? heads_ / value_heads_ : 1;
-    const int64_t out_row = times(times(group, value_heads_), value.width);
+    const int64_t out_row = times(std::max(heads_, value_heads_), value.width), count = times(batch, value_heads_);
+    expect(attend::core::is_linear_head(narrow(heads_), narrow(value_heads_), narrow(query.width), narrow(value.width)),
+           "past_state is too large: " + states.text());
     float* const y = call.output(0, {batch, tokens, out_row});
     float* const present = call.output(1, states);
-    attend_linear_attention linear;
-    require_ok((by_key ? rule_->by_key : rule_->by_head)(&linear, sizeof linear));
-    linear.query_heads = narrow(group), linear.kv_heads = linear.value_heads = 1;
-    linear.head_dim = narrow(query.width), linear.value_dim = narrow(value.width), linear.tokens = narrow(tokens);
-    if (scale_ != 0) linear.scale = scale_;
-    const int64_t bytes = int64_t(attend_linear_state_size(&linear)), each = (bytes + 63) / 64 * 64;
-    expect(bytes > 0, "past_state is too large: " + states.text());
-    const int64_t count = times(batch, value_heads_);
     const Parallel parallel = call.parallel(4.0 * double(count) * double(tokens + 1) * double(matrix));
     WorkMemory memory;
-    char* const room = memory.numbers<char>(times(each, parallel.threads));
-    std::atomic<attend_status> failed{ATTEND_OK};
+    float* const unseen = present == nullptr ? memory.numbers<float>(times(value_heads_, matrix)) : nullptr;
+    LinearAttention linear{};
+    linear.query_heads = narrow(heads_), linear.kv_heads = narrow(keys), linear.value_heads = narrow(value_heads_);
+    linear.head_dim = narrow(query.width), linear.value_dim = narrow(value.width), linear.tokens = narrow(tokens);
+    linear.scale = scale_ != 0 ? scale_ : attend::core::usual_scale(linear.head_dim);
+    linear.is_plain = true;
     parallel.each(parallel.threads, [&](int part) {
-      attend_linear_attention own = linear;
-      attend_linear_state* state = nullptr;
-      attend_status status = attend_linear_state_init(&own, room + each * part, std::size_t(bytes), &state);
-      for (int64_t i = count * part / parallel.threads; i < count * (part + 1) / parallel.threads && status == ATTEND_OK; ++i) {
-        const int64_t item = i / value_heads_, head = i % value_heads_;
-        own.query = query.of(item, head * heads_ / value_heads_);
-        own.key = key.of(item, head * keys / value_heads_), own.value = value.of(item, head);
-        if (g) own.log_decay = decay.of(item, head);
-        if (b) own.beta = beta.of(item, beta.row == 1 ? 0 : head);
-        status = past ? attend_linear_state_set_numbers(state, past.floats() + i * matrix) : attend_linear_state_clear(state);
-        if (status == ATTEND_OK && y != nullptr) {
-          own.output = {y + item * tokens * out_row + head * group * value.width, 0, std::ptrdiff_t(out_row),
-                        std::ptrdiff_t(value.width)};
-          status = attend_linear_run(&own, state);
-        } else if (status == ATTEND_OK) {
-          status = attend_linear_append(&own, state);
-        }
-        if (status == ATTEND_OK && present != nullptr) status = attend_linear_state_numbers(state, present + i * matrix);
+      for (int64_t item = 0; item < batch; ++item) {
+        LinearAttention own = linear;
+        if (y != nullptr)
+          own.query = query.of(item), own.output = {y + item * tokens * out_row, std::ptrdiff_t(out_row), own.value_dim};
+        own.key = key.of(item), own.value = value.of(item);
+        if (g) own.gates = decay.of(item);
+        if (b) own.beta = beta.of(item);
+        if (beta.row == 1) own.beta.head_stride = 0;
+        own.from = past ? past.floats() + item * value_heads_ * matrix : nullptr;
+        own.state = present != nullptr ? present + item * value_heads_ * matrix : unseen;
+        (by_key ? rule_->by_key : rule_->by_head)(own, part, parallel.threads);
       }
-      if (status != ATTEND_OK) failed = status;
     });
-    require_ok(failed);
   }
 
  private:
   int64_t heads_, value_heads_;
   float scale_;
-  const LinearRule* rule_ = nullptr;
+  const NamedRule* rule_ = nullptr;
 };
 
 std::unique_ptr<Operator> make_linear_attention(const Attributes& attributes) {
-  return std::make_unique<LinearAttention>(attributes);
+  return std::make_unique<LinearAttentionNode>(attributes);
 }
 
 }  // namespace

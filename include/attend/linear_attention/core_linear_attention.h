@@ -84,6 +84,9 @@ struct LinearAttention : LinearExtents {
   const float* from;  // where state is null: what the call begins with; null: an empty state
   float* work;        // linear_head_floats, where state is null
   float scale;
+  // On hosts: both are arrays, [value_heads][head_dim][value_dim]. The call begins with `from` and leaves the state, which may lie
+  // there, too. What it has decayed by is not in it: see set_numbers.
+  bool is_plain;
 };
 
 // Computes a part of a call, a range of value heads and panels of columns; 0 of 1 is the whole. Parts of a call whose state
