@@ -122,7 +122,7 @@ void save(LinearHead& head, const void* state, uint8_t* bytes);
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, void* state);
 
 // S as an array [value_heads][head_dim][value_dim]. What a state has decayed by is not among its numbers: one that was set
-// sweeps small ones to 0 before its next token.
+// sweeps small ones to 0 before its next token, if its rule sweeps.
 void get_numbers(const LinearHead& of, const float* state, float* numbers);
 void set_numbers(const LinearHead& of, const float* numbers, float* state);
 
