@@ -84,7 +84,7 @@ near("the tail of gelu", "x * " + horner(coefficients(layers, "tail_coefficients
 near("softplus", "x * " + horner(coefficients(gates, "softplus_coefficients"), "x^2"), "log1p(x) - log1p(-x)", "[0; 1/3]",
      claim(gates, r"smallest relative error, ([0-9.e-]+)\."))
 
-# Gappa: what rounding adds to 2^f, as arithmetic.md has it. The last of the seven numbers is 1.
+# Gappa: what rounding adds to 2^f, as src/guide/arithmetic.md has it. The last of the seven numbers is 1.
 f = "@rnd = float<ieee_32, ne>;\nx = rnd(x_);\n"
 steps = ["rnd(%s * x + (%s))" % (exp2[0].hex(), exp2[1].hex())]
 for i, number in enumerate(exp2[2:]):
