@@ -10,9 +10,9 @@ namespace {
 
 using attend::into, attend::Status;
 
-struct Delta {  // Qwen3-Next has 16 heads of keys and 32 of values
+struct Delta {  // Qwen3-Next has 16 heads of keys and 32 of values; with 2 and 4 GGUF's order would be its own inverse
   static constexpr auto rule = attend::LinearRule::gated_delta;
-  static constexpr int query_heads = 2, kv_heads = 2, value_heads = 4, head_dim = 128, value_dim = 128;
+  static constexpr int query_heads = 2, kv_heads = 2, value_heads = 6, head_dim = 128, value_dim = 128;
 };
 constexpr int heads = Delta::value_heads, shared = heads / Delta::kv_heads, dims = Delta::head_dim, width = 64;
 constexpr int keys = Delta::kv_heads * dims, values = heads * dims, prompt = 12, tokens = 20;

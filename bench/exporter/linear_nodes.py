@@ -32,6 +32,7 @@ class LinearGiven:
         self.heads, self.value_heads, self.rule = read.whole('q_num_heads'), read.whole('kv_num_heads'), read.choice('update_rule', *RULES)
         self.scale = read.number('scale', 0.0)
         read.irrelevant('chunk_size')
+        _refuse(abs(self.scale) > 2.0**127, f'a scale of {self.scale:g}; expected one of -2^127 to 2^127')
         _states_of_window(node)
         query, key, value, past, decay, beta, *erase = [*arrays, *[None] * (6 - len(arrays))]
         _refuse(bool(erase) and erase[0] is not None, 'an erase_gate; expected none: the key that is written is the one that is erased. Scale keys before the node')

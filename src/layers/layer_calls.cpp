@@ -179,9 +179,9 @@ void layer_norm(const Normalisation& normalisation) { ActiveLayers::call<LayerNo
 
 void multiply(const float* x, const float* by, int span, int count, float* to) {
   in_float_environment([=]() ATTEND_NOINLINE {
-    for (int i = 0, left = span, at = 0; i < count; ++i, --left) {
-      if (left == 0) left = span, ++at;
-      to[i] = Scalar::mul(x[i], by[at]);
+    for (int i = 0; span == 1 && i < count; ++i) to[i] = Scalar::mul(x[i], by[i]);
+    for (int i = 0, at = 0; span > 1 && i < count; ++at) {
+      for (const int end = i + span; i < end; ++i) to[i] = Scalar::mul(x[i], by[at]);
     }
   });
 }

@@ -1,7 +1,7 @@
 // Logarithms of gates from what a projection gives.
 
 // ln(1 + e^x) = max(x, 0) + ln(1 + p) with p = e^-|x|, which is 0 below 2^-125: s times a polynomial of its square, for s = p /
-// (2 + p) <= 1/3, because ln(1 + p) is 2 artanh(s). The polynomial with float coefficients of smallest relative error, 1.1e-10.
+// (2 + p) <= 1/3, because ln(1 + p) is 2 artanh(s). The polynomial with float coefficients of smallest relative error, 1.2e-10.
 ATTEND_HOT_DATA constexpr float softplus_coefficients[] = {0.24246344f, 0.21443719f, 0.28615218f,
                                                            0.3999895f,  0.66666675f, 2.0f};
 template <class Isa>

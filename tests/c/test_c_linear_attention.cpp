@@ -42,8 +42,9 @@ struct ByKey : Shape {
   static constexpr attend::Decay decay = attend::Decay::per_key;
 };
 
+template <LinearRule of>
 struct One {
-  static constexpr LinearRule rule = LinearRule::gated;
+  static constexpr LinearRule rule = of;
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 2, value_dim = 18;
 };
 
@@ -255,14 +256,22 @@ TEST_CASE("c linear attention: what does not exist is not read, and calls of no 
 }
 
 // What gates would make subnormal is swept before the first token after it was set: gates of 1 leave it as it is.
-TEST_CASE("linear attention: small numbers of a state that was set become 0 before the next token") {
+template <LinearRule rule>
+void check_swept(float left) {
+  using Shape = One<rule>;
   float numbers[1][2][18] = {};
   numbers[0][1][17] = 0x1p-101f, numbers[0][1][16] = -0x1p-100f, numbers[0][0][0] = 3;
-  attend::LinearState<One> state;
+  attend::LinearState<Shape> state;
   attend::set_numbers(state, numbers);
   CHECK(state.at(0, 1, 17) == 0x1p-101f);
-  CHECK(state.append(attend::Key<One>{}, attend::Value<One>{}, attend::Gates<One>{}) == Status::ok);
+  CHECK(state.append(attend::Key<Shape>{}, attend::Value<Shape>{}, attend::Gates<Shape>{}) == Status::ok);
   attend::get_numbers(state, numbers);
-  CHECK(numbers[0][1][17] == 0);
+  CHECK(numbers[0][1][17] == left);
   CHECK((numbers[0][1][16] == -0x1p-100f && numbers[0][0][0] == 3));
+}
+
+TEST_CASE("linear attention: small numbers of a state that was set become 0 before the next token, except by the rule linear") {
+  check_swept<LinearRule::gated>(0);
+  check_swept<LinearRule::delta>(0);
+  check_swept<LinearRule::linear>(0x1p-101f);
 }

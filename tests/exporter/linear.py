@@ -156,6 +156,7 @@ def check_refusals(folder):
     refused('dilation', 'a dilation of 2; expected 1: write Pad and Conv', changed(conv_case('a', **ms), dilation=2))
     refused('shared keys in ONNX\'s own', 'take that of "com.microsoft"', changed(linear_case('a', keys=2)))
     refused('fewer queries in ONNX\'s own', 'take that of "com.microsoft"', changed(linear_case('a', heads=2)))
+    refused('a scale without an end', 'a scale of inf; expected one of -2^127 to 2^127', changed(linear_case('a'), scale=float('inf')))
     refused('a rule without its decay', 'the rule gated without decay', without(linear_case('a', 'gated'), 'decay'))
     refused('a decay without a rule', 'the rule delta with decay', changed(linear_case('a'), update_rule='delta'))
     refused('an activation', 'expected none or silu or swish', changed(conv_case('a'), activation='gelu'))

@@ -7,13 +7,16 @@ import attend
 from attend._replay_program import ReceiptProgram
 from attend.exporter import export
 from attend.exporter.streaming import CacheAppend
+from linear import block
 from models import MODELS, encoder
 from receipts_definition import receipt_of
 
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
-# Bools; several inputs; steps that write parts of an array; a decoder that computes outputs always; tokens as whole numbers; C; more steps than bits.
+# Bools; several inputs; steps that write parts of an array; a decoder that computes outputs always; tokens as whole numbers; C; more steps than bits;
+# states.
 KINDS = (('cross', MODELS['cross'], {}), ('vision', MODELS['vision'], {'arithmetic': 'int8'}), ('two_outputs', MODELS['two_outputs'], {'decoder': True}),
-         ('decoder', MODELS['decoder'], {'decoder': True, 'surface': 'c'}), ('cross_in_c', MODELS['cross'], {'surface': 'c'}), ('long', lambda: encoder(layers=5), {}), ('padded', MODELS['padded'], {}))
+         ('decoder', MODELS['decoder'], {'decoder': True, 'surface': 'c'}), ('cross_in_c', MODELS['cross'], {'surface': 'c'}), ('long', lambda: encoder(layers=5), {}), ('padded', MODELS['padded'], {}),
+         ('linear', block, {'decoder': True}))
 
 
 def drawn(program):

@@ -52,11 +52,10 @@ def report(name, passed, found, bound):
 
 
 def near(name, polynomial, function, interval, bound, norm="supnorm(p, f, i, relative, 2^(-10))"):
-    """What the norm of polynomial p beside function f on the interval i says is at most so much. A claim has two digits, so the
-    last of them may be rounded."""
+    """What the norm of polynomial p beside function f on the interval i says is at most so much."""
     said = run("sollya", "prec = 165; p = %s; f = %s; i = %s; print(sup(%s));" % (polynomial, function, interval, norm)).stdout.split()
     found = float(said[-1]) if said else float("inf")
-    report("%s beside its function%s" % (name, ", at many points" if "dirty" in norm else ""), float("%.1e" % found) <= bound, "%.3g" % found, bound)
+    report("%s beside its function%s" % (name, ", at many points" if "dirty" in norm else ""), found <= bound, "%.3g" % found, bound)
 
 
 def rounded(name, bound, script):

@@ -134,7 +134,7 @@ void save(LinearHead& head, const int8_t* state, uint8_t* bytes);
 LinearLoaded load(LinearHead& head, const uint8_t* bytes, size_t size, int8_t* state);
 
 // S as an array [value_heads][head_dim][value_dim]. What a state has decayed by is not among its numbers: one that was set
-// sweeps small ones to 0 before its next token.
+// sweeps small ones to 0 before its next token, if its rule sweeps.
 void get_numbers(const LinearHead& of, const float* state, float* numbers);
 void set_numbers(const LinearHead& of, const float* numbers, float* state);
 

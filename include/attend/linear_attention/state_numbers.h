@@ -17,7 +17,7 @@ constexpr void require_numbers() {
 }  // namespace detail
 
 // numbers: float[value_heads][head_dim][value_dim]. A state that was set counts its tokens from 0, and goes on as the one that
-// the numbers come from, but for numbers below 2^-100, which become 0 at once.
+// the numbers come from, but for numbers below 2^-100, which become 0 before its next token, except by the rule linear.
 template <class Shape, size_t heads, size_t rows, size_t columns>
 void get_numbers(const LinearState<Shape>& state, float (&numbers)[heads][rows][columns]) {
   detail::require_numbers<Shape, heads, rows, columns>();
