@@ -110,6 +110,8 @@ class CFloatCalls:
         return list(self.checked(f'attend_{step.kind}(&{norm}, {x}, {rows}, {y})'))
 
     def _activate(self: Any, index: int, step: Activate) -> List[str]:
+        if step.function == 'softplus':
+            return list(self._linearattention(index, step))
         x, *by = (self.address(view) for view in step.reads)
         count, y = step.writes.count, self.address(step.writes)
         return list(self.checked(f'attend_activate(ATTEND_{step.function.upper()}, {x}, {by[0] if by else "NULL"}, {count}, {y})'))

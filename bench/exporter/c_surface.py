@@ -21,7 +21,7 @@ class CWriter(CFiles, CFloatCalls, CIntegerCalls, LoopSteps, Writer):
         self.caches: Dict[int, Tuple[int, str, int, int, int]] = {}  # bytes, shape, tokens, window, integers
 
     def _linearattention(self, index: int, step: Any) -> List[str]:
-        raise ExportError(f'step "{step.name}" ({step.text()}): models with linear attention are exported as C++ alone; expected --surface cpp')
+        raise ExportError(f'step "{step.name}" ({step.text()}): models with linear attention and its gates are exported as C++ alone; expected --surface cpp')
 
     _convolution = _linearattention
 

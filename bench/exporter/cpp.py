@@ -12,6 +12,7 @@ from .numbers_in_c import number
 from .program import View
 from .receipts import ABOUT, source
 from .step_loops import LoopSteps
+from .steps import Activate
 from .streaming import capacity
 from .writer import Words, Writer
 
@@ -169,7 +170,8 @@ attend::Status run_observed({self.parameters()}, Observer observe, void* context
 '''
 
     def _more_headers(self) -> str:
-        return '#include "attend/linear_attention.h"\n' if any(isinstance(step, Remembers) for step in self.program.steps) else ''
+        needed = any(isinstance(step, Remembers) or isinstance(step, Activate) and step.function == 'softplus' for step in self.program.steps)
+        return '#include "attend/linear_attention.h"\n' if needed else ''
 
     def token_header(self) -> str:
         caches = '\n'.join('  ' + re.sub(r'\b(Heads|Last)(?=\d)', r'detail::\1', cache) for cache in self.caches)

@@ -98,6 +98,9 @@ class FloatCalls:
 
     def _activate(self: Any, index: int, step: Activate) -> str:
         arrays = [self.floats(view, step.writes.count) for view in step.reads + [step.writes]]
+        if step.function == 'softplus':
+            rate = self.constant('rate', 'float', '{1.0f}', '[1]')
+            return f'attend::decay_gate({arrays[0]}, {rate}, attend::none, {arrays[1]});'
         return f'attend::activate<attend::Activation::{step.function}>({", ".join(arrays)});'
 
     def _rotate(self: Any, index: int, step: Rotate) -> List[str]:

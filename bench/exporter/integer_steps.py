@@ -5,7 +5,7 @@ import numpy
 
 from .._integers import ScalesApart, multiplier
 from .program import Step, View
-from .steps import Attention, Norm
+from .steps import Attention, Norm, activated
 
 ROUND = 12582912.0  # 1.5 * 2^23: a float of this size has no digits after the point
 LIMITS = {'int8': (-128, 127), 'int16': (-32768, 32767)}
@@ -174,10 +174,9 @@ class Table(Step):
 
     def __init__(self, function: str, name: str, x: View, y: View):
         super().__init__(name, [x], y)
-        from .. import activate
         self.function = function
         inputs = floats(numpy.arange(-128, 128), x.buffer.scale)
-        self.table = quantised(numpy.asarray(activate(function, inputs)), y.buffer.scale, 'int8').astype(numpy.int8)
+        self.table = quantised(activated(function, inputs), y.buffer.scale, 'int8').astype(numpy.int8)
 
     def text(self) -> str:
         return f'{self.function} by a table'

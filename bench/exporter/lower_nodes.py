@@ -13,7 +13,7 @@ from .onnx_attention import heads_of
 from .program import View
 from .steps import Activate, ArgMax, Copy, Elementwise, Linear, Rotate, Rows
 
-ACTIVATIONS = {'Relu': 'relu', 'Sigmoid': 'sigmoid', 'Tanh': 'tanh', 'Exp': 'exp', 'Erf': 'erf'}
+ACTIVATIONS = {'Relu': 'relu', 'Sigmoid': 'sigmoid', 'Tanh': 'tanh', 'Exp': 'exp', 'Erf': 'erf', 'Softplus': 'softplus'}
 ELEMENTWISE = {'Add': 'add', 'Sub': 'subtract', 'Mul': 'multiply', 'Div': 'divide', 'Min': 'minimum', 'Max': 'maximum'}
 
 REDUCED = {'ReduceMax': 'maximum', 'GlobalMaxPool': 'maximum', 'ReduceMin': 'minimum', 'ReduceL2': 'length'}

@@ -429,7 +429,7 @@ OPERATORS: Dict[str, Operator] = {
         ('Less', numpy.less), ('Greater', numpy.greater), ('And', numpy.logical_and), ('Or', numpy.logical_or), ('MatMul', numpy.matmul))},
     **{kind: Operator(plain(function), ONE) for kind, function in (
         ('Sqrt', numpy.sqrt), ('Neg', numpy.negative), ('Abs', numpy.abs), ('Exp', numpy.exp), ('Log', numpy.log), ('Reciprocal', numpy.reciprocal),
-        ('Tanh', numpy.tanh), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Not', numpy.logical_not))},
+        ('Tanh', numpy.tanh), ('Sigmoid', lambda x: 1 / (1 + numpy.exp(-x))), ('Relu', lambda x: numpy.maximum(x, 0)), ('Softplus', lambda x: numpy.logaddexp(0, x)), ('Not', numpy.logical_not))},
     'Erf': Operator(plain(_erf), ONE, 9),
     'LessOrEqual': Operator(plain(numpy.less_equal), TWO, 12), 'GreaterOrEqual': Operator(plain(numpy.greater_equal), TWO, 12),
     'Min': Operator(plain(lambda *x: numpy.minimum.reduce(numpy.broadcast_arrays(*x))), ANY),

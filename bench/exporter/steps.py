@@ -123,6 +123,12 @@ class Norm(Step):
         return sum(each.nbytes for each in (self.weight, self.bias) if each is not None)
 
 
+def activated(function: str, *arrays: Any) -> Any:
+    """As the library computes it."""
+    from .. import activate, decay_gate
+    return numpy.asarray(decay_gate(arrays[0].reshape(-1, 1), numpy.ones(1, numpy.float32)).reshape(-1) if function == 'softplus' else activate(function, *arrays))
+
+
 class Activate(Step):
     """y = f(x), times `by` where there is one."""
 
@@ -134,9 +140,8 @@ class Activate(Step):
         return self.function + (', gating' if len(self.reads) > 1 else '')
 
     def run(self) -> None:
-        from .. import activate
         flat = [numpy.ascontiguousarray(view.array).reshape(-1) for view in self.reads]
-        self.writes.array.reshape(-1)[...] = numpy.asarray(activate(self.function, *flat))
+        self.writes.array.reshape(-1)[...] = activated(self.function, *flat)
 
 
 class Elementwise(Step):
