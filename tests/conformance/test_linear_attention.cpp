@@ -277,6 +277,13 @@ TEST_CASE("linear attention over plain arrays has the bits of states that are se
       for_each_backend([&](const char* backend) {
         LinearWorld w(c);
         INFO(std::string(backend), ": ", w.text());
+        // A key dimension without keys, whose numbers stay small.
+        for (int i = 0; i < c.tokens * c.kv_heads; ++i) w.d.key[i * head_dim] = 0;
+        attend::core::LinearAttention nothing = linear_call(c, w.d, 5, 5);
+        nothing.is_plain = true, nothing.from = start.data(), found = std::vector<float>(start.size());
+        nothing.state = found.data();
+        run_linear_case(c, nothing);
+        CHECK(found == start);
         for (const bool is_empty : {false, true}) {
           numbers = is_empty ? std::vector<float>(start.size()) : start, found = start;
           const float* from = is_empty ? nullptr : start.data();
