@@ -85,7 +85,7 @@ class Reader:
         source = self.source(path)
         kind = kind_of(cursor, source)
         end, comment = source.lines.behind(cursor.extent.end.line)
-        item = Item(cursor.spelling.split('<')[0] if kind == 'constructor' else cursor.spelling, kind, path, cursor.extent.start.line, end, '')
+        item = Item(cursor.spelling if 'operator' in cursor.spelling else cursor.spelling.split('<')[0], kind, path, cursor.extent.start.line, end, '')
         item.comment = comment
         item.cursor = cursor
         if cursor.kind == CursorKind.MACRO_DEFINITION:

@@ -30,7 +30,7 @@ struct ConvCall : StateCall {
   }
   // What a state takes, and what becomes of it.
   void check_tokens(bool computes) {
-    check_sequence(*given, call);
+    if (!failed()) check_sequence(*given, call);
     if (failed()) return;
     const Extent inputs = rows(given->input, ATTEND_ARG_INPUT);
     read(given->input.data, inputs, float_bits, ATTEND_ARG_INPUT);

@@ -65,7 +65,7 @@ struct LinearCall : StateCall {
     const bool divides = values % call.kv_heads == 0 && (queries % values == 0 || values % queries == 0);
     require(divides, ATTEND_MISMATCH, ATTEND_ARG_VALUE_HEADS);
     const uint32_t rule = uint32_t(given->rule->rule) + (integers ? core::integer_rule : 0);
-    head = linear_head_of(rule, uint32_t(given->rule->decay), values, call.head_dim, call.value_dim);
+    head = linear_head_of(rule, unsigned(given->rule->decay), values, call.head_dim, call.value_dim);
     const bool fits = core::is_linear_head(queries, values, call.head_dim, call.value_dim);
     require(fits && bytes_of_state(head) > 0, ATTEND_TOO_LARGE, ATTEND_ARG_HEAD_DIM);
   }
@@ -82,7 +82,7 @@ struct LinearCall : StateCall {
 
   // What a state takes, and who reads it.
   void check_tokens(bool reads) {
-    check_sequence(*given, call);
+    if (!failed()) check_sequence(*given, call);
     if (failed()) return;
     const int bits = integers ? 8 : float_bits, gate_bits = integers ? 16 : float_bits, values = call.value_heads;
     call.key = tensor(true, given->key, call.kv_heads, call.head_dim, bits, ATTEND_ARG_KEY);

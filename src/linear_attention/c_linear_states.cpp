@@ -27,7 +27,7 @@ Range numbers_of(Check& check, const attend_linear_state* state, const void* num
 
 }  // namespace
 
-core::LinearHead linear_head_of(uint32_t rule, uint32_t decay, int heads, int rows, int columns) {
+core::LinearHead linear_head_of(unsigned rule, unsigned decay, int heads, int rows, int columns) {
   core::LinearHead head = {linear_state_magic, 0, 0, rule, decay, heads, rows, columns, {0, 0}};
   head.check = check_of_state(head);
   return head;

@@ -63,7 +63,7 @@ constexpr size_t linear_head_bytes = sizeof(attend_linear_state);
 static_assert(linear_head_bytes == 64 && alignof(attend_linear_state) <= config::alignment, "numbers behind it are aligned");
 
 // The head of a state in memory; and the bytes of the state, 0 where there cannot be such a one.
-core::LinearHead linear_head_of(uint32_t rule, uint32_t decay, int heads, int rows, int columns);
+core::LinearHead linear_head_of(unsigned rule, unsigned decay, int heads, int rows, int columns);
 size_t bytes_of_state(const core::LinearHead& head);
 
 inline float* data_of(const attend_linear_state* state) {

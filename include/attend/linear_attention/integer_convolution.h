@@ -46,6 +46,7 @@ class ConvQuantisation {
   static constexpr bool is_silu = activation == ConvActivation::silu;
 
  public:
+  // weight_scales: one number, or double[channels].
   template <class Weights>
   constexpr ConvQuantisation(double input_scale, const Weights& weight_scales, double output_scale, double sums = 0)
       : scales_{}, table_{}, status_(Status::ok) {
