@@ -80,7 +80,7 @@ no_software_floats() { # what object...
   whose=$1
   shift
   nothing_in "$(for object in "$@"; do
-    case $object in */c_integer_scales.o) continue ;; esac # scales are doubles: constants are made of them once, or beforehand
+    case $object in *c_integer_scales.o | *c_linear_scales.o) continue ;; esac # scales are doubles: constants are made of them once, or beforehand
     readelf -sW "$object" | awk -v object="$(basename "$object")" '$7 == "UND" && $8 ~ \
       /^(__aeabi_(c?[fd](add|r?sub|mul|div|neg|r?cmp.*|2.*)|u?[il]2[fd])|__[a-z]+[sdt]f[a-z0-9]*)$/ { print object ": " $8 }'
   done)" "$whose: no float is computed in software"
@@ -180,7 +180,7 @@ placement() { # flags...
 check_target() {
   describe "$target"
   processor=${target%%/*}
-  library="$top/others.cpp $vendor/src/c/c_integer_scales.cpp"
+  library="$top/others.cpp $(ls "$vendor"/src/*/c_*_scales.cpp)"
   [ -z "${ALL:-}" ] || library=$(ls "$vendor"/src/*/*.cpp)
   if [ "$family" = clang ]; then
     has "$clang" clang || return
@@ -221,11 +221,11 @@ check_target() {
 
 case $family-$# in gcc-3 | clang-3) true ;; *) false ;; esac || { echo "usage: tests/scripts/check_firmware.sh gcc|clang BUILD_DIR LIBRARY" >&2; exit 2; }
 rm -rf "$top" && mkdir -p "$vendor" && cp -r include src "$vendor" || exit 1
-# What only reads the sources has them as one file. So have objects without ALL=1, in a third less time, but for the one source whose
+# What only reads the sources has them as one file. So have objects without ALL=1, in a third less time, but for the two sources whose
 # constants are doubles: boards and hosts compile each by itself.
 all_of() { ls "$vendor"/src/*/*.cpp | grep -v "$1" | sed "s|^$top|#include \".|; s|\$|\"|"; }
 all_of /none/ >"$top/unity.cpp"
-all_of /c_integer_scales >"$top/others.cpp"
+all_of '/c_[a-z]*_scales' >"$top/others.cpp"
 $host_cxx -std=c++17 -O1 -Iinclude tests/boards/vendor_main.cpp tests/boards/hosted.cpp "$3" -o "$top/host" && "$top/host" >"$top/output" || exit 1
 sed 1d "$top/output" >"$top/expected"
 
