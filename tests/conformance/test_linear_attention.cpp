@@ -267,7 +267,8 @@ TEST_CASE("linear attention: a number below 0 is swept to +0") {
 TEST_CASE("linear attention over plain arrays has the bits of states that are set, move on and are read") {
   for (const auto& kind : linear_kinds) {
     const int extents[][2] = {{33, 40}, {5, 7}, {128, 131}};
-    for (const auto& [head_dim, value_dim] : extents) {
+    for (const auto& of : extents) {
+      const int head_dim = of[0], value_dim = of[1];
       const LinearAttentionCase c = {kind.rule, kind.decay, 2, 2, 4, head_dim, value_dim, 9};
       const attend::core::LinearHead head = {
           0, 0, 0, std::uint32_t(c.rule), std::uint32_t(c.decay), c.value_heads, head_dim, value_dim, {0, 0}};
