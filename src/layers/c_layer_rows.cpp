@@ -145,7 +145,7 @@ attend_status attend_gated_rms_norm(const attend_gated_norm* norm, const float* 
   check.require(rows * int64_t(width) <= INT32_MAX, ATTEND_TOO_LARGE, ATTEND_ARG_ROWS);
   const Range gates = check_vectors(check, gate, rows, width, ATTEND_ARG_GATE);
   norm->order == ATTEND_GATE_FIRST ? read_same(check, gates, to) : check.read_last(gates);
-  if (check.failed()) return check.status();
+  if (check.failed() || rows == 0) return check.status();
   const int count = int(rows * width);
   core::Normalisation group = normalisation_of(norm->norm, x, rows, y);
   if (norm->order == ATTEND_GATE_FIRST) activate(norm->activation, gate, x, count, y), group.from = y;
