@@ -110,7 +110,7 @@ class Evidence:
                                                  for name, kind in (('lines', 'lines'), ('branches', 'branches'), ('conditions (MC/DC)', 'mcdc'))] if kinds else ())
         lines = proved.read_text().splitlines() if proved.exists() else []
         self.add('Proofs', (FAILED if any(line.startswith('FAIL') for line in lines) else PASSED) if lines else ELSEWHERE,
-                 'Polynomials beside their functions by Sollya, the roundings of 2^f by Gappa; functions of one float were also tried for every float. The derivation of the error bound is on paper.',
+                 'Polynomials beside their functions by Sollya, the roundings of 2^f by Gappa; the same commands try functions of one float on every float. The derivation of the error bound is on paper.',
                  'make proofs && make every-float', 'src/guide/arithmetic.md#the-error-bound', [['what was proved'], *[[line[5:]] for line in lines]] if lines else ())
         self.add('MISRA', MISSING, 'No compliance with MISRA C++ or AUTOSAR C++14 was checked, and no deviations are recorded.', 'none yet', 'tests/README.md#tests')
         self.add('Assumptions of use', STATED, 'What has to hold around a call, who looks at it, and what happens otherwise.', 'make test', 'include/guide/assumptions.md',

@@ -18,11 +18,7 @@ void run_floats(const LinearTensors& tensors, int part, int parts) {
   core::run_linear_attention<rule, decay>(call, part, parts);
 }
 template <LinearRule rule, Decay decay>
-struct LinearRuleOf {
-  static const attend_linear_rule code;
-};
-template <LinearRule rule, Decay decay>
-const attend_linear_rule LinearRuleOf<rule, decay>::code = {rule, decay, false, run_floats<rule, decay>};
+using FloatRuleOf = LinearRuleOf<rule, decay, false, run_floats<rule, decay>>;
 
 attend_status init_linear(attend_linear_attention* linear, size_t size, const attend_linear_rule& rule) {
   const attend_status status = new_struct(linear, size, ATTEND_ARG_LINEAR);
@@ -140,7 +136,7 @@ extern "C" {
 
 #define ATTEND_INIT(name, rule, decay)                                                    \
   attend_status attend_##name##_rule_init(attend_linear_attention* linear, size_t size) { \
-    return init_linear(linear, size, LinearRuleOf<LinearRule::rule, Decay::decay>::code); \
+    return init_linear(linear, size, FloatRuleOf<LinearRule::rule, Decay::decay>::code);  \
   }
 ATTEND_EACH_LINEAR_RULE(ATTEND_INIT)
 #undef ATTEND_INIT

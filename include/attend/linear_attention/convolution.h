@@ -36,6 +36,28 @@ class ConvState : public detail::StateNumbers<core::conv_rule, 0, 1, width, chan
   }
 };
 
+namespace detail {
+
+// A call with its options, part and state, where `scales` are ok, too.
+template <class Call, class State, class Run, class... More>
+Status convolve(Call& call, State& state, Status scales, Run run, const More&... more) {
+  LinearArguments arguments;
+  (arguments.take(more), ...);
+  const Part& part = arguments.part;
+  Status status = set_tokens(call, arguments.options);
+  if (status == Status::ok) status = scales;
+  if (status != Status::ok) return status;
+  if (!is_part(part)) return Status::bad_part;
+  constexpr bool is_empty = Same<const State, const EmptyState>::value, stays = Same<const State, State>::value || is_empty;
+  if constexpr (!stays) call.state = LinearAccess::data(state);
+  if constexpr (stays && !is_empty) call.from = LinearAccess::data(state);
+  run(call, part.index, part.count);
+  if constexpr (!stays) LinearAccess::tokens(state) += part.index == 0 ? uint64_t(call.tokens - call.first) : 0;
+  return Status::ok;
+}
+
+}  // namespace detail
+
 // Every output is the activation of the bias, or 0, to which the last width inputs of its channel are added, the oldest first,
 // each times its weight. Any cut into calls gives the same bits. A call that finds an argument out of range returns a status
 // and changes nothing. The output must not overlap anything else.
@@ -74,18 +96,10 @@ Status causal_conv(const Input& input, const Weights& weights, const Bias& bias,
     core::Convolution call{};
     call.input = detail::first_of(input), call.weights = detail::first_of(weights), call.bias = detail::first_of(bias);
     call.input_stride = call.output_stride = call.channels = Rows::size, call.width = Filter::size, call.tokens = Rows::tokens;
-    detail::LinearArguments arguments;
-    (arguments.take(more), ...);
-    const Part& part = arguments.part;
-    const Status status = detail::set_tokens(call, arguments.options);
-    if (status != Status::ok) return status;
-    if (!detail::is_part(part)) return Status::bad_part;
     call.output = detail::first_of(output);
-    constexpr bool stays = Same<const State, State>::value || is_empty;
-    if constexpr (!stays) call.state = detail::LinearAccess::data(state);
-    if constexpr (stays && !is_empty) call.from = detail::LinearAccess::data(state);
-    core::run_convolution<activation>(call, part.index, part.count);
-    if constexpr (!stays) detail::LinearAccess::tokens(state) += part.index == 0 ? uint64_t(call.tokens - call.first) : 0;
+    return detail::convolve(
+        call, state, Status::ok,
+        [](const core::Convolution& of, int part, int parts) { core::run_convolution<activation>(of, part, parts); }, more...);
   }
   return Status::ok;
 }

@@ -121,18 +121,9 @@ Status causal_conv(const Input& input, const Weights& weights, const Bias& bias,
     if constexpr (!no_bias) call.bias = bias;
     call.channels = Rows::size, call.width = Filter::size, call.tokens = Rows::tokens;
     quantisation.set(call);
-    LinearArguments arguments;
-    (arguments.take(more), ...);
-    const Part& part = arguments.part;
-    Status status = set_tokens(call, arguments.options);
-    if (status == Status::ok) status = quantisation.status();
-    if (status != Status::ok) return status;
-    if (!is_part(part)) return Status::bad_part;
-    constexpr bool stays = Same<const State, State>::value || is_empty;
-    if constexpr (!stays) call.state = LinearAccess::data(state);
-    if constexpr (stays && !is_empty) call.from = LinearAccess::data(state);
-    core::run_convolution(call, part.index, part.count);
-    if constexpr (!stays) LinearAccess::tokens(state) += part.index == 0 ? uint64_t(call.tokens - call.first) : 0;
+    return convolve(
+        call, state, quantisation.status(),
+        [](const core::IntegerConvolution& of, int part, int parts) { core::run_convolution(of, part, parts); }, more...);
   }
   return Status::ok;
 }
