@@ -102,12 +102,12 @@ tiles:
 digests: $(BUILD)/unit
 	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
-#: proofs      bounds of polynomials by Sollya and Gappa, then functions of one float over every float (needs python3, sollya, gappa; with make every-float some half an hour)
+#: proofs      bounds of polynomials by Sollya and Gappa, then functions of one float over every float and ranges of integers (needs python3, sollya, gappa; with make every-float some half an hour)
 .PHONY: proofs
 proofs: $(BUILD)/unit
 	@mkdir -p build/proofs
 	@python3 tests/proofs/polynomials.py >build/proofs/log; status=$$?; cat build/proofs/log; exit $$status
-	@ATTEND_EVERY_FLOAT=1 $(BUILD)/unit --test-case='the polynomial of*,near_minus_reciprocal*,the reciprocal root*,soft floats: special*'
+	@ATTEND_EVERY_FLOAT=1 $(BUILD)/unit --test-case='the polynomial of*,near_minus_reciprocal*,the reciprocal root*,soft floats: *,integers: every weight*,integers: no scale*,integers: every reciprocal*'
 
 #: coverage    lines, branches and MC/DC of include and src that the compiled tests reach, and the lines that they do not, in build/coverage (needs clang-22, llvm-22, python3; some ten minutes)
 COVERED := unit emulated
