@@ -52,4 +52,23 @@ succeeds "digests: a program with -fshort-enums links with the library as it is"
   tests/boards/digests_main.cpp tests/boards/hosted.cpp "$2/libattend.a" -o "$build/digests" &&
   succeeds "digests: the committed ones" "$build/digests"
 
+# Sizes of the other form would be wrong: the linker says so.
+cat >"$build/form.cpp" <<'EOF'
+#include <attend/layers/core_linear.h>
+int main(int count, char**) {
+  attend::core::Problem problem = {};
+  attend::core::Linear linear = {};
+  attend::core::IntegerLinear integers = {};
+  if (count == 1) attend::core::Floats::run(problem);
+  if (count == 2) attend::core::run_linear<attend::core::Format::float32>(linear);
+  if (count == 3) attend::core::run_integer_linear<1>(integers);
+}
+EOF
+not_linked() { ! $cxx -std=c++17 -Iinclude -DATTEND_EMBEDDED="$1" "$build/form.cpp" "$2/libattend.a" -o "$build/form" 2>"$build/log"; }
+own=$(printf '#include "attend/core/config.h"\nATTEND_EMBEDDED\n' | $cxx -Iinclude -E -x c++ - | tail -n 1)
+succeeds "a program of the other form does not link" not_linked $((1 - own)) "$2"
+nothing_in "$(for call in 'Floats::run(' 'run_linear<' 'run_integer_linear<'; do grep -qF "undefined reference to \`void attend::core::$call" "$build/log" ||
+  grep -qF "undefined reference to \`attend::core::$call" "$build/log" || echo "it finds $call"; done)" "and the linker names each of its calls"
+nothing_in "$(not_linked "$own" "$2" && echo "it does not link")" "a program of the library's form links"
+
 finish

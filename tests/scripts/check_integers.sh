@@ -22,7 +22,7 @@ moves='^v(ldr|str|mov|push|pop|ldmia|stmia)$|^(c\.)?f(l|s)[wd](sp)?$'
 # Compilers' helpers that compute floats: __aeabi_fadd, __aeabi_ui2d, __addsf3, __floatsisf.
 float_helpers='__aeabi_(c?[fd][a-z]+[0-9a-z]*|u?[il]2[fd]|h2f|[fd]2h)|__(float|fix|extend|trunc)[a-z]*|__[a-z]+[sd]f[0-9]'
 
-attention=_ZN6attend4core8Integers3runERKNS0_7ProblemE projection=_ZN6attend4core18run_integer_linearILi1EEEvRKNS0_13IntegerLinearE
+attention=_ZN6attend4core8Integers3runERKNS0_13embedded_form7ProblemE projection=_ZN6attend4core18run_integer_linearILi1EEEvRKNS0_13embedded_form13IntegerLinearE
 
 for board in cortex-m0plus cortex-m4 ${ALL:+cortex-m7 cortex-m33} cortex-m55 rv32imafc; do
   triplet=arm-none-eabi package=gcc-arm-none-eabi emulation='' flags="-mcpu=$board -mfloat-abi=hard"

@@ -32,30 +32,33 @@ fi
 # What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
 # more than any of them takes.
 outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64 __aeabi_uldivmod=128 __aeabi_ldivmod=128 __aeabi_d2lz=128'
-core_run=_ZN6attend4core6Floats3runERKNS0_7ProblemE
+# The form of what is compiled, as names have it.
+form=$(printf '#include "attend/core/config.h"\nATTEND_FORM\n' | $cxx -std=c++17 -Iinclude -E -x c++ - | tail -n 1)
+form=${#form}$form
+core_run=_ZN6attend4core6Floats3runERKNS0_${form}7ProblemE
 
 # Of calls with options, those that have others to call; and where the C surface makes them.
-option_calls='_ZN6attend4core6Floats3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core6Floats8run_partERKNS0_7ProblemERKNS0_7OptionsEii
-  _ZN6attend4core6Floats6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core6Floats5mergeEPvPKvbiii
-  _ZN6attend4core6Floats9seen_keysERKNS0_7ProblemERKNS0_7OptionsE
-  _ZN6attend4core6Floats5leaveERKNS0_7ProblemERKNS0_7OptionsEii
+option_calls="_ZN6attend4core6Floats3runERKNS0_${form}7ProblemERKNS0_7OptionsE _ZN6attend4core6Floats8run_partERKNS0_${form}7ProblemERKNS0_7OptionsEii
+  _ZN6attend4core6Floats6finishERKNS0_${form}7ProblemERKNS0_7OptionsE _ZN6attend4core6Floats5mergeEPvPKvbiii
+  _ZN6attend4core6Floats9seen_keysERKNS0_${form}7ProblemERKNS0_7OptionsE
+  _ZN6attend4core6Floats5leaveERKNS0_${form}7ProblemERKNS0_7OptionsEii
   _ZN6attend4core4saveERNS0_9SavedHeadEPKfiPh _ZN6attend4core4loadERKNS0_9SavedHeadEPKhPfi
-  _ZN6attend4core6Floats5beginERKNS0_7ProblemERKNS0_7OptionsE'
+  _ZN6attend4core6Floats5beginERKNS0_${form}7ProblemERKNS0_7OptionsE"
 c_options='_ZN6attend9c_surface12_GLOBAL__N_111run_optionsERK14attend_problemRNS0_4CallEPvmRKNS0_5PartsE=0
   _ZN6attend9c_surface13check_optionsERNS0_4CallERK14attend_problem=0'
 
 # Projections, whole and in parts, by formats.
 linear_calls=''
 for format in 0 1 2 3; do
-  linear_calls="$linear_calls _ZN6attend4core10run_linearILNS0_6FormatE${format}EEEvRKNS0_6LinearE
-    _ZN6attend4core15run_linear_partILNS0_6FormatE${format}EEEvRKNS0_6LinearEii"
+  linear_calls="$linear_calls _ZN6attend4core10run_linearILNS0_6FormatE${format}EEEvRKNS0_${form}6LinearE
+    _ZN6attend4core15run_linear_partILNS0_6FormatE${format}EEEvRKNS0_${form}6LinearEii"
 done
 
 # Those in integers, by the bytes of their outputs.
 integer_linear_calls=''
 for output in 1 2 4; do
-  integer_linear_calls="$integer_linear_calls _ZN6attend4core18run_integer_linearILi${output}EEEvRKNS0_13IntegerLinearE
-    _ZN6attend4core25run_packed_integer_linearILi${output}EEEvRKNS0_13IntegerLinearE"
+  integer_linear_calls="$integer_linear_calls _ZN6attend4core18run_integer_linearILi${output}EEEvRKNS0_${form}13IntegerLinearE
+    _ZN6attend4core25run_packed_integer_linearILi${output}EEEvRKNS0_${form}13IntegerLinearE"
 done
 
 # Of the C surface, those that have others to call.

@@ -125,7 +125,7 @@ measure() {  # board level
   tools=${tools%g++}
   OPT=$2 sh "$board" size "$1" "$folder" || return
   "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
-  awk -v roots='call_prefill call_decode _ZN6attend4core6Floats3runERKNS0_7ProblemE' -f tests/support/stack.awk \
+  awk -v roots='call_prefill call_decode _ZN6attend4core6Floats3runERKNS0_13embedded_form7ProblemE' -f tests/support/stack.awk \
     "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
   for program in options $kinds; do
     case $program in c_*) continue ;; esac # they call through tables, which no analysis of objects follows

@@ -80,6 +80,7 @@ float usual_scale(int head_dim);
 //
 // Calls in integers (Integers, integer.h) take the same problem: their tensors are of int8_t, and what differs is said beside a
 // field. Their scores are dot(query, key), of integers.
+inline namespace ATTEND_FORM {
 struct Problem {
   // Floats, or the formats of Options.
   Tensor<const void> query;  // [queries][query_heads][head_dim]
@@ -109,6 +110,7 @@ struct Problem {
   const OutputScale* output_scales;
   int scale_stride;
 };
+}  // namespace ATTEND_FORM
 
 // The offset of the queries after the first `tokens` ones. One that would pass an int is so far behind all keys that it only
 // matters that it is.

@@ -79,6 +79,13 @@ static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DB
 #define ATTEND_EMBEDDED 1
 #endif
 
+// A part of the names of functions that take sizes of a form, so that a program and a library of different forms do not link.
+#if ATTEND_EMBEDDED
+#define ATTEND_FORM embedded_form
+#else
+#define ATTEND_FORM host_form
+#endif
+
 // Where a linker script has fast or large memories, these choose what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
 #ifndef ATTEND_HOT

@@ -39,6 +39,7 @@ struct Int4Rows {
 // The sum is chains of fused multiply-adds of chain_dims inputs each, i ascending, added up in ascending order. The scale and
 // the bias are one fused multiply-add where there are both. The order is the same for every layout, number of tokens, part and
 // backend, and so are the bits. Numbers of other formats are widened exactly.
+inline namespace ATTEND_FORM {
 struct Linear {
   const float* input;       // [tokens][inputs]
   float* output;            // [tokens][outputs]; must not overlap anything else
@@ -55,6 +56,7 @@ struct Linear {
   bool panels;              // weights are packed: 16 outputs side by side, those behind the last are zeros
   float* work;              // linear_work_floats floats, aligned to config::alignment, or null
 };
+}  // namespace ATTEND_FORM
 
 // Floats of work memory, for any extents. It is used for several tokens: hosts pack weights that lie in rows and gather tokens,
 // embedded processors widen weights of other formats once for all tokens. Without it a call takes longer and has the same bits.
@@ -128,6 +130,7 @@ constexpr int32_t most_integer_bias(ptrdiff_t inputs) { return int32_t(0x7ffffff
 //   output[t][o] = clamped(sum * factor / 2^shift, rounded to the nearest, ties up, + output_zero)
 //
 // A sum with its bias must stay within 32 bits; it does where most_integer_bias allows the bias.
+inline namespace ATTEND_FORM {
 struct IntegerLinear {
   const int8_t* input;                   // [tokens][inputs]
   void* output;                          // [tokens][outputs]; must not overlap anything else
@@ -144,6 +147,7 @@ struct IntegerLinear {
   int input_zero;                        // -128 … 127
   int output_zero;                       // of the output
 };
+}  // namespace ATTEND_FORM
 
 // Computes the projection. Outputs have 1 or 2 bytes, or 4 for the sums themselves, without multiplier and zero point: int32_t,
 // which is another type for other compilers of one target. A program holds the code for the sizes that it names. The number of
