@@ -5,7 +5,7 @@
 # and its failures stand on the page.
 runs=build/evidence-runs
 mkdir -p "$runs"
-files=$(find Makefile src include tests bench -type f ! -name '*.pyc' | LC_ALL=C sort | xargs sha256sum | sha256sum)
+files=$(sh tests/support/files.sh)
 for name in "$@"; do
   [ "$(cat "$runs/$name" 2>/dev/null)" != "$files" ] || { echo "make $name: has passed with these files" && continue; }
   begin=$(date +%s)

@@ -9,11 +9,12 @@ accuracy_tests='errors*,integer attention keeps*,app: at least*,app: times*,app:
 # share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/cases the
 # compiled test cases that passed, FOLDER/NAME/result the exit status, how many seconds it took, and how many of one processor: those tell
 # what to make shorter, because others run beside it.
-# In these folders' names - stands for /.
+# In these folders' names - stands for /. FOLDER/files has the hash of what they were of.
 # PLACES= a folder: several calls side by side have so many places for workers together, and a worker waits for its place.
 share_out() {
   workers=$1 logs=$2
   shift 2
+  sh tests/support/files.sh >"$logs/files"
   while [ "$workers" -gt 0 ]; do
     if [ -n "${PLACES:-}" ]; then in_place "$PLACES/$workers" "$@" & else worker "$@" & fi
     workers=$((workers - 1))
