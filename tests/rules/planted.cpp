@@ -32,7 +32,7 @@ void stored() { int local = 1; escaped = &local; }
 void __Reserved::run(int second) { (void)second; }
 long difference() { int a[2] = {}, b[2] = {}; return a - b; }
 int main(int argument, char** unused_parameter) {
-  static int kept; int unused_variable = 0; typedef int unused_type; volatile int seen = 0; int empty, i = 0, *null = 0; const char* text = "\q ??="; unsigned u = 1; int dead = 0;
+  static int kept; int unused_variable = 0; typedef int unused_type; volatile int seen = 0; int empty, i = 0, *null = 0; const char* text = "\q ??="; unsigned u = 0xffffffff; int dead = 0;
   Either vexing(); dead = 3; i = i++ + i++; i + 1; old();
   struct Range { int* begin(); int* end(); Range again(); } range;
   for (int x : range.again().again()) i += x;

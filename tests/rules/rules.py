@@ -104,8 +104,8 @@ def main():
         wrong += [f'{numbers_of}: {file}:{line}: {check}' for file, line, _ in sorted(found[check])[:3]]
         wrong += [] if any(place[0] == PLANTED for place in planted[check]) else [f'{numbers_of}: {check} does not find what {PLANTED} has for it']
     for number, each in [*deviations.items(), ('c2012', {**data['c2012'], 'is': "findings of cppcheck's MISRA C:2012 in the C surface's headers"})]:
-        at = lambda: collections.Counter(folder_of(place[0]) for place in set().union(*(found[check] for check in each['by'])))
-        now = found['c2012'] if number == 'c2012' else each['where'] if each['by'] == ['reading'] else at()
+        at = set().union(*(found[check] for check in each.get('by', ())))
+        now = found['c2012'] if number == 'c2012' else each['where'] if each['by'] == ['reading'] else collections.Counter(folder_of(place[0]) for place in at)
         wrong += [f'{number}: {place}: {now.get(place, 0)} found, {each["where"].get(place, 0)} in {FILE}' for place in sorted({*now, *each['where']}) if now.get(place, 0) != each['where'].get(place, 0)]
         lines.append(f'     {number}: {sum(now.values()) or "not counted"}, {each["is"]}')
         counts = ', '.join(f'"{place}" = {count}' for place, count in sorted(now.items()))
