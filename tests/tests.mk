@@ -102,6 +102,11 @@ tiles:
 digests: $(BUILD)/unit
 	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
+#: rules       MISRA C++:2023: what tools find in the embedded form and in the surfaces, held to tests/rules/rules.toml; RULES=write makes today's counts the file's (needs clang-22, clang-tools-22, clang-tidy-22, cppcheck, python3; a minute)
+.PHONY: rules
+rules: | build/doctest.ready
+	@PYTHONDONTWRITEBYTECODE=1 python3 tests/rules/rules.py build/rules $(filter write,$(RULES))
+
 #: proofs      bounds of polynomials by Sollya and Gappa, then functions of one float over every float and ranges of integers (needs python3, sollya, gappa; with make every-float some half an hour)
 .PHONY: proofs
 proofs: $(BUILD)/unit

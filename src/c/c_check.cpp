@@ -58,6 +58,20 @@ constexpr attend_problem defaults = {
     ATTEND_DEFAULT_STATE_NODES,
 };
 
+template <class Tensor>
+bool follows_layout(const Tensor& tensor) {
+  return tensor.data != nullptr &&
+         (tensor.batch_stride == ATTEND_DENSE || tensor.token_stride == ATTEND_DENSE || tensor.head_stride == ATTEND_DENSE);
+}
+
+// A layout that decides nothing was hardly meant: strides were set, and are not those of the layout.
+void check_layout_use(Check& check, const attend_problem& problem) {
+  const bool used = follows_layout(problem.query) || follows_layout(problem.key) || follows_layout(problem.value) ||
+                    follows_layout(problem.output) || follows_layout(problem.lse);
+  check.require(problem.layout == ATTEND_BATCH_TOKEN_HEAD_DIM || used || problem.queries == 0, ATTEND_NO_EFFECT,
+                ATTEND_ARG_LAYOUT);
+}
+
 }  // namespace
 
 void check_cache_origin(Call& call, const attend_problem& problem) {
@@ -251,20 +265,6 @@ void check_output(Call& call, const attend_problem& problem) {
   const Extent::Counts counts = {call.batch, call.first.queries, call.first.query_heads, problem.value_dim};
   call.output_step =
       Tensors{call, axes_of(problem)}.write(problem.output, counts, call.output_bits, ATTEND_ARG_OUTPUT, call.first.output);
-}
-
-template <class Tensor>
-bool follows_layout(const Tensor& tensor) {
-  return tensor.data != nullptr &&
-         (tensor.batch_stride == ATTEND_DENSE || tensor.token_stride == ATTEND_DENSE || tensor.head_stride == ATTEND_DENSE);
-}
-
-// A layout that decides nothing was hardly meant: strides were set, and are not those of the layout.
-void check_layout_use(Check& check, const attend_problem& problem) {
-  const bool used = follows_layout(problem.query) || follows_layout(problem.key) || follows_layout(problem.value) ||
-                    follows_layout(problem.output) || follows_layout(problem.lse);
-  check.require(problem.layout == ATTEND_BATCH_TOKEN_HEAD_DIM || used || problem.queries == 0, ATTEND_NO_EFFECT,
-                ATTEND_ARG_LAYOUT);
 }
 
 void check_call(Call& call, const attend_problem* given) {

@@ -102,7 +102,7 @@ class Check {
   }
   // A struct that begins with its size: `known` is the size of this version. Fields past those that are known, of a struct from
   // a newer header, are all zero.
-  Range whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
+  Range whole_struct(const void* given, size_t alignment, size_t known, attend_argument argument);
   template <class Struct>
   Range whole_struct(const Struct* given, attend_argument argument) {
     return whole_struct(given, alignof(Struct), sizeof *given, argument);
@@ -120,7 +120,7 @@ class Check {
 };
 
 // What an init function does before it sets defaults: the struct is all zeros then, but for its size.
-attend_status new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument);
+attend_status new_struct(void* given, size_t alignment, size_t known, size_t size, attend_argument argument);
 template <class Struct>
 attend_status new_struct(Struct* given, size_t size, attend_argument argument) {
   return new_struct(given, alignof(Struct), sizeof *given, size, argument);

@@ -150,7 +150,7 @@ void check_rows(Call& call, const attend_problem* problem);
 // Requires that neither a cap nor a bias changes the products of queries and keys.
 void leave_out_terms(Check& check, const attend_problem& problem);
 // Everything that attend_run needs, but options, parts, work memory and the states' next key; then options.
-void check_call(Call& call, const attend_problem* problem);
+void check_call(Call& call, const attend_problem* given);
 // Parts of it: whether anything depends on the positions of queries; blocks and the size of work memory, for as
 // many keys as there can be; work memory itself; a cache.
 bool is_positioned(const attend_problem& problem);

@@ -10,10 +10,10 @@ namespace {
 constexpr int most_roots = 14;  // of 65536 heads, whose exponents are multiples of 4 / 65536
 
 // 2^-(1/2), 2^-(1/4), 2^-(1/8) ... in units of 2^-64, each rounded to the nearest.
-constexpr uint64_t roots[most_roots] = {0xb504f333f9de6484, 0xd744fccad69d6af4, 0xeac0c6e7dd24392f, 0xf5257d152486cc2c,
-                                        0xfa83b2db722a033a, 0xfd3e0c0cf486c175, 0xfe9e115c7b8f884c, 0xff4ecb59511ec8a5,
-                                        0xffa756521c8daed2, 0xffd3a751c0f7e10c, 0xffe9d2b2f7db2756, 0xfff4e91bff1b8c3e,
-                                        0xfffa747ea0040664, 0xfffd3a3b7814eb54};
+constexpr uint64_t roots[most_roots] = {0xb504f333f9de6484u, 0xd744fccad69d6af4u, 0xeac0c6e7dd24392fu, 0xf5257d152486cc2cu,
+                                        0xfa83b2db722a033au, 0xfd3e0c0cf486c175u, 0xfe9e115c7b8f884cu, 0xff4ecb59511ec8a5u,
+                                        0xffa756521c8daed2u, 0xffd3a751c0f7e10cu, 0xffe9d2b2f7db2756u, 0xfff4e91bff1b8c3eu,
+                                        0xfffa747ea0040664u, 0xfffd3a3b7814eb54u};
 
 // The upper half of a product, or up to 3 less.
 uint64_t high_product(uint64_t a, uint64_t b) {

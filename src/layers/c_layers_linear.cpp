@@ -32,9 +32,9 @@ Range check_rows(Check& check, const void* data, const attend_weights& weights, 
 uint64_t panel_bytes(const attend_weights& weights) {
   const uint64_t inputs = uint64_t(weights.inputs);
   if (is_integer(weights)) {
+    if (config::embedded) return uint64_t(weights.outputs) * inputs;
     const uint64_t chunks = (uint64_t(weights.outputs) - 1) / integer_chunk + 1;
-    return config::embedded ? uint64_t(weights.outputs) * inputs
-                            : chunks * integer_chunk * (sizeof(int32_t) + ((inputs + 3) & ~uint64_t(3)));
+    return chunks * integer_chunk * (sizeof(int32_t) + ((inputs + 3) & ~uint64_t(3)));
   }
   const uint64_t panels = uint64_t(core::panel_count(int(weights.outputs)));
   return panels * panel_keys * row_bytes(weights.format, weights.inputs);

@@ -15,9 +15,9 @@ extern "C" attend_status attend_linear_prepare(const attend_integer_scales* scal
   const bool usual = bits_to<uint64_t>(scales->scale) == bits_to<uint64_t>(double(ATTEND_DEFAULT_SCALE));
   const double scale = usual ? double(core::usual_scale(int(head_dim))) : scales->scale, key = scales->key_scale;
   const double above_0[] = {scales->query_scale, scales->value_scale, scales->output_scale, scale};
-  const attend_argument arguments[] = {ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_VALUE_SCALE, ATTEND_ARG_OUTPUT_SCALE,
-                                       ATTEND_ARG_SCALE};
-  for (int i = 0; i < 4; ++i) check.require(above_0[i] > 0, ATTEND_OUT_OF_RANGE, arguments[i]);
+  const attend_argument of_above_0[] = {ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_VALUE_SCALE, ATTEND_ARG_OUTPUT_SCALE,
+                                        ATTEND_ARG_SCALE};
+  for (int i = 0; i < 4; ++i) check.require(above_0[i] > 0, ATTEND_OUT_OF_RANGE, of_above_0[i]);
   const int32_t zeros[] = {scales->query_zero_point, scales->key_zero_point, scales->value_zero_point,
                            scales->output_zero_point};
   for (int i = 0; i < 4; ++i) check.within(zeros[i], 0, 0, attend_argument(ATTEND_ARG_QUERY_ZERO_POINT + i));

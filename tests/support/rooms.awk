@@ -56,7 +56,7 @@ BEGIN {
   }
   may["bench/exporter/examples/keywords/linear/model"] = api  # a program by hand, and its weights
   may["tests/exporter"] = api " tests/exporter"  # and a model
-  may["tests/tiles"] = api
+  may["tests/tiles"] = may["tests/rules"] = api
   shared = backend " src/layers src/linear_attention include/attend/linear_attention src/call src/c " api " tests/support tests/conformance bench/app include/attend/hosted"
   for (n = split("unit conformance app typed c boards fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
   may["tests/boards"] = may["tests/boards"] " bench/boards"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "../support/float_environment.h"
@@ -73,6 +74,14 @@ TEST_CASE("a subnormal query counts where the caller flushes such numbers") {
     // A score of 0.1. The scaled query is 1e-29.
     CHECK(in_environment(environment, [&] { found = weight(1e-39f, 1e28f, 0.0f, 1e10f); }));
     CHECK(found == 0.5249792f);
+  });
+}
+
+TEST_CASE("a signalling NaN is a NaN as any other, and does not trap") {
+  in_every_environment([](const FloatEnvironment& environment) {
+    float found = 0;
+    CHECK(in_environment(environment, [&] { found = weight(1.0f, std::numeric_limits<float>::signaling_NaN(), 0.0f, 1.0f); }));
+    CHECK(std::isnan(found));
   });
 }
 
