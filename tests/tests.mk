@@ -105,12 +105,13 @@ digests: $(BUILD)/unit
 #: rules       MISRA C++:2023: what tools find in the embedded form and in the surfaces, held to tests/rules/rules.toml; RULES=write makes today's counts the file's (needs clang-22, clang-tools-22, clang-tidy-22, cppcheck, python3; a minute)
 .PHONY: rules
 rules: | build/doctest.ready
+	@mkdir -p build/rules && sh tests/support/files.sh >build/rules/files
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/rules/rules.py build/rules $(filter write,$(RULES))
 
 #: proofs      bounds of polynomials by Sollya and Gappa, then functions of one float over every float and ranges of integers (needs python3, sollya, gappa; with make every-float some half an hour)
 .PHONY: proofs
 proofs: $(BUILD)/unit
-	@mkdir -p build/proofs
+	@mkdir -p build/proofs && sh tests/support/files.sh >build/proofs/files
 	@python3 tests/proofs/polynomials.py >build/proofs/log; status=$$?; cat build/proofs/log; exit $$status
 	@ATTEND_EVERY_FLOAT=1 $(BUILD)/unit --test-case='the polynomial of*,near_minus_reciprocal*,the reciprocal root*,soft floats: *,integers: every weight*,integers: no scale*,integers: every reciprocal*'
 

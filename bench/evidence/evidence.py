@@ -17,8 +17,20 @@ import tomllib
 sys.path.insert(0, 'tests/scripts')
 from check_requirements import ELSEWHERE, FAILED, LEFT_OUT, PASSED, UNKNOWN, Runs, load
 
-MISSING, STATED = 'missing', 'stated'
-STATES = (FAILED, UNKNOWN, MISSING, ELSEWHERE, LEFT_OUT, STATED, PASSED)  # the worst comes first
+MISSING, STATED, STALE = 'missing', 'stated', 'of other files'
+STATES = (FAILED, UNKNOWN, MISSING, STALE, ELSEWHERE, LEFT_OUT, STATED, PASSED)  # the worst comes first
+
+
+# Commands whose folder in build/ says which files they have read.
+OTHER_RUNS = ('coverage', 'proofs', 'rules')
+
+# Tool, use, what an error of it would hide, what would notice it.
+COMPILED = 'code that computes something else', 'digests of two other compilers, at other levels, and the definition, which shares no code'
+EMULATED = 'an instruction that the emulator has otherwise than the processor', 'digests of other targets; `make board-tests` on a part'
+TOOLS = (('g++', 'library and tests', *COMPILED), ('clang++', 'the same; sanitizers, fuzzers', *COMPILED), ('arm-none-eabi-g++', 'boards, sizes, stack frames', *COMPILED),
+         ('riscv64-unknown-elf-g++', 'boards', *COMPILED), ('qemu-arm', 'Linux targets', *EMULATED), ('qemu-system-arm', 'boards, counted instructions', *EMULATED),
+         ('clang++-22', 'coverage, rules', 'a line that no test reaches', 'mutants: `make mutants`'), ('gappa', 'roundings of 2^f', 'a bound that does not hold', 'every float: `make proofs`'),
+         ('sollya', 'polynomials beside functions', 'the same', 'the same'), ('python3', 'this page, scripts of checks', 'a check that finds nothing', 'mistakes that scripts plant before they look'))
 
 
 def worst(states):
@@ -61,7 +73,7 @@ class Evidence:
         found = re.findall(r'^ok   -O2: (.*?): (\d+) bytes of stack, (\d+) promised$', self.log('stack'), re.M)
         found += [(f'{what}, {name}', needed, promised) for what, name, promised, needed in
                   re.findall(r'^ok   -O2: (.*) to (ATTEND_\w+), (\d+): .* takes (\d+)$', self.log('stack'), re.M)]
-        self.add('Stack', worst([PASSED if found else ELSEWHERE]), 'The most stack of each kind of call on this machine at -O2, by the frames that the compiler reports, beside what the headers promise. Boards: Sizes.',
+        self.add('Stack', FAILED if re.search('^FAIL', self.log('stack'), re.M) else PASSED if found else ELSEWHERE, 'The most stack of each kind of call on this machine at -O2, by the frames that the compiler reports, beside what the headers promise. Boards: Sizes.',
                  'make lib && LEVELS=-O2 sh tests/scripts/check_stack.sh g++ build/g++-O2', 'include/guide/assumptions.md#stack', [['call', 'bytes', 'promised'], *sorted(map(list, found))])
 
     def bits(self):
@@ -72,6 +84,22 @@ class Evidence:
                  ['the same with emulated instruction sets of x86', self.runs.state('emulated: committed digests*')], ['another compiler: Clang', self.runs.state('check clang/unit: committed digests*')]]
         rows += [[name, state] for name, state in self.targets()]
         self.add('Bits', worst(row[1] for row in rows if row[1] in STATES), 'One table of digests is compared on every backend and target.', 'make test && make targets', 'include/guide/exactness.md#the-same-bits-everywhere', rows)
+
+    def files(self):
+        """Whether what is read here is of the files that are here, and the tools that made it."""
+        here = subprocess.run(['sh', 'tests/support/files.sh'], capture_output=True, text=True).stdout.strip()
+        runs = {'make test': self.runs.build / 'parts', 'make check': self.runs.rest / 'log', 'make targets': self.runs.build / 'targets/log', **{f'make {name}': pathlib.Path('build') / name for name in OTHER_RUNS}}
+        states = [[f'`{run}`', ELSEWHERE if not (folder / 'files').exists() else PASSED if (folder / 'files').read_text().strip() == here else STALE] for run, folder in runs.items()]
+        self.add('Files', worst(state for _, state in states), f'What each command has read: one hash of sources, tests and pages, {here[:16]}… now.', 'make evidence RUN=1', 'tests/support/files.sh', [['command', 'its files are those of this page'], *states])
+        tools = []
+        for name, use, hides, notices in TOOLS:
+            try:
+                said = subprocess.run([name, '--version'], capture_output=True, text=True)
+                version = next(line for line in (said.stdout + said.stderr).splitlines() if line.strip())
+            except (OSError, StopIteration):
+                version = LEFT_OUT
+            tools.append([f'`{name}`', version, use, hides, notices])
+        self.add('Tools', STATED, 'What results rest on, and what would notice an error of it. No tool is qualified.', 'sh .ci/run', 'bench/evidence/evidence.py', [['tool', 'version', 'for what', 'what an error of it would hide', 'what would notice'], *tools])
 
     def targets(self):
         names = sorted({test['name'].partition(': ')[2] for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets: ')})
@@ -84,12 +112,13 @@ class Evidence:
         sizes, accuracy = 'bench/speed/results/sizes.md', 'bench/speed/results/accuracy.md'
         size = self.runs.part('check size')  # of boards that it took, it says whether pages still hold
         size = STATED if size is None else FAILED if size.failed else PASSED
+        self.files()
         self.stack()
         self.add('Memory', size, 'Nothing is allocated: sizeof of caches, workspaces and states is the whole bill. RAM of three models, in bytes.', 'make size', f'{sizes}#ram-of-three-models', table(sizes, 'RAM of three models'))
         self.add('Sizes', size, 'Flash, static RAM and stack of prefill and decode, float32, one head of 32, in bytes. The figures of the page, which make size wrote and holds to limits.', 'make size', f'{sizes}#plain-calls',
                  columns(table(sizes, 'Plain calls'), 'target', 'flash -Os', 'flash -O2', 'static RAM', 'stack -Os', 'stack -O2'))
         self.bits()
-        self.add('Error bound', self.of_group('errors'), 'A formula holds for every input, and its tests on this machine. The worst inputs that a search found, beside it; published figures.', 'make bound SECONDS=3600',
+        self.add('Error bound', self.of_group('errors'), 'A formula holds for every input, and its tests on this machine. The worst inputs that a search found, beside it, are published figures: make bound SECONDS=3600.', 'make test',
                  'include/guide/exactness.md#for-every-input', table(accuracy, 'The worst inputs that were found'))
         named = [each for each in self.requirements if each['number'].startswith('memory.') and re.search('alloc|undefined|initialiser|itself|stack|C library', each['says'])]
         self.add('No allocation, no recursion', worst(test['state'] for each in named for test in each['tests']), 'By the symbols of the objects, the graph of calls, and a trap for allocations.',
@@ -101,7 +130,7 @@ class Evidence:
         self.add('Fuzzing', ELSEWHERE if fuzz is None else FAILED if fuzz.failed else PASSED, 'Random problems by libFuzzer: every backend beside scalar code, the definition and the oracle; integers; inputs of the C surface, with sanitizers.',
                  'make fuzz CXX=clang++ FUZZ_SECONDS=600', 'tests/README.md#sizes', [['what has run'], *[[each] for each in sorted(fuzz.passed)]] if fuzz else ())
         mutants = pathlib.Path('build/mutants/result.txt')
-        self.add('Mutation', PASSED if mutants.exists() else ELSEWHERE, 'Random mistakes in include and src, one at a time: which do the tests not find?', 'make mutants N=300', 'tests/README.md#tests',
+        self.add('Mutation', STATED if mutants.exists() else ELSEWHERE, 'Random mistakes in include and src, one at a time: which do the tests not find?', 'make mutants N=300', 'tests/README.md#tests',
                  [['the last run'], [mutants.read_text().strip()]] if mutants.exists() else ())
         covered, proved = pathlib.Path('build/coverage/coverage.json'), pathlib.Path('build/proofs/log')
         kinds = json.loads(covered.read_text()) if covered.exists() else {}
@@ -116,6 +145,10 @@ class Evidence:
         self.rules()
         self.add('Assumptions of use', STATED, 'What has to hold around a call, who looks at it, and what happens otherwise.', 'make test', 'include/guide/assumptions.md',
                  table('include/guide/assumptions.md'))
+        self.add('Not there', MISSING, 'What an assessor will ask and nobody has made.', 'none', 'tests/README.md#tests', [['what', 'so that whoever takes the library plans it'],
+                 ['a review from outside', 'who writes code and tests also reviews them; no body has certified anything'], ['runs on silicon', 'boards are emulated: `make board-tests` on the part, with its flags, is a condition of use (A18)'],
+                 ['a bound of integers for every input', 'errors of integers are measured, with keys to 1,024'], ['instructions of floats in the worst case', 'counts of pages are means; see the page on time'],
+                 ['evidence of a subset', 'rows here are of all files, not of what `make vendor` copies']])
 
 
     def rules(self):

@@ -44,7 +44,8 @@ planted 'not run here: a.01: "unit: four"' test '"unit: four"'
 planted '"check targets: cortex-m4" failed' 'check targets' '"check targets: cortex-m4"'
 ci=true planted '"unit: four" is not run here' check '"unit: four"'
 
-# The evidence of that run: the same bytes twice, with what failed in it, and files and links that are there.
+# The evidence of that run: the same bytes twice, with what failed in it, which files it was of, and files and links that are there.
+echo 0123 >"$build/parts/files" && sh tests/support/files.sh >"$build/rest/log/files"
 of_evidence() { PYTHONHASHSEED=$1 python3 bench/evidence/evidence.py "$build" "$build/$2/evidence/made"; }
 succeeds "evidence is made" of_evidence 1 one && succeeds "evidence is made again" of_evidence 2 two && made=$build/one/evidence/made && {
   nothing_in "$(diff -r "$build/one" "$build/two" | head -n 3)" "evidence has the same bytes twice"
@@ -53,6 +54,9 @@ succeeds "evidence is made" of_evidence 1 one && succeeds "evidence is made agai
   nothing_in "$(python3 -c "import json, sys
 found = {test['name']: test['state'] for each in json.load(open(sys.argv[1] + '/evidence.json'))['requirements'] for test in each['tests']}
 print('' if (found['check targets: cortex-m4'], found['unit: committed digests']) == ('failed', 'failed') else found)" "$made" | grep .)" "what failed is failed in the evidence"
+  nothing_in "$(python3 -c "import json, sys
+states = dict(next(row['table'] for row in json.load(open(sys.argv[1] + '/evidence.json'))['rows'] if row['name'] == 'Files'))
+print('' if (states['\`make test\`'], states['\`make check\`'], states['\`make targets\`']) == ('of other files', 'passed', 'not run yet') else states)" "$made" | grep .)" "evidence of other files says so"
   nothing_in "$(grep -oE 'href="[^"]*"' "$made/index.html" | sed 's/href="//; s/"$//' | sort -u | while read -r link; do case $link in
     '#'*) grep -qF "id=\"${link#?}\"" "$made/index.html" ;; ../../*) file=${link#../../} && [ -e "${file%%#*}" ] ;; *) [ -e "$made/$link" ] ;; esac || echo "$link"; done)" "links of the evidence resolve"
 }
