@@ -114,6 +114,7 @@ TEST_CASE("c integer: calls take all constants that can be prepared") {
   attend_integer_constants constants;
   world.p.head_constants = nullptr, world.p.constants = &constants, world.p.output_format = ATTEND_INT16;
   world.p.key_scales = world.p.value_scales = {nullptr, ATTEND_DENSE, ATTEND_DENSE};
+  world.p.query_format = world.p.key_format = world.p.value_format = ATTEND_INT8;  // which they are anyway
   std::vector<std::int16_t> output(world.output.size() * 2);
   world.p.output.data = output.data();
   for (int left = -160; left <= 0; ++left) {

@@ -12,7 +12,7 @@ namespace attend_test {
 // the place of.
 template <class Call>
 void for_each_replaced_layers(Call call) {
-#if ATTEND_X86
+#if ATTEND_X86_SETS
   const std::string active = attend::active_backend();
   if (active == "avx2") call("avx2 alone", attend::avx2::layers::Backend());
 #endif

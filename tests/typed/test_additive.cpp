@@ -105,6 +105,8 @@ TEST_CASE("additive attention: what is refused touches nothing") {
   raw.scores = shown;
   raw.score_stage = ScoreStage::raw;
   CHECK(world.run(raw) == Status::no_effect);
+  raw.score_stage = ScoreStage::capped;
+  CHECK(world.run(raw) == Status::no_effect);
   const Bias<1, 1, keys> bias{};
   ScoreOptions<Shape> with_bias;
   with_bias.bias = bias;

@@ -46,6 +46,10 @@ struct Equal {  // values as wide as keys
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 16, value_dim = 16, max_tokens = 720;
 };
 
+struct Wide {  // dimensions enough for keys to stay in rows: attention/key_rows.h
+  static constexpr int query_heads = 32, kv_heads = 1, head_dim = 162, value_dim = 40, max_tokens = 720;
+};
+
 constexpr int queries = 5;
 
 // A cache, the keys that it has, and what the core makes of two copies of their rounded numbers, of which keys lie in panels.
@@ -228,6 +232,7 @@ TEST_CASE("values in the keys of a cache: the bits of two copies, in one call, i
     for_formats([](auto format) { check_ways<Narrow, decltype(format)>(); });
     for_formats([](auto format) { check_ways<Grouped, decltype(format)>(); });
     for_formats([](auto format) { check_ways<Equal, decltype(format)>(); });
+    for_formats([](auto format) { check_ways<Wide, decltype(format)>(); });
   });
 }
 
@@ -238,6 +243,8 @@ TEST_CASE("values in the keys of a cache: with options, shorter than the cache, 
     for_formats([](auto format) { check_options<Narrow, decltype(format)>(); });
     for_formats([](auto format) { check_pages<Narrow, decltype(format)>(); });
     for_formats([](auto format) { check_pages<Grouped, decltype(format)>(); });
+    for_formats([](auto format) { check_options<Wide, decltype(format)>(); });
+    for_formats([](auto format) { check_pages<Wide, decltype(format)>(); });
   });
 }
 

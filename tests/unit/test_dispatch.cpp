@@ -24,7 +24,7 @@ std::vector<std::string> names_of(core::BackendList<Backend...>) {
   return {Backend::name...};
 }
 
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 
 // What a processor and its operating system say.
 struct Processor {
@@ -144,14 +144,14 @@ void check_all(core::BackendList<Backend...>) {
 
 }  // namespace
 
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 TEST_CASE("dispatch: a backend needs each of its bits of CPUID and XGETBV, and no others, and is taken where it can be") {
   check_all(core::Backends());
   check_all(core::IntegerBackends());
 }
 #endif
 
-#if ATTEND_X86
+#if ATTEND_X86_SETS
 template <class... Backend>
 std::vector<unsigned> instructions_of(core::BackendList<Backend...>) {
   return {Backend::leaf_7_b...};

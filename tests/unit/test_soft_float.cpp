@@ -83,3 +83,16 @@ TEST_CASE("soft floats: a carry out of the highest digit leaves a trace of the l
   CHECK(attend::soft_fma(256.0f, 0x1p-30f, 0x1.fffffep0f) == 2.0f);
   CHECK(attend::soft_fma(257.0f, -0x1p-30f, -0x1.fffffep0f) == -0x1.000002p1f);
 }
+
+TEST_CASE("soft floats: the products of a scale and a number of 4 bits are those of floats, one by one and in a table") {
+  for (const float scale : {0.0f, -0.0f, 1.0f, -1.5f, 1.9990234f, 65504.0f, 0x1p-24f, INFINITY, NAN}) {  // of float16
+    const attend::SoftScale soft(scale);
+    float table[16];
+    soft.fill(table);
+    for (int n = -8; n < 8; ++n) {
+      const float product = std::isfinite(scale) ? scale * float(n) : std::nanf("");
+      CHECK(same(soft.times(n), product));
+      CHECK(same(table[n + 8], product));
+    }
+  }
+}
