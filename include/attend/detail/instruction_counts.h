@@ -10,7 +10,7 @@ struct InstructionCounts {
   struct Tile {
     int16_t always, enter_fours, four, enter_rest, one;
   };
-  struct Rows {             // of 1 query row, and of 2 at once
+  struct Rows {
     int16_t block, chunk;   // each time that rows begin, and of 32 keys
     int16_t sixteen, left;  // of 16 dimensions of a tile of scores, and where columns are left beside tiles of values
     Tile scores, values;    // steps are dimensions of a score, and keys of values
@@ -26,7 +26,7 @@ struct InstructionCounts {
   int16_t query_four, query_rest;   // of a row: four numbers of the query are widened; each of its last ones
   int16_t mask, whole;              // of a row that sees a part of a chunk only; what a tile of values takes more for 32 keys
   int16_t segment, segment_column;  // of a row, and of its columns: sums of 512 keys are added to those before
-  Rows rows[2];
+  Rows rows[2];                     // of 1 row, and of 2
 };
 
 // clang-format off
