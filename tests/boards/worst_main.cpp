@@ -96,7 +96,7 @@ class Typed {
     for (int i = 0; i < most_tokens; ++i) {
       fill(key);
       fill(value);
-      cache.append(key, value);
+      if (cache.append(key, value) != attend::Status::ok) firmware::print("the cache takes no token\n");
     }
   }
 
