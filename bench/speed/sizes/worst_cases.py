@@ -1,4 +1,4 @@
-"""The constants of include/attend/worst_case.h from what tests/boards/worst_main.cpp prints of loops: worst_cases.py NAME <LINES
+"""The constants of include/attend/detail/instruction_counts.h from what tests/boards/worst_main.cpp prints of loops: worst_cases.py NAME <LINES
 
 A line is one call: whether it is one of the typed surface, whether it is causal, its instructions, and how many times each constant is in
 the formula. Least squares of relative errors, rounded to whole instructions one after another, those first that tell most.
@@ -36,7 +36,7 @@ for two, at in enumerate(ROWS):
 
 numbers = iter(constants)
 take = lambda count: ', '.join(str(next(numbers)) for _ in range(count))
-print(f'inline constexpr InstructionCounts {sys.argv[1]} = {{{{{take(2)}}}, {take(12)},')
+print(f'inline constexpr InstructionCounts {sys.argv[1].replace("0plus", "0_plus")} = {{{{{take(2)}}}, {take(12)},')
 of_rows = [f'{{{take(4)}, ' + ', '.join(f'{{{take(5)}}}' for _ in range(4)) + '}' for _ in ROWS]
 print('  {' + ',\n   '.join(of_rows) + '}};')
 print(f'{sys.argv[1]}: {len(counted)} calls; the formula is {100 * -left.max():.2f} to {100 * -left.min():.2f} % above', file=sys.stderr)
