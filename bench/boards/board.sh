@@ -2,7 +2,7 @@
 # Builds images for emulated boards and runs them. From the project's top folder:
 #   bench/boards/board.sh build BOARD FOLDER PROGRAM...   (images FOLDER/BOARD.PROGRAM; the library is compiled once)
 #   bench/boards/board.sh run BOARD IMAGE [ARGUMENT...]
-#   bench/boards/board.sh count BOARD IMAGE [ARGUMENT...]   (runs an image of the program count, streams, tokens or household_count)
+#   bench/boards/board.sh count BOARD IMAGE [ARGUMENT...]   (runs an image of the program count, worst, streams, tokens or household_count)
 #   bench/boards/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   bench/boards/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library.
 #     One object defines `int firmware::run()` of platform.h, which is called in the place of main; it prints by semihosting, firmware::write)
@@ -11,7 +11,7 @@
 #   bench/boards/board.sh compiler BOARD
 #   bench/boards/board.sh boards
 #   bench/boards/board.sh kinds
-# Programs: chains, specials, digests, options, count, streams, tasks, example, two_boards; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
+# Programs: chains, specials, digests, options, count, streams, tasks, example, two_boards, worst; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
 #   keywords_linear and keywords_linear_count, its model with gated delta attention on held-out voices: integers or floats, and of how many voices;
 #   receipts and receipts_count, the example's model in the folder EXPORTED= on a file of tokens;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
@@ -158,7 +158,7 @@ write_floats() {
 build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
-    digests | options | chains | outputs | specials | tasks | two_boards) compile "$tests/$1_main.cpp" ;;
+    digests | options | chains | outputs | specials | tasks | two_boards | worst) compile "$tests/$1_main.cpp" ;;
     example) compile "$here/example_main.cpp" ;;
     count) compile "$sizes/count_main.cpp" ;;
     streams) extra="$extra -DATTEND_COUNT" && compile "$tests/streams_main.cpp" ;;
@@ -200,7 +200,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, keywords, keywords_count, keywords_linear, keywords_linear_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, tasks, example or two_boards, found \"$1\"" ;;
+    *) fail "expected digests, options, exported, keywords, keywords_count, keywords_linear, keywords_linear_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, tasks, example, worst or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }
@@ -265,6 +265,7 @@ size() {  # board folder
     compile "$sizes/${program}_main.cpp"
     link "$work/$program"
   done
+  case ${1#cortex-} in m0plus | m3 | m4 | m33) objects=$common && compile "$tests/worst_main.cpp" && link "$work/worst" ;; esac
 }
 
 run() {  # board image [argument...]; $clock: options for the emulator's clock

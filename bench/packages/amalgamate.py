@@ -15,7 +15,7 @@ import sys
 ONCE = '#pragma once\n'
 END = 'src/backend/end.h'
 GUARD = re.compile(r'#ifndef \w+_H$')  # of a header for C
-PARTS = ('states.h', 'merged_states.h', 'integer.h', 'layers.h', 'linear_attention.h')
+PARTS = ('states.h', 'merged_states.h', 'integer.h', 'layers.h', 'linear_attention.h', 'worst_case.h')
 INCLUDE = re.compile(r'#include "([^"]+)"')
 
 

@@ -15,7 +15,7 @@ from declarations import Entry, Page, Prose, Reader, catches
 
 
 UMBRELLAS = ('attend.h', 'layers.h', 'linear_attention.h')
-BESIDE = ('states.h', 'merged_states.h', 'integer.h')  # what programs include beside attend.h
+BESIDE = ('states.h', 'merged_states.h', 'integer.h', 'worst_case.h')  # what programs include beside attend.h
 
 
 def is_inner(name):
@@ -30,7 +30,7 @@ class Headers:
         self.root = root
         self.reader = Reader(root)
         index = clang.cindex.Index.create()
-        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n#include <attend/merged_states.h>\n#include <attend/linear_attention.h>\n', 'every.cpp', '-std=c++17', root)
+        self.cpp_unit = parsed(index, '#include <attend/layers.h>\n#include <attend/merged_states.h>\n#include <attend/linear_attention.h>\n#include <attend/worst_case.h>\n', 'every.cpp', '-std=c++17', root)
         c_headers = ['attend_c.h', *sorted(f'c/{path.name}' for path in (root / INCLUDE / 'c').glob('*.h'))]
         self.c_unit = parsed(index, ''.join(f'#include <attend/{name}>\n' for name in c_headers), 'every.c', '-std=c11', root)
         self.homes = self._homes(c_headers)

@@ -7,6 +7,15 @@ DEPENDENT += $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/speed/*.cpp bench/sp
 size:
 	@sh bench/speed/sizes/size.sh
 
+#: worst-cases what loops of integer attention take on emulated boards, for attend/worst_case.h (needs python3-numpy; ARM_CXX= another compiler, LEVELS="-O3" other flags)
+.PHONY: worst-cases
+worst-cases:
+	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
+	  [ -n "$$python" ] || ! "$$candidate" -c 'import numpy' 2>/dev/null || python=$$candidate; done; \
+	for level in $(or $(LEVELS),-O2 -Os); do echo "// $$level"; for board in m0plus m3 m4 m33; do \
+	  OPT=$$level sh bench/boards/board.sh build $$board build/worst worst && sh bench/boards/board.sh count $$board build/worst/$$board.worst loops >build/worst/loops && \
+	  "$${python:-python3}" bench/speed/sizes/worst_cases.py cortex_$$board <build/worst/loops || exit; done; done
+
 #: environment what setting the floating-point environment costs: ticks of a call on this machine, bytes of flash on boards, as tables (TARGETS= some)
 .PHONY: environment
 environment: $(BUILD)/environment

@@ -76,6 +76,10 @@ cortex-m33    -O2  per_mac_128x64_integer 1.5
 cortex-m55    -O2  per_mac_64x32_integer 0.6
 cortex-m55    -O2  per_mac_128x64_integer 0.40
 *             *    per_mac_integer_differences 0
+cortex-m0plus *    worst_outside         0
+cortex-m3     *    worst_outside         0
+cortex-m4     *    worst_outside         0
+cortex-m33    *    worst_outside         0
 cortex-m0plus -O2  per_mac_project_integer 10.5
 cortex-m0plus -O2  per_mac_project_integer_16 6
 cortex-m3     -O2  per_mac_project_integer_16 3.3
@@ -134,6 +138,7 @@ measure() {  # board level
   done >"$folder/option_stack.text"
   sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
   sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return
+  [ ! -e "$folder/worst" ] || sh "$board" count "$1" "$folder/worst" >"$folder/worst.text" || return
   # shellcheck disable=SC2046
   $(sh "$board" compiler "$1") $(sh "$board" flags "$1") "$2" -std=c++17 -Iinclude -c "$here/ram.cpp" -o "$folder/ram.o" || return
   nothing=$(flash "$folder/nothing")
@@ -150,6 +155,7 @@ measure() {  # board level
     for name in keyword_cache keyword_work motion_cache motion_work story_cache story_work; do echo "ram_$name $(symbols "$folder/ram.o" . "^ram_$name\$")"; done
     sed 's/^/painted_/' "$folder/painted.text"
     awk '{ print "per_mac_" $1 "_" $2, $3 }' "$folder/count.text"
+    [ ! -e "$folder/worst" ] || sed -n 's/^worst outside /worst_outside /p' "$folder/worst.text"
   } >"$folder/figures"
 }
 

@@ -1,0 +1,91 @@
+// The most instructions that attention in integers takes, as a constant: for a watchdog, a time slice, a schedule.
+//
+//   using Talk = attend::Integer<Wake>;
+//   static_assert(attend::worst_instructions<Talk, 64>(attend::gcc_12_O2::cortex_m0_plus) < 150000, "a token takes too long");
+//
+// The number of instructions depends on the shape and on who sees how many keys, and on no number. So it is added up from
+// loops, which were counted for a processor, a compiler and its flags; `make worst-cases` counts them for yours. The stack has
+// constants too: integer_stack_bytes. What instructions say of time, and what has no such bound: include/guide/time.md.
+#pragma once
+
+#include "detail/instruction_counts.h"
+#include "integer.h"
+
+namespace attend {
+namespace detail {
+
+struct CountedCall {
+  int head_dim, value_dim, query_heads, kv_heads, queries, keys;
+  bool causal;
+};
+
+// As attention/integer.h and the kernels in src/isa go over a call.
+struct CountedLoops {
+  const InstructionCounts& counts;
+  const CountedCall& call;
+
+  constexpr int64_t instructions() const {
+    const int group = call.query_heads / call.kv_heads, rows = group * call.queries;
+    int64_t sum = counts.kv_head;
+    for (int row = 0; row < rows; row += 2) {
+      const int last = smaller(row + 1, rows - 1);
+      sum += block(last - row, seen(row / group), seen(last / group));
+    }
+    return counts.call + call.kv_heads * sum;
+  }
+
+  // With what no loop tells, such as branches: never below what a call takes.
+  constexpr int64_t most() const { return instructions() + instructions() / 96; }
+
+  static constexpr int up(int number, int divisor) { return (number + divisor - 1) / divisor; }
+  constexpr int seen(int query) const { return call.causal ? call.keys - call.queries + query + 1 : call.keys; }
+
+  using Tile = InstructionCounts::Tile;
+  static constexpr int64_t fours(const Tile& of, int n) { return of.always + (n >= 4 ? of.enter_fours + n / 4 * of.four : 0); }
+  static constexpr int64_t rest(const Tile& of, int n) { return n % 4 > 0 ? of.enter_rest + n % 4 * of.one : 0; }
+  static constexpr int64_t all(const Tile& of, int n) { return fours(of, n) + rest(of, n); }
+
+  // One row, or two, of which the first sees as many keys as the second or one fewer.
+  constexpr int64_t block(int two, int first, int keys) const {
+    const int left = keys % integer_chunk, dims = call.head_dim, width = call.value_dim;
+    const int64_t row = counts.row_column * width + counts.query_four * up(dims, 4) + counts.query_rest * (dims % 4) +
+                        (left > 0 || first < keys ? counts.mask : 0) +
+                        (keys - 1) / segment_keys * (counts.segment + counts.segment_column * width);
+    return counts.rows[two].block + (two + 1) * row + keys / integer_chunk * chunk(two, integer_chunk) +
+           (left > 0 ? chunk(two, left) : 0);
+  }
+
+  constexpr int64_t chunk(int two, int keys) const {
+    const InstructionCounts::Rows& rows = counts.rows[two];
+    const int dims = call.head_dim, steps = up(keys, counts.value_keys), score_tiles = up(keys, counts.score_keys[two]);
+    const int left = call.value_dim % counts.columns, twos = left / 2 * counts.has_two;
+    return rows.chunk + score_tiles * (fours(rows.scores, dims) + rows.sixteen * up(dims / 4, 4)) +
+           (counts.value_keys > 1 ? keys : score_tiles) * rest(rows.scores, dims) +  // DSP kernels go key by key
+           call.value_dim / counts.columns *
+               (all(rows.values, steps) + (steps * counts.value_keys == integer_chunk ? counts.whole : 0)) +
+           (left > 0 ? rows.left : 0) + twos * all(rows.two_columns, keys) + (left - 2 * twos) * all(rows.column, keys);
+  }
+};
+
+}  // namespace detail
+
+// The most instructions of decode, or of prefill of so many tokens, over arrays or a KvCache whose queries see at most so many
+// keys: a plain call of the whole, without ScoreOptions and without a zero point of queries. Not causal: all see all keys.
+template <class Shape, int keys, int queries = 1, bool causal = true>
+constexpr int64_t worst_instructions(const InstructionCounts& counts) {
+  using Dims = detail::Checked<Shape>;
+  static_assert(detail::is_integer<Shape>, "attend: only calls in integers have a worst case: write attend::Integer<Shape>");
+  constexpr int fewest = causal ? queries : 1;
+  static_assert(queries >= 1 && keys >= fewest && keys <= integer_keys,
+                "attend: a worst case has at least 1 query, its keys include those of causal queries, and are at most 65535");
+  int64_t most = 0;  // a part of a chunk may take more than all of it
+  for (int seen = detail::larger(keys - integer_chunk + 1, fewest); seen <= keys; ++seen) {
+    const detail::CountedCall call = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, queries,
+                                      seen,           causal};
+    const int64_t here = detail::CountedLoops{counts, call}.most();
+    if (here > most) most = here;
+  }
+  return most;
+}
+
+}  // namespace attend
