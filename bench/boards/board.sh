@@ -22,7 +22,7 @@ here=$(dirname "$0")
 tests=tests/boards sizes=bench/speed/sizes # other programs
 . tests/support/sources.sh
 # Calls that size.sh measures beside the plain ones.
-kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring integer integer_ring project_integer c_plain c_options'
+kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring integer integer_ring project_integer linear_attention linear_integer c_plain c_options'
 boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imac rv32imafc'
 
 fail() { echo "board.sh: $*" >&2; exit 1; }

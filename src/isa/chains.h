@@ -215,3 +215,22 @@ struct ByChains : BySteps {
     }
   }
 };
+
+// The gates of a token: none, one, or one for each key dimension.
+enum class StateGate { none, one, each };
+// How many columns a set's own loop takes, Isa::pass_state; 0: there is none.
+template <class Isa>
+constexpr int state_columns = 0;
+
+// Some columns of a state of linear attention over one chain of key dimensions: they take a token and are read by it.
+//
+//   S_dc = fma(key_d, u_c, gate_d · S_dc), then to_c += the sum over d of by · factor_d · S_dc
+//
+// Without keys they are only read; without `to` nothing is kept of the sums.
+struct StateChain {
+  float* state;
+  int stride, dims;  // `stride` floats from key dimension to key dimension
+  const float *factors, *keys, *gates, *u;
+  float by, gate;
+  float* to;
+};

@@ -1,5 +1,6 @@
 // The instruction set that the compiler's flags name: its headers in order, and what computes with it. Isa: attention and
-// projections; RowIsa: normalisation, activations, rotary positions; IntegerIsa: integers, where the set has kernels for hosts.
+// projections; RowIsa: normalisation, activations, rotary positions; IntegerIsa: integers, where the set has kernels for hosts;
+// StateIsa: states of linear attention on embedded processors.
 // clang-format off
 #if ATTEND_NEON
 #include <arm_neon.h>
@@ -38,6 +39,7 @@
 #include "vfp/typed.h"
 #include "vfp/outputs.h"
 #include "vfp/operations.h"
+#include "vfp/state.h"
 #elif ATTEND_RVF
 #include "rvf/rows.h"
 #include "rvf/operations.h"
@@ -62,14 +64,18 @@ using RowIsa = Simd128;
 #elif ATTEND_HELIUM
 using Isa = Helium;
 using RowIsa = HeliumLayer;
+using StateIsa = HeliumLayer;
 #elif ATTEND_VFP
 using Isa = Vfp;
 using RowIsa = Scalar;
+using StateIsa = VfpState;
 #elif ATTEND_RVF
 using Isa = Rvf;
 using RowIsa = Scalar;
+using StateIsa = Scalar;
 #else
 using Isa = Scalar;
 using RowIsa = Scalar;
+using StateIsa = Scalar;
 #endif
 }  // namespace attend::ATTEND_ISA

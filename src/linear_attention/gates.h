@@ -53,23 +53,3 @@ ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float
     store_some<Isa>(to + i, a, lanes);
   });
 }
-
-// The factors of a chain: where they are, or made into `to`. Embedded processors multiply by one number as they go.
-struct ChainFactors {
-  const float* numbers;
-  float by;
-
-  template <class Isa>
-  ATTEND_ALWAYS_INLINE typename Isa::Factor at(int i) const {
-    return Isa::factor(config::embedded ? Scalar::mul(by, numbers[i]) : numbers[i]);
-  }
-};
-template <Decay decay>
-constexpr int made_floats = !config::embedded || decay == Decay::per_key ? chain_dims : 1;
-
-template <class Isa, Decay decay>
-ATTEND_ALWAYS_INLINE ChainFactors factors_at(const Factors& of, int first, int count, float* to) {
-  if (made_floats<decay> == 1 || of.made) return {of.numbers + first, of.by};
-  if constexpr (made_floats < decay >> 1) make_factors<Isa, decay>(of, first, count, to);
-  return {to, 1.0f};
-}

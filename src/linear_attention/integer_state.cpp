@@ -12,6 +12,8 @@
 namespace attend::linear_integers {
 namespace {
 
+#include "panels.h"
+
 using Call = core::IntegerLinearAttention;
 using Vec = Columns::Vec;
 constexpr int lanes = Columns::lanes;
@@ -99,16 +101,18 @@ void pass_all(int32_t* state, const Token& token, const int32_t* values, int32_t
     pass<1, decay, decays, adds, reads>(state + c, at_most(token.width - c, lanes), token, values + c, sums + c);
 }
 
-// The panel of a value head: its numbers, and what they are scaled by, as they lie behind all numbers of a state.
-struct Panel {
-  int head, column;
-  Token token;
-  int32_t* state;
-  int32_t exponent, bound, tokens;
+// The panel of a value head, and what its numbers are scaled by, as it lies behind all numbers of a state.
+template <LinearRule rule, Decay decay>
+struct Panel : HeadPanel<Call, int32_t> {
+  static constexpr int kept = 3;
+  int32_t exponent = 0, bound = 0, tokens = 0;
 
-  int count() const { return token.dims * token.width; }
+  explicit Panel(const Call& call) : HeadPanel(call) {}
+  void get(const int32_t* from) { exponent = from[0], bound = from[1], tokens = from[2]; }
+  void keep(int32_t* to) const { to[0] = exponent, to[1] = bound, to[2] = tokens; }
   void clear() {
-    for (int i = 0; i < count(); ++i) state[i] = 0;
+    const int32_t zero = opaque(0);  // or memset would be called
+    for (int i = 0; i < count(); ++i) state[i] = zero;
     exponent = bound = tokens = 0;
   }
 
@@ -131,107 +135,65 @@ struct Panel {
     bound = int32_t(uint32_t(bits + 1) << up) >> down;
   }
   int32_t shift() const { return larger_of(bits_of(bound) - read_bits, 0); }
-};
 
-template <class Number>
-Number* at(const core::Tensor<Number>& tensor, int token, int head) {
-  return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
-}
-int quotient_of(int a, int b) { return int(unsigned(a) / unsigned(b)); }
-
-template <LinearRule rule, Decay decay>
-ATTEND_NOINLINE void take(const Call& c, int t, Panel& p) {
-  constexpr bool gated = core::has_gate(rule), is_delta = core::has_beta(rule);
-  if (p.tokens == 0) p.scale();
-  p.tokens = (p.tokens + 1) & (core::linear_run - 1);
-  Token token = p.token;
-  token.key = token.query = at(c.key, t, quotient_of(p.head, quotient_of(c.value_heads, c.kv_heads)));
-  if constexpr (gated) token.gates = at(c.gates, t, p.head);
-  alignas(4 * lanes) int32_t values[panel_keys], sums[panel_keys];
-  const core::LinearScale& scale = c.scales[p.head * c.scale_stride];
-  Scaling by{};
-  int32_t beta = 0;
-  if constexpr (is_delta) {
-    token.shift = p.shift();
-    pass_all<decay, gated, false, true>(p.state, token, values, sums);
-    by = scaling_of(scale.retrieved, scale.retrieved_shift - token.shift, most_retrieved);
-    beta = *at(c.beta, t, p.head) << 9;
-  }
-  const int8_t* const value = at(c.value, t, p.head) + p.column;
-  const int32_t up = larger_of(p.exponent, 0), down = larger_of(-p.exponent, 0);
-  Vec sizes = Columns::zero(), key_sizes = sizes;
-  for_each_vector<Columns>(token.width, [&](int i, int n) ATTEND_INLINE_LAMBDA {
-    Vec u = Columns::shifted(Columns::load(value + i, n) * (1 << up) + int32_t((1u << down) >> 1), down);
+  void take(int t) {
+    constexpr bool gated = core::has_gate(rule), is_delta = core::has_beta(rule);
+    if (tokens == 0) scale();
+    tokens = (tokens + 1) & (core::linear_run - 1);
+    Token token{nullptr, nullptr, nullptr, 0, c.head_dim, width};
+    token.key = token.query = at(c.key, t, key_head);
+    if constexpr (gated) token.gates = at(c.gates, t, head);
+    alignas(4 * lanes) int32_t values[panel_keys], sums[panel_keys];
+    const core::LinearScale& scale = c.scales[head * c.scale_stride];
+    Scaling by{};
+    int32_t beta = 0;
     if constexpr (is_delta) {
-      u = Columns::high_product((u - scaled(Columns::load(sums + i, lanes), by)) * 256, beta);
-      u = Columns::clamped(u, -most_update, most_update);
+      token.shift = shift();
+      pass_all<decay, gated, false, true>(state, token, values, sums);
+      by = scaling_of(scale.retrieved, scale.retrieved_shift - token.shift, most_retrieved);
+      beta = *at(c.beta, t, head) << 9;
     }
-    sizes |= size_of(u);
-    Columns::store(values + i, u, lanes);
-  });
-  for_each_vector<Columns>(token.dims,
-                           [&](int d, int n) ATTEND_INLINE_LAMBDA { key_sizes |= size_of(Columns::load(token.key + d, n)); });
-  p.bound += (Columns::all_bits(key_sizes) + 1) * (Columns::all_bits(sizes) + 1);
-
-  token.shift = p.shift();
-  constexpr bool decays = gated && !is_delta;
-  const bool reads = c.query.data != nullptr;
-  if constexpr (!code_is_small) {
-    if (!reads) return pass_all<decay, decays, true, false>(p.state, token, values, sums);
-  }
-  const int queries = reads ? at_least(quotient_of(c.query_heads, c.value_heads), 1) : 0;
-  const int first = quotient_of(queries * p.head, at_least(quotient_of(c.value_heads, c.query_heads), 1));
-  for (int q = 0; q < at_least(queries, 1); ++q) {
-    if (reads) token.query = at(c.query, t, first + q);
-    if (q == 0) {
-      pass_all<decay, decays, true, true>(p.state, token, values, sums);
-    } else if constexpr (Columns::is_small) {  // one loop less
-      for (int32_t& number : values) number = 0;
-      pass_all<decay, false, true, true>(p.state, token, values, sums);
-    } else {
-      pass_all<decay, false, false, true>(p.state, token, values, sums);
-    }
-    if (!reads) return;
-    const Scaling of = scaling_of(scale.output, scale.output_shift + p.exponent - token.shift, 256);
-    int8_t* const output = at(c.output, t, queries > 1 ? first + q : p.head) + p.column;
-    for_each_vector<Columns>(token.width, [&](int i, int n) ATTEND_INLINE_LAMBDA {
-      Columns::store(output + i, Columns::clamped(scaled(Columns::load(sums + i, lanes), of), -128, 127), n);
+    const int8_t* const value = at(c.value, t, head) + column;
+    const int32_t up = larger_of(exponent, 0), down = larger_of(-exponent, 0);
+    Vec sizes = Columns::zero(), key_sizes = sizes;
+    for_each_vector<Columns>(width, [&](int i, int n) ATTEND_INLINE_LAMBDA {
+      Vec u = Columns::shifted(Columns::load(value + i, n) * (1 << up) + int32_t((1u << down) >> 1), down);
+      if constexpr (is_delta) {
+        u = Columns::high_product((u - scaled(Columns::load(sums + i, lanes), by)) * 256, beta);
+        u = Columns::clamped(u, -most_update, most_update);
+      }
+      sizes |= size_of(u);
+      Columns::store(values + i, u, lanes);
     });
-  }
-}
+    for_each_vector<Columns>(token.dims,
+                             [&](int d, int n) ATTEND_INLINE_LAMBDA { key_sizes |= size_of(Columns::load(token.key + d, n)); });
+    bound += (Columns::all_bits(key_sizes) + 1) * (Columns::all_bits(sizes) + 1);
 
-// A panel of a value head takes all tokens of a call.
-template <LinearRule rule, Decay decay>
-void run_panel(const Call& c, int head, int panel, int panels) {
-  const int column = panel * panel_keys;
-  Panel p{head, column, {nullptr, nullptr, nullptr, 0, c.head_dim, at_most(c.value_dim - column, panel_keys)}, nullptr, 0,
-          0,    0};
-  const size_t numbers = core::linear_head_floats(c.head_dim, c.value_dim), place = size_t(column) * size_t(c.head_dim);
-  const size_t scaled_by = size_t(c.value_heads) * numbers + 3 * size_t(head * panels + panel);
-  const int32_t* const from = c.state != nullptr ? c.state : c.from;
-  p.state = (c.state != nullptr ? c.state + size_t(head) * numbers : c.work) + place;
-  if (from == nullptr) {
-    p.clear();
-  } else {
-    ATTEND_MEMCPY(&p.exponent, from + scaled_by, 3 * sizeof(int32_t));
-    if (c.state == nullptr) ATTEND_MEMCPY(p.state, from + size_t(head) * numbers + place, sizeof(int32_t) * size_t(p.count()));
+    token.shift = shift();
+    constexpr bool decays = gated && !is_delta;
+    const bool reads = c.query.data != nullptr;
+    if constexpr (!code_is_small) {
+      if (!reads) return pass_all<decay, decays, true, false>(state, token, values, sums);
+    }
+    for (int q = 0; q < queries; ++q) {
+      if (reads) token.query = at(c.query, t, first_query + q);
+      if (q == 0) {
+        pass_all<decay, decays, true, true>(state, token, values, sums);
+      } else if constexpr (Columns::is_small) {  // one loop less: nothing is added
+        pass_all<decay, false, true, true>(state, token, values, sums);
+      } else {
+        pass_all<decay, false, false, true>(state, token, values, sums);
+      }
+      if (!reads) return;
+      const Scaling of = scaling_of(scale.output, scale.output_shift + exponent - token.shift, 256);
+      int8_t* const output = at(c.output, t, queries > 1 ? first_query + q : head) + column;
+      for_each_vector<Columns>(width, [&](int i, int n) ATTEND_INLINE_LAMBDA {
+        Columns::store(output + i, Columns::clamped(scaled(Columns::load(sums + i, lanes), of), -128, 127), n);
+        if constexpr (Columns::is_small) values[i] = 0;
+      });
+    }
   }
-  core::for_each_document(c, [&](bool begins, int token, int end) {
-    if (begins) p.clear();
-    for (; token < end; ++token) take<rule, decay>(c, token, p);
-  });
-  if (c.state != nullptr) ATTEND_MEMCPY(c.state + scaled_by, &p.exponent, 3 * sizeof(int32_t));
-}
-
-template <LinearRule rule, Decay decay>
-void run_panels(const Call& call, int part, int parts) {
-  const int panels = core::panel_count(call.value_dim), units = call.value_heads * panels;
-  const int end = count_before(units, part + 1, parts).whole;
-  for (int unit = count_before(units, part, parts).whole; unit < end; ++unit) {
-    const int head = quotient_of(unit, panels);
-    run_panel<rule, decay>(call, head, unit - head * panels, panels);
-  }
-}
+};
 
 }  // namespace
 }  // namespace attend::linear_integers
@@ -241,7 +203,7 @@ namespace core {
 
 template <LinearRule rule, Decay decay>
 void run_linear_attention(const IntegerLinearAttention& call, int part, int parts) {
-  linear_integers::run_panels<rule, decay>(call, part, parts);
+  linear_integers::run_panels<linear_integers::Panel<rule, decay>>(call, part, parts);
 }
 #define ATTEND_RUN(name, rule, decay) \
   template void run_linear_attention<LinearRule::rule, Decay::decay>(const IntegerLinearAttention&, int, int);

@@ -22,16 +22,22 @@ struct StateColumns {
   }
 };
 
+// The factors of a chain: where they are, or made into `to`.
+template <class Isa, Decay decay>
+ATTEND_ALWAYS_INLINE const float* factors_at(const Factors& of, int first, int count, float* to) {
+  if (of.made) return of.numbers + first;
+  make_factors<Isa, decay>(of, first, count, to);
+  return to;
+}
+
 // Calls step(i) for each of some key dimensions; hosts unroll, so that counting costs nothing. Longer loops were slower.
 template <int vecs, class Step>
 ATTEND_ALWAYS_INLINE void for_each_key_dimension(int count, Step step) {
-  constexpr int unrolled = config::embedded ? 1 : vecs == 4 ? 2 : 4;
+  constexpr int unrolled = vecs == 4 ? 2 : 4;
   int d = 0;
-  if constexpr (unrolled > 1) {
-    for (; count - d >= unrolled; d += unrolled) {
-      ATTEND_UNROLL
-      for (int i = 0; i < unrolled; ++i) step(d + i);
-    }
+  for (; count - d >= unrolled; d += unrolled) {
+    ATTEND_UNROLL
+    for (int i = 0; i < unrolled; ++i) step(d + i);
   }
   for (; d < count; ++d) step(d);
 }
@@ -39,7 +45,7 @@ ATTEND_ALWAYS_INLINE void for_each_key_dimension(int count, Step step) {
 // Hosts keep factors and sums in registers: with a factor from memory for each vector, loads would take the time.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec add_product(typename Isa::Factor a, typename Isa::Vec b, typename Isa::Vec sum) {
-  if constexpr (config::embedded || Isa::lanes == 1) {
+  if constexpr (Isa::lanes == 1) {
     return Isa::fma(a, b, sum);
   } else {
     return Isa::accumulate(a, b, sum);
@@ -60,12 +66,12 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], type
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::add(sums[v], chain[v]);
 }
 template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void finish(const Read& read, bool may_be_u, const typename Isa::Vec (&sums)[vecs], int columns) {
+ATTEND_ALWAYS_INLINE void finish(const Read& read, const typename Isa::Vec (&sums)[vecs], int columns) {
   const typename Isa::Vec beta = Isa::broadcast(read.beta);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
     typename Isa::Vec result = sums[v];
-    if (may_be_u && read.value != nullptr) {
+    if (read.value != nullptr) {
       result = Isa::mul(beta, Isa::sub(load_some<Isa>(read.value + v * Isa::lanes, columns), result));
     }
     store_some<Isa>(read.to + v * Isa::lanes, result, columns);
@@ -81,11 +87,11 @@ ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns& state, const Re
   set_to_zero<Isa>(sums);
   for (int first = 0; first < dims; first += chain_dims) {
     const int count = at_most(dims - first, chain_dims);
-    float made[made_floats<decay>];
-    const ChainFactors factor = factors_at<Isa, decay>(read.factors, first, count, made);
+    float made[chain_dims];
+    const float* const factor = factors_at<Isa, decay>(read.factors, first, count, made);
     set_to_zero<Isa>(chain);
     for_each_key_dimension<vecs>(count, [&](int i) ATTEND_INLINE_LAMBDA {
-      const typename Isa::Factor f = factor.template at<Isa>(i);
+      const typename Isa::Factor f = Isa::factor(factor[i]);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v)
         chain[0][v] = add_product<Isa>(f, load_some<Isa>(row + s.template at<Isa>(v), columns), chain[0][v]);
@@ -93,7 +99,7 @@ ATTEND_HOT ATTEND_NOINLINE void read_columns(const StateColumns& state, const Re
     });
     add_chain<Isa>(chain[0], sums[0]);
   }
-  finish<Isa>(read, true, sums[0], columns);
+  finish<Isa>(read, sums[0], columns);
 }
 
 // What a token brings to some columns, and its output.
@@ -115,7 +121,7 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
   constexpr bool gated = core::has_gate(rule), by_key = gated && decay == Decay::per_key;
   constexpr int chains = tokens + reads;
   // Whether registers have room for u, too: otherwise it is read again and again.
-  constexpr int registers = Isa::lanes == 16 || config::embedded ? 32 : 16;
+  constexpr int registers = Isa::lanes == 16 ? 32 : 16;
   constexpr bool has_room = (chains + tokens) * vecs + 3 * tokens + reads < registers;
   constexpr int abreast = registers == 32 ? vecs : 1;  // vectors that go through each operation side by side
   const int columns = whole ? Isa::lanes : s.count, dims = s.dims;
@@ -130,9 +136,8 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
   float* row = s.data;
   for (int first = 0; first < dims; first += chain_dims) {
     const int count = at_most(dims - first, chain_dims);
-    float made[chains][made_floats<decay>], made_gates[tokens][by_key ? chain_dims : 1];
-    const float *key[tokens], *values[tokens];
-    ChainFactors factor[chains], gates[tokens];
+    float made[chains][chain_dims], made_gates[tokens][by_key ? chain_dims : 1];
+    const float *key[tokens], *values[tokens], *factor[chains], *gates[tokens];
     ATTEND_UNROLL
     for (int t = 0; t < tokens; ++t) {
       key[t] = with[t].key + first, values[t] = with[t].u;
@@ -146,10 +151,10 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
       ATTEND_UNROLL
       for (int t = 0; t < tokens; ++t) {
         k[t] = Isa::factor(key[t][i]);
-        if constexpr (by_key) gate[t] = Isa::broadcast(gates[t].numbers[i]);
+        if constexpr (by_key) gate[t] = Isa::broadcast(gates[t][i]);
       }
       ATTEND_UNROLL
-      for (int t = 0; t < chains; ++t) f[t] = factor[t].template at<Isa>(i);
+      for (int t = 0; t < chains; ++t) f[t] = Isa::factor(factor[t][i]);
       ATTEND_UNROLL
       for (int begin = 0; begin < vecs; begin += abreast) {
         Vec state[abreast];
@@ -176,5 +181,5 @@ ATTEND_HOT ATTEND_NOINLINE void update_columns(const StateColumns& columns_of, c
     for (int t = 0; t < chains; ++t) add_chain<Isa>(chain[t], sums[t]);
   }
   ATTEND_UNROLL
-  for (int t = 0; t < chains; ++t) finish<Isa>(t < tokens ? with[t].output : next, !config::embedded, sums[t], columns);
+  for (int t = 0; t < chains; ++t) finish<Isa>(t < tokens ? with[t].output : next, sums[t], columns);
 }

@@ -4,15 +4,12 @@
 // Vectors of columns that pass together, at most: what they sum up to stays in registers. With fewer than four, sums would wait
 // for each other where vectors are wide.
 template <class Isa>
-constexpr int column_vecs = Isa::lanes == 1    ? (ATTEND_SOFT_FLOAT ? 1 : 4)
-                            : config::embedded ? 1
-                            : Isa::lanes >= 8  ? 4
-                                               : 2;
+constexpr int column_vecs = Isa::lanes == 1 || Isa::lanes >= 8 ? 4 : 2;
 constexpr int group_floats = 8192;  // of the state, of so many columns: 32 KB
 
-// Hosts make the factors of a block's tokens beforehand, in so many floats of the stack; where the head is too wide for that
-// they are made anew for each chain, and so are gates of key dimensions on embedded processors.
-constexpr int block_tokens = config::embedded ? 1 : 32, block_floats = config::embedded ? 1 : config::decode_stack_floats;
+// The factors of a block's tokens are made beforehand, in so many floats of the stack; where the head is too wide for that they
+// are made anew for each chain.
+constexpr int block_tokens = 32, block_floats = config::decode_stack_floats;
 
 template <class Isa, LinearRule rule, Decay decay>
 class ValueHead {
@@ -20,7 +17,7 @@ class ValueHead {
   static constexpr bool gated = core::has_gate(rule), is_delta = core::has_beta(rule);
   static constexpr bool by_key = gated && decay == Decay::per_key, by_head = gated && !by_key;
   static constexpr bool makes_next = is_delta && gated;  // without a gate it is the key
-  static constexpr bool looks_ahead = is_delta && !config::embedded;
+  static constexpr bool looks_ahead = is_delta;
   static constexpr int group_columns = column_vecs<Isa> * Isa::lanes;
 
  public:
@@ -32,10 +29,8 @@ class ValueHead {
         key_head_(head / (call.value_heads / call.kv_heads)),
         first_(first_panel),
         end_(end_panel),
-        row_(config::embedded ? 0 : (queries_ + makes_next + by_key) * call.head_dim),
-        room_(config::embedded ? 0
-              : row_ > 0       ? at_most(block_floats / row_ - looks_ahead, block_tokens)
-                               : block_tokens) {}
+        row_((queries_ + makes_next + by_key) * call.head_dim),
+        room_(row_ > 0 ? at_most(block_floats / row_ - looks_ahead, block_tokens) : block_tokens) {}
 
   ATTEND_NOINLINE void run() {
     const int panels = core::panel_count(c_.value_dim);
@@ -68,7 +63,7 @@ class ValueHead {
   }
 
  private:
-  bool is_plain() const { return !config::embedded && c_.is_plain; }
+  bool is_plain() const { return c_.is_plain; }
   // Where the numbers of some panels lie side by side, and how many.
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_run(int first, int end, Call call) const {
@@ -88,7 +83,7 @@ class ValueHead {
   }
   const float* key(int i) const { return at(c_.key, token_ + i, key_head_); }
   const float* gates(int i) const { return at(c_.gates, token_ + i, head_); }
-  bool is_made() const { return !config::embedded && room_ > 0; }
+  bool is_made() const { return room_ > 0; }
   Factors made(int i, int number) const {
     return {const_cast<float*>(buffer_) + i * row_ + number * c_.head_dim, nullptr, 1.0f, true};
   }
@@ -111,7 +106,7 @@ class ValueHead {
   void begin_block(int most, [[maybe_unused]] int end, float& decayed) {
     if constexpr (looks_ahead) has_read_ = reads_ahead_, reads_ahead_ = false;
     count_ = 0, sweeps_ = false;
-    for (int i = 0; i < (config::embedded ? 1 : most + looks_ahead); ++i) {
+    for (int i = 0; i < most + looks_ahead; ++i) {
       const bool ahead = looks_ahead && i == most;
       if (ahead && (queries_ == 0 || token_ + i == end)) break;
       if constexpr (gated || is_delta) {
@@ -128,9 +123,7 @@ class ValueHead {
         }
         if constexpr (by_head) gate_[i] = gate_of<Scalar>(*gates(i));
       }
-      if constexpr (!config::embedded) {
-        if (room_ > 0) make_rows(i);
-      }
+      if (room_ > 0) make_rows(i);
       if constexpr (looks_ahead) reads_ahead_ = ahead;
       if (!ahead) ++count_;
     }
@@ -193,9 +186,9 @@ class ValueHead {
     const float* has = nullptr;  // u of token i
     if (looks_ahead && has_read_) has = output_row(0, 0) + column;
     Read next{};
-    for (int i = 0; i < (config::embedded ? 1 : count_);) {
+    for (int i = 0; i < count_;) {
       next.to = nullptr;
-      if constexpr (!config::embedded && !is_delta) {
+      if constexpr (!is_delta) {
         if (count_ - i >= 2 && queries_ <= 1) {
           take<2, false>(columns, column, i, nullptr, next);
           i += 2;

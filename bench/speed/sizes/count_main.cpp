@@ -271,6 +271,7 @@ int firmware::run() {
   count_integer_linear("integer", 1);
   count_integer_linear("integer_16", 16);
   count_linear_attention();
+  count_linear_floats();
   count_layer();
   return 0;
 }

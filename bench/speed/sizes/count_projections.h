@@ -147,4 +147,29 @@ void count_linear_attention() {
   report(instructions, uint64_t(tokens) * width * width);
 }
 
+// The same in floats, for each multiply-accumulate: 7 operations for each number of the state are 3.5 of them.
+void count_linear_floats() {
+  using namespace attend;
+  constexpr int width = 64, tokens = 8;
+  Memory memory;
+  float *const query = memory.take(tokens * width), *const key = memory.take(tokens * width),
+               *const value = memory.take(tokens * width);
+  fill(tokens * width, query, key, value);
+  static float gates[tokens], beta[tokens];
+  for (float& gate : gates) gate = -0.1f;
+  for (float& each : beta) each = 0.01f;
+  core::LinearAttention call{};
+  call.query_heads = call.kv_heads = call.value_heads = 1;
+  call.head_dim = call.value_dim = width, call.tokens = tokens;
+  call.query = {query, width, 0}, call.key = {key, width, 0}, call.value = {value, width, 0};
+  call.output = {memory.take(tokens * width), width, 0};
+  call.gates = {gates, 1, 0}, call.beta = {beta, 1, 0};
+  call.state = memory.take(core::linear_state_floats(1, width, width)), call.scale = 0.125f;
+  for (size_t i = 0; i < core::linear_state_floats(1, width, width); ++i) call.state[i] = 0.0f;
+  const uint64_t instructions =
+      firmware::count_instructions([&] { core::run_linear_attention<LinearRule::gated_delta, Decay::per_head>(call, 0, 1); });
+  firmware::print("linear floats ");
+  report(instructions, uint64_t(tokens) * width * width * 7 / 2);
+}
+
 }  // namespace

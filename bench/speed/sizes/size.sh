@@ -92,6 +92,11 @@ cortex-m55    -O2  per_mac_project_integer_16 0.7
 cortex-m0plus -O2  per_mac_linear_gated_delta 37
 cortex-m4     -O2  per_mac_linear_gated_delta 21.5
 cortex-m55    -O2  per_mac_linear_gated_delta 6
+cortex-m4     -Os  flash_linear_attention 1600
+cortex-m0plus -Os  flash_linear_integer 1638
+cortex-m4     -Os  stack_linear_attention 400
+cortex-m4     -Os  per_mac_linear_floats 2.2
+cortex-m4     -O2  per_mac_linear_floats 2.2
 rv32imac      -Os  flash_both         4992
 rv32imac      -O2  per_mac_64x32_cache 152
 rv32imafc     -Os  flash_both         6976

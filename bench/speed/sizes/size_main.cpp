@@ -2,7 +2,7 @@
 // that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
 #include <attend/attend_c.h>
 #include <attend/layers/multi_head.h>
-#include <attend/linear_attention/core_linear_attention.h>
+#include <attend/linear_attention/core_linear_integer.h>
 
 #include "size_program.h"
 
@@ -148,7 +148,17 @@ __attribute__((noinline)) void call_project_integer() {
 // A problem over the prompt's arrays, with options that only the program running knows.
 __attribute__((noinline)) void call_options() { attend::core::Floats::run(problem, options); }
 
-// The same in parts. No image has these: only their stack is asked for.
+// A token of the gated delta rule, in floats and in integers.
+attend::core::LinearAttention linear_attention;
+attend::core::IntegerLinearAttention linear_integer;
+__attribute__((noinline)) void call_linear_attention() {
+  attend::core::run_linear_attention<attend::LinearRule::gated_delta, attend::Decay::per_head>(linear_attention, 0, 1);
+}
+__attribute__((noinline)) void call_linear_integer() {
+  attend::core::run_linear_attention<attend::LinearRule::gated_delta, attend::Decay::per_head>(linear_integer, 0, 1);
+}
+
+// Prefill in parts. No image has it: only its stack is asked for.
 constexpr attend::Part half = {0, 2};
 __attribute__((noinline)) void call_prefill_part() {
   (void)attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
@@ -214,6 +224,8 @@ void begin_project_rows() { call_project_rows(); }
 void begin_project_int8() { call_project_int8(); }
 void begin_project_int8_rows() { call_project_int8_rows(); }
 void begin_project_integer() { call_project_integer(); }
+void begin_linear_attention() { call_linear_attention(); }
+void begin_linear_integer() { call_linear_integer(); }
 
 // What the headers promise, as sizes of objects: those can be read without running anything.
 extern const char core_stack[attend::config::stack_bytes];

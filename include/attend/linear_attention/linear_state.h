@@ -42,12 +42,18 @@ constexpr bool are_linear_arrays() {
   return are_gates;
 }
 
+inline void clear_rest(core::LinearAttention& call) { call.scale = 0.0f, call.is_plain = false; }
+inline void clear_rest(core::IntegerLinearAttention&) {}  // scales are set behind
+
 // A call over keys, values and gates.
 template <class Shape, int tokens>
 void set_linear(typename LinearTypes<Shape>::Call& call, const Key<Shape, tokens>& key, const Value<Shape, tokens>& value,
                 const Gates<Shape, tokens>& gates) {
   using Dims = LinearChecked<Shape>;
-  call = {};
+  call.boundaries = nullptr, call.documents = call.first = 0;  // one by one: `call = {}` would call memset
+  call.query = {}, call.output = {};
+  call.state = call.work = nullptr, call.from = nullptr;
+  clear_rest(call);
   call.key = {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
   call.value = {value.data[0][0], ptrdiff_t(Dims::value_heads) * Dims::value_dim, Dims::value_dim};
   call.gates = gates.gates(), call.beta = gates.betas();
