@@ -11,10 +11,12 @@
 constexpr float token_log_decay = -0.26f;         // a 64th of least_log_gate, or a little more
 constexpr float least_of_state = 7.8886091e-31f;  // 2^-100
 
-// e^g. NaN stays NaN.
+// e^g, as exponential has it where the power is a float. NaN stays NaN.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec gate_of(typename Isa::Vec g) {
-  const typename Isa::Vec gate = exponential<Isa>(g);
+  const Power<Isa> power =
+      power_of_two<Isa>(clamped<Isa>(g, -32.0f, 88.0f), Isa::broadcast(log2_e), Isa::broadcast(log2_e_rest));
+  const typename Isa::Vec gate = Isa::mul(power.digits, Isa::two_to(power.whole));
   return where_at_least<Isa>(g, Isa::broadcast(least_log_gate), gate, Isa::mul(gate, Isa::zero()));
 }
 
@@ -42,7 +44,7 @@ struct Factors {
 };
 
 template <class Isa, Decay decay>
-ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float* to) {
+ATTEND_ALWAYS_INLINE void make_some_factors(const Factors& of, int first, int count, float* to) {
   using Vec = typename Isa::Vec;
   for_each_vector<Isa>(count, [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
     Vec a = Isa::broadcast(of.by);
@@ -52,6 +54,10 @@ ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float
     if (of.numbers != nullptr) a = Isa::mul(a, load_some<Isa>(of.numbers + first + i, lanes));
     store_some<Isa>(to + i, a, lanes);
   });
+}
+template <class Isa, Decay decay>
+ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float* to) {
+  make_some_factors<Isa, decay>(of, first, count, to);
 }
 
 // The factors of a chain: where they are, or made into `to`. Embedded processors multiply by one number as they go.
@@ -70,6 +76,12 @@ constexpr int made_floats = !config::embedded || decay == Decay::per_key ? chain
 template <class Isa, Decay decay>
 ATTEND_ALWAYS_INLINE ChainFactors factors_at(const Factors& of, int first, int count, float* to) {
   if (made_floats<decay> == 1 || of.made) return {of.numbers + first, of.by};
-  if constexpr (made_floats < decay >> 1) make_factors<Isa, decay>(of, first, count, to);
+  if constexpr (made_floats < decay >> 1) {
+    if (decay == Decay::per_head && count == chain_dims) {
+      make_some_factors<Isa, decay>(of, first, chain_dims, to);
+    } else {
+      make_factors<Isa, decay>(of, first, count, to);
+    }
+  }
   return {to, 1.0f};
 }

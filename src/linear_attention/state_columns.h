@@ -60,7 +60,7 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], type
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::add(sums[v], chain[v]);
 }
 template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void finish(const Read& read, bool may_be_u, const typename Isa::Vec (&sums)[vecs], int columns) {
+ATTEND_ALWAYS_INLINE void finish(const Read read, bool may_be_u, const typename Isa::Vec (&sums)[vecs], int columns) {
   const typename Isa::Vec beta = Isa::broadcast(read.beta);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
