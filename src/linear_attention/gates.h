@@ -83,5 +83,5 @@ ATTEND_ALWAYS_INLINE ChainFactors factors_at(const Factors& of, int first, int c
       make_factors<Isa, decay>(of, first, count, to);
     }
   }
-  return {to, 1.0f};
+  return {opaque(to), 1.0f};
 }
