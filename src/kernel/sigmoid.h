@@ -36,3 +36,44 @@ template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec silu(typename Isa::Vec x) {
   return times_sigmoid<Isa>(x, Isa::max(x, Isa::broadcast(-128.0f)), power_of_minus_size<Isa>(x));
 }
+
+// The same of vectors side by side, so that none waits for its own chain of operations. Where no number is large, e^-|x| is a
+// float like any other, and so is all that comes from it: powers of two round nothing, and the bits are the same.
+template <class Isa, int count>
+ATTEND_ALWAYS_INLINE void silu(typename Isa::Vec (&x)[count]) {
+  using Vec = typename Isa::Vec;
+  Vec size[count], whole[count], power[count], most = Isa::zero();
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) size[v] = size_of<Isa>(x[v]), most = Isa::max(most, size[v]);
+  if (Isa::any_above(most, Isa::broadcast(48.0f))) {
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) x[v] = silu<Isa>(x[v]);
+    return;
+  }
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) {
+    const SplitExponent<Isa> y = split_exponent<Isa>(size[v], Isa::broadcast(-log2_e), Isa::broadcast(-log2_e_rest));
+    power[v] = y.fraction, whole[v] = y.whole;
+  }
+  exp2_fraction<Isa, count>(power);
+  const Vec one = Isa::broadcast(1.0f);
+  Vec numerator[count], minus_b[count], y[count];
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) {
+    const Vec p = Isa::mul(power[v], Isa::two_to(whole[v]));
+    // 1 where x > 0, p below, and both where x is near 0
+    numerator[v] = Isa::min(one, Isa::max(p, Isa::mul(x[v], Isa::broadcast(1.0737418e9f))));
+    minus_b[v] = Isa::sub(Isa::broadcast(-1.0f), p);
+    y[v] = Isa::minus_reciprocal_guess(minus_b[v]);
+  }
+  ATTEND_UNROLL
+  for (int step = 0; step < 3; ++step) {
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) y[v] = Isa::fma(y[v], Isa::fma(minus_b[v], y[v], one), y[v]);
+  }
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) {
+    const Vec quotient = Isa::mul(numerator[v], y[v]);
+    x[v] = Isa::mul(x[v], Isa::fma(Isa::fma(minus_b[v], quotient, numerator[v]), y[v], quotient));
+  }
+}

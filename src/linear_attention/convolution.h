@@ -7,6 +7,12 @@
 // The weights of a block and a row of 0; and the width that hosts unroll.
 constexpr int conv_floats = config::embedded ? 96 : config::decode_stack_floats, usual_width = config::embedded ? 0 : 4;
 
+// Vectors that take silu side by side.
+template <class Isa>
+constexpr int side_by_side = config::embedded || Isa::lanes == 1 ? 1
+                             : Isa::lanes == 16                  ? 8
+                                                                 : 4;
+
 // to[j][channel] = weights[channel][j]
 template <class Isa>
 ATTEND_NOINLINE void turn_weights(const float* weights, int width, int count, float* to) {
@@ -30,8 +36,9 @@ ATTEND_NOINLINE void turn_weights(const float* weights, int width, int count, fl
 template <class Isa, ConvActivation activation, int known>
 ATTEND_HOT ATTEND_NOINLINE void convolve_row(const float* const* rows, const float* weights, const float* bias, int width,
                                              int count, float* to) {
-  for_each_vector<Isa>(count, [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
-    typename Isa::Vec sum = bias == nullptr ? Isa::zero() : load_some<Isa>(bias + i, lanes);
+  using Vec = typename Isa::Vec;
+  const auto sum_at = [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
+    Vec sum = bias == nullptr ? Isa::zero() : load_some<Isa>(bias + i, lanes);
     const auto take = [&](int j) ATTEND_INLINE_LAMBDA {
       sum = Isa::fma(load_some<Isa>(weights + j * count + i, lanes), load_some<Isa>(rows[j] + i, lanes), sum);
     };
@@ -41,8 +48,24 @@ ATTEND_HOT ATTEND_NOINLINE void convolve_row(const float* const* rows, const flo
     } else {
       for (int j = 0; j < width; ++j) take(j);
     }
+    return sum;
+  };
+  int begin = 0;
+  constexpr int vecs = side_by_side<Isa>;
+  if constexpr (activation == ConvActivation::silu && vecs > 1) {
+    for (; count - begin >= vecs * Isa::lanes; begin += vecs * Isa::lanes) {
+      Vec sums[vecs];
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) sums[v] = sum_at(begin + v * Isa::lanes, Isa::lanes);
+      silu<Isa, vecs>(sums);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) Isa::store(to + begin + v * Isa::lanes, sums[v]);
+    }
+  }
+  for_each_vector<Isa>(count - begin, [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
+    Vec sum = sum_at(begin + i, lanes);
     if constexpr (activation == ConvActivation::silu) sum = silu<Isa>(sum);
-    store_some<Isa>(to + i, sum, lanes);
+    store_some<Isa>(to + begin + i, sum, lanes);
   });
 }
 

@@ -11,11 +11,13 @@
 constexpr float token_log_decay = -0.26f;         // a 64th of least_log_gate, or a little more
 constexpr float least_of_state = 7.8886091e-31f;  // 2^-100
 
-// e^g. NaN stays NaN.
+// e^g, as exponential has it: from half of the power, which is a float where the power is above all floats, too. NaN stays NaN.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec gate_of(typename Isa::Vec g) {
-  const typename Isa::Vec gate = exponential<Isa>(g);
-  return where_at_least<Isa>(g, Isa::broadcast(least_log_gate), gate, Isa::mul(gate, Isa::zero()));
+  const Power<Isa> power =
+      power_of_two<Isa>(clamped<Isa>(g, -32.0f, 89.0f), Isa::broadcast(log2_e), Isa::broadcast(log2_e_rest));
+  const typename Isa::Vec half = Isa::mul(power.digits, Isa::two_to(Isa::sub(power.whole, Isa::broadcast(1.0f))));
+  return where_at_least<Isa>(g, Isa::broadcast(least_log_gate), Isa::add(half, half), Isa::mul(half, Isa::zero()));
 }
 
 // What a token adds to the sum: the lowest logarithm of its gates that are not 0, at most token_log_decay.
@@ -42,7 +44,7 @@ struct Factors {
 };
 
 template <class Isa, Decay decay>
-ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float* to) {
+ATTEND_ALWAYS_INLINE void make_some_factors(const Factors& of, int first, int count, float* to) {
   using Vec = typename Isa::Vec;
   for_each_vector<Isa>(count, [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
     Vec a = Isa::broadcast(of.by);
@@ -52,4 +54,8 @@ ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float
     if (of.numbers != nullptr) a = Isa::mul(a, load_some<Isa>(of.numbers + first + i, lanes));
     store_some<Isa>(to + i, a, lanes);
   });
+}
+template <class Isa, Decay decay>
+ATTEND_NOINLINE void make_factors(const Factors& of, int first, int count, float* to) {
+  make_some_factors<Isa, decay>(of, first, count, to);
 }

@@ -26,8 +26,12 @@ struct StateColumns {
 template <class Isa, Decay decay>
 ATTEND_ALWAYS_INLINE const float* factors_at(const Factors& of, int first, int count, float* to) {
   if (of.made) return of.numbers + first;
-  make_factors<Isa, decay>(of, first, count, to);
-  return to;
+  if (decay == Decay::per_head && count == chain_dims) {
+    make_some_factors<Isa, decay>(of, first, chain_dims, to);
+  } else {
+    make_factors<Isa, decay>(of, first, count, to);
+  }
+  return opaque(to);
 }
 
 // Calls step(i) for each of some key dimensions; hosts unroll, so that counting costs nothing. Longer loops were slower.
@@ -66,7 +70,7 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[vecs], type
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::add(sums[v], chain[v]);
 }
 template <class Isa, int vecs>
-ATTEND_ALWAYS_INLINE void finish(const Read& read, const typename Isa::Vec (&sums)[vecs], int columns) {
+ATTEND_ALWAYS_INLINE void finish(const Read read, const typename Isa::Vec (&sums)[vecs], int columns) {
   const typename Isa::Vec beta = Isa::broadcast(read.beta);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {

@@ -1,14 +1,17 @@
-// Linear attention of a value head: its state takes tokens in blocks. For each block gates and scaled queries are computed
-// once; then each group of columns stays in the first-level cache while all tokens of the block pass.
+// Linear attention of a value head: its state takes tokens in blocks. For each block gates are computed once;
+// then each group of columns stays in the first-level cache while all tokens of the block pass.
 
 // Vectors of columns that pass together, at most: what they sum up to stays in registers. With fewer than four, sums would wait
-// for each other where vectors are wide.
-template <class Isa>
-constexpr int column_vecs = Isa::lanes == 1 || Isa::lanes >= 8 ? 4 : 2;
+// for each other where vectors are wide; but the rule without a gate would wait longer for stores to the first-level cache.
+template <class Isa, LinearRule rule>
+constexpr int column_vecs = Isa::lanes == 16 && rule == LinearRule::delta ? 2
+                            : Isa::lanes == 1 || Isa::lanes >= 8          ? 4
+                                                                          : 2;
 constexpr int group_floats = 8192;  // of the state, of so many columns: 32 KB
 
-// The factors of a block's tokens are made beforehand, in so many floats of the stack; where the head is too wide for that they
-// are made anew for each chain.
+// The gates of key dimensions of a block's tokens are made beforehand, and keys times these, in so many floats of the stack;
+// where the head is too wide for that they are made anew for each chain. What one number multiplies is always made for each
+// chain: from a buffer it would take more room in the cache than time.
 constexpr int block_tokens = 32, block_floats = config::decode_stack_floats;
 
 template <class Isa, LinearRule rule, Decay decay>
@@ -17,8 +20,9 @@ class ValueHead {
   static constexpr bool gated = core::has_gate(rule), is_delta = core::has_beta(rule);
   static constexpr bool by_key = gated && decay == Decay::per_key, by_head = gated && !by_key;
   static constexpr bool makes_next = is_delta && gated;  // without a gate it is the key
+  static constexpr int made_rows = 1 + makes_next;
   static constexpr bool looks_ahead = is_delta;
-  static constexpr int group_columns = column_vecs<Isa> * Isa::lanes;
+  static constexpr int vecs = column_vecs<Isa, rule>, lanes = Isa::lanes, group_columns = vecs * lanes;
 
  public:
   ValueHead(const core::LinearAttention& call, int head, int first_panel, int end_panel)
@@ -29,8 +33,7 @@ class ValueHead {
         key_head_(head / (call.value_heads / call.kv_heads)),
         first_(first_panel),
         end_(end_panel),
-        row_((queries_ + makes_next + by_key) * call.head_dim),
-        room_(row_ > 0 ? at_most(block_floats / row_ - looks_ahead, block_tokens) : block_tokens) {}
+        room_(by_key ? at_most(block_floats / (made_rows * call.head_dim) - looks_ahead, block_tokens) : block_tokens) {}
 
   ATTEND_NOINLINE void run() {
     const int panels = core::panel_count(c_.value_dim);
@@ -83,21 +86,13 @@ class ValueHead {
   }
   const float* key(int i) const { return at(c_.key, token_ + i, key_head_); }
   const float* gates(int i) const { return at(c_.gates, token_ + i, head_); }
-  bool is_made() const { return room_ > 0; }
-  Factors made(int i, int number) const {
-    return {const_cast<float*>(buffer_) + i * row_ + number * c_.head_dim, nullptr, 1.0f, true};
-  }
-  Factors query(int i, int number) const {
-    if (is_made()) return made(i, number);
-    return {at(c_.query, token_ + i, query_head_ + number), nullptr, c_.scale, false};
-  }
-  Factors gates_of(int i) const {
-    if (is_made()) return made(i, queries_);
-    return {nullptr, gates(i), 1.0f, false};
-  }
+  Factors query(int i, int number) const { return {at(c_.query, token_ + i, query_head_ + number), nullptr, c_.scale, false}; }
+  bool is_made() const { return by_key && room_ > 0; }
+  Factors made(int i, int number) const { return {buffer_ + (i * made_rows + number) * c_.head_dim, nullptr, 1.0f, true}; }
+  Factors gates_of(int i) const { return is_made() ? made(i, 0) : Factors{nullptr, gates(i), 1.0f, false}; }
   Factors read_factors(int i) const {
     if (!makes_next) return {key(i), nullptr, 1.0f, true};
-    if (is_made()) return made(i, queries_ + by_key);
+    if (is_made()) return made(i, 1);
     return {key(i), by_key ? gates(i) : nullptr, by_head ? gate_[i] : 1.0f, false};
   }
 
@@ -121,29 +116,26 @@ class ValueHead {
         } else if (!ahead) {
           decayed = sum;
         }
-        if constexpr (by_head) gate_[i] = gate_of<Scalar>(*gates(i));
+        if constexpr (by_head) gate_[i] = *gates(i);
       }
-      if (room_ > 0) make_rows(i);
+      if constexpr (by_key) {
+        if (is_made()) make_rows(i);
+      }
       if constexpr (looks_ahead) reads_ahead_ = ahead;
       if (!ahead) ++count_;
     }
+    if constexpr (by_head) {
+      map_row<Isa>(gate_, count_ + reads_ahead_, gate_, [&](Vec g, int, int) ATTEND_INLINE_LAMBDA { return gate_of<Isa>(g); });
+    }
   }
   void make_rows(int i) {
-    float* to = buffer_ + i * row_;
     const int dims = c_.head_dim;
-    for (int q = 0; q < queries_; ++q, to += dims) {
-      multiply_row<Isa>(at(c_.query, token_ + i, query_head_ + q), dims, Isa::broadcast(c_.scale), to);
-    }
-    if constexpr (by_key) {
-      make_factors<Isa, decay>({nullptr, gates(i), 1.0f, false}, 0, dims, to);
-      to += dims;
-      if constexpr (makes_next) {
-        const float* const k = key(i);
-        map_row<Isa>(to - dims, dims, to,
-                     [&](Vec a, int d, int lanes) ATTEND_INLINE_LAMBDA { return Isa::mul(a, load_some<Isa>(k + d, lanes)); });
-      }
-    } else if constexpr (makes_next) {
-      multiply_row<Isa>(key(i), dims, Isa::broadcast(gate_[i]), to);
+    float* const to = buffer_ + i * made_rows * dims;
+    make_factors<Isa, decay>({nullptr, gates(i), 1.0f, false}, 0, dims, to);
+    if constexpr (makes_next) {
+      const float* const k = key(i);
+      map_row<Isa>(to, dims, to + dims,
+                   [&](Vec a, int d, int count) ATTEND_INLINE_LAMBDA { return Isa::mul(a, load_some<Isa>(k + d, count)); });
     }
   }
 
@@ -161,7 +153,6 @@ class ValueHead {
 
   // Groups of columns, as many side by side as stay in the first-level cache.
   void for_each_group() {
-    constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
     const int end = at_most(end_ * panel_keys, c_.value_dim);
     for (int column = first_ * panel_keys, count; column < end; column += count) {
       const int panel = column / panel_keys, left = end - column;
@@ -238,7 +229,6 @@ class ValueHead {
   // The loops for so many columns.
   template <int tokens, bool reads>
   ATTEND_ALWAYS_INLINE static void update(const StateColumns& s, const Taken (&with)[tokens], const Read& next) {
-    constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
     if (s.count == vecs * lanes) return update_columns<Isa, rule, decay, tokens, vecs, true, reads>(s, with, next);
     if constexpr (vecs == 4 && lanes > 1) {
       if (s.count == 2 * lanes) return update_columns<Isa, rule, decay, tokens, 2, true, reads>(s, with, next);
@@ -246,7 +236,6 @@ class ValueHead {
     update_columns<Isa, rule, decay, tokens, 1, lanes == 1, reads>(s, with, next);
   }
   static void read(const StateColumns& s, const Read& read) {
-    constexpr int vecs = column_vecs<Isa>, lanes = Isa::lanes;
     if (s.count == vecs * lanes) return read_columns<Isa, decay, vecs, true>(s, read);
     if constexpr (vecs == 4 && lanes > 1) {
       if (s.count == 2 * lanes) return read_columns<Isa, decay, 2, true>(s, read);
@@ -256,14 +245,14 @@ class ValueHead {
 
   const core::LinearAttention& c_;
   const int head_, queries_, query_head_, key_head_, first_, end_;  // queries_: heads that read this state
-  const int row_, room_;  // floats of a token in the buffer, and tokens that it has room for
+  const int room_;                                                  // tokens of a block
   float* state_ = nullptr;
   const float* begin_ = nullptr;                 // what the call begins with, until it was copied
   int token_ = 0, count_ = 0;                    // of the block
   bool sweeps_ = false;                          // whether numbers of the state are swept to 0 before it
   bool has_read_ = false, reads_ahead_ = false;  // where delta rules read ahead, u is where its output will be
   float gate_[block_tokens + looks_ahead];
-  alignas(config::alignment) float buffer_[block_floats];
+  alignas(config::alignment) float buffer_[by_key ? block_floats : 1];  // [tokens][made_rows][head_dim]
 };
 
 // A part: some panels of columns of one value head after another.

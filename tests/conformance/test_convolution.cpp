@@ -166,6 +166,9 @@ TEST_CASE("the silu of a causal convolution has the bits of the activation, of a
       const std::uint32_t bits = random.bits();
       std::memcpy(w.d.input + i, &bits, sizeof bits);
       if (std::fabs(w.d.input[i]) < 0x1p-126f) w.d.input[i] = 0.0f;
+      // Every other token has none that is large: hosts take such vectors side by side.
+      if (i / std::size_t(c.channels) % 2 == 1 && std::fabs(w.d.input[i]) > 48.0f)
+        w.d.input[i] = float(std::int32_t(bits << 1)) * 0x1.8p-26f;
     }
     for (int i = 0; i < c.channels; ++i) w.d.weights[2 * i] = 0.0f, w.d.weights[2 * i + 1] = 1.0f;
     c.activation = ConvActivation::identity;

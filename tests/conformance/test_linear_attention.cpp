@@ -36,6 +36,29 @@ TEST_CASE("linear attention of random shapes has the bits of its definition, in 
   }
 }
 
+TEST_CASE("linear attention with gates up to the largest float has the bits of its definition") {
+  for (const float most : {20.0f, 87.9f, 88.3f, 88.72f}) {
+    for (const auto& kind : linear_kinds) {
+      if (!attend::core::has_gate(kind.rule)) continue;
+      const auto draw = [&](LinearWorld& w) {
+        const std::size_t width = token_floats(w.c).gates, values = token_floats(w.c).value;
+        for (std::size_t i = 0; i < 3 * values; ++i) w.d.value[i] *= 1e-34f;
+        for (std::size_t i = 0; i < width; ++i) w.d.gates[width + i] = i % 3 == 0 ? most : most - 0.01f * float(i);
+      };
+      LinearWorld defined_by({kind.rule, kind.decay, 2, 2, 2, 19, 18, 3});
+      draw(defined_by);
+      const std::vector<float> defined = defined_by.defined(0, 3);
+      CHECK(std::none_of(defined.begin(), defined.end(), [](float x) { return std::isnan(x); }));
+      for_each_backend([&](const char* backend) {
+        LinearWorld w(defined_by.c);
+        draw(w);
+        run_in_calls(w, 0, 3, 3);
+        CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
+      });
+    }
+  }
+}
+
 TEST_CASE("linear attention with gates at the edges of their range has the bits of its definition") {
   const float least = -16.635532f, infinity = std::numeric_limits<float>::infinity();
   const float edges[] = {-0.0f, 0.5f, least, std::nextafter(least, 0.0f), std::nextafter(least, -20.0f), -infinity, 1e-30f};

@@ -94,7 +94,7 @@ struct LinearAttention : LinearExtents {
 template <LinearRule rule, Decay decay>
 void run_linear_attention(const LinearAttention& call, int part, int parts);
 
-// The most stack that a call takes, in bytes, as config::stack_bytes is: hosts compute gates and scaled queries there.
+// The most stack that a call takes, in bytes, as config::stack_bytes is: hosts compute gates of key dimensions and turn weights there.
 #if ATTEND_EMBEDDED
 inline constexpr size_t linear_attention_stack_bytes = sizeof(void*) == 8 ? 1280 : 896;
 #else
