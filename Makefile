@@ -67,9 +67,9 @@ $(BUILD)/src/%.o: src/%.cpp
 	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(NOTES))
 
 # A program that was linked with it finds at run time what has its major version.
-$(BUILD)/libattend.so: $(LIBRARY)
-	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so.$(MAJOR))
-	@ln -sf libattend.so $@.$(MAJOR)
+$(BUILD)/libattend.so: $(LIBRARY) Makefile
+	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend_c.so.$(MAJOR))
+	@ln -sf libattend.so $(@D)/libattend_c.so.$(MAJOR)
 
 MAJOR = $(firstword $(subst ., ,$(VERSION)))
 VERSION = $(eval VERSION := $$(shell sed -nE 's/^.define ATTEND_VERSION_(MAJOR|MINOR|PATCH) //p' include/attend/core/version.h | paste -sd. -))$(VERSION)

@@ -13,9 +13,9 @@ major=${version%%.*}
 each() { # what-to-do: called with a file that is installed, and its mode and source or, of a link, where it points to
   for header in include/attend/*.h include/attend/*/*.h; do $1 "$include/${header#include/}" 644 "$header"; done
   $1 "$lib/libattend.a" 644 "$build/libattend.a"
-  $1 "$lib/libattend.so.$version" 755 "$build/libattend.so"
-  $1 "$lib/libattend.so.$major" link "libattend.so.$version"
-  $1 "$lib/libattend_c.so" link "libattend.so.$major"
+  $1 "$lib/libattend_c.so.$version" 755 "$build/libattend.so"
+  $1 "$lib/libattend_c.so.$major" link "libattend_c.so.$version"
+  $1 "$lib/libattend_c.so" link "libattend_c.so.$major"
   $1 "$lib/pkgconfig/attend.pc" 644 "$build/attend.pc"
   $1 "$lib/pkgconfig/attend_c.pc" 644 "$build/attend_c.pc"
   $1 "$lib/cmake/attend/attend-config.cmake" 644 "$build/attend-config.cmake"

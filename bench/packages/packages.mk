@@ -42,3 +42,8 @@ vendor:
 #: vendor-table  how much that is for some targets, into include/guide/targets.md
 vendor-table:
 	@PAGE=include/guide/targets.md sh tests/scripts/check_vendor.sh "$(CXX)" $(BUILD)
+
+#: release     what a version consists of, in build/release: source archive, packages, Debian's, sums, a bill of materials, of the last commit (KEY= signs; URL= MAINTAINER=; needs git, python3, xz)
+.PHONY: release
+release:
+	@CXX="$(CXX)" URL="$(URL)" KEY="$(KEY)" MAINTAINER="$(MAINTAINER)" ABI="$(ABI)" sh bench/packages/release.sh build/release

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Prints an SPDX bill of materials of the files that a MANIFEST names: bench/packages/spdx.sh FOLDER VERSION, with the MANIFEST in FOLDER, and FILES= the
-# folder that its files lie in, where it is another one. SOURCE_DATE_EPOCH= is when it was made; the same files then give the same bytes.
+# folder that its files lie in, where it is another one, and ARCHIVE= the archive that has them, if any. SOURCE_DATE_EPOCH= is when it was made; the same
+# files then give the same bytes.
 folder=$1 version=$2 files=${FILES:-$1}
 sum=$(sha256sum "$folder/MANIFEST" | cut -d ' ' -f 1)
-sed '/^#/d' "$folder/MANIFEST" | while read -r sha256 file; do echo "$(cd "$files" && sha1sum "$file" | cut -d ' ' -f 1) $sha256 $file"; done |
-  sort -k 3 >"$folder/spdx.files"
+sed '/^#/d' "$folder/MANIFEST" | LC_ALL=C sort -k 2 >"$folder/spdx.sums"
+cut -c 67- "$folder/spdx.sums" | (cd "$files" && xargs sha1sum) | cut -c 1-40 | paste -d ' ' - "$folder/spdx.sums" >"$folder/spdx.files"
 code=$(cut -d ' ' -f 1 "$folder/spdx.files" | sort | tr -d '\n' | sha1sum | cut -d ' ' -f 1)
 cat <<END
 {
@@ -18,7 +19,11 @@ cat <<END
  "packages": [{
   "SPDXID": "SPDXRef-attend", "name": "attend", "versionInfo": "$version", "downloadLocation": "NOASSERTION", "filesAnalyzed": true,
   "packageVerificationCode": {"packageVerificationCodeValue": "$code"},
-  "checksums": [{"algorithm": "SHA256", "checksumValue": "$sum"}], "comment": "the checksum is that of MANIFEST, which has one of each file; nothing else is linked",
+$(if [ -n "${ARCHIVE:-}" ]; then
+  echo "  \"packageFileName\": \"./${ARCHIVE##*/}\", \"checksums\": [{\"algorithm\": \"SHA256\", \"checksumValue\": \"$(sha256sum "$ARCHIVE" | cut -d ' ' -f 1)\"}], \"comment\": \"nothing else is linked\","
+else
+  echo "  \"checksums\": [{\"algorithm\": \"SHA256\", \"checksumValue\": \"$sum\"}], \"comment\": \"the checksum is that of MANIFEST, which has one of each file; nothing else is linked\","
+fi)
   "licenseConcluded": "MIT", "licenseDeclared": "MIT", "licenseInfoFromFiles": ["NOASSERTION"], "copyrightText": "NOASSERTION"
  }],
  "files": [
@@ -29,4 +34,4 @@ $(awk '{ printf "%s  {\"spdxElementId\": \"SPDXRef-attend\", \"relationshipType\
  ]
 }
 END
-rm "$folder/spdx.files"
+rm "$folder/spdx.files" "$folder/spdx.sums"

@@ -87,7 +87,7 @@ if needs pkg-config pkgconf; then
     # shellcheck disable=SC2086
     links C $module $cc -std=c99 $strict "$build/consumer/main.c"
   done
-  nothing_in "$(readelf -d "$build/with_attend_c" | grep -q 'NEEDED.*libattend\.so\.1\]' || echo 'it does not ask for libattend.so.1')" \
+  nothing_in "$(readelf -d "$build/with_attend_c" | grep -q 'NEEDED.*libattend_c\.so\.1\]' || echo 'it does not ask for libattend_c.so.1')" \
     "the program asks for the shared library's major version"
 else
   moves

@@ -4,7 +4,7 @@
 # A 36th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
 # the digests on older processors; that benchmarks run; sums over three processes; hot loops within their limits; every emulated
 # target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; copied
-# folders, with layers and without; an install; the library at -O0, its symbols and its recursion; packages of all kinds;
+# folders, with layers and without; an install; the library at -O0, its symbols and its recursion; packages of all kinds; a release;
 # exported models; keywords as a stream; a story; the playground in a browser and the types of the npm package, for which npm fetches what they need;
 # the library by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
 #
@@ -22,7 +22,7 @@
 # M55, rv32imafc and AArch64, whose sources are then only read with them, and AArch64 freestanding at -Os; Clang's warnings for
 # Windows on x86 of 32 bits and AArch64, and each of the sources by itself there; benchmarks with optimisation, and those of
 # large projections; that the playground compiles to the same bytes twice; adapters with the optimisation that is installed,
-# each of their sources by itself; what else the scripts of packages, vendors, adapters, the exporter and forms say; and of
+# each of their sources by itself; what else the scripts of packages, releases, vendors, adapters, the exporter and forms say; and of
 # targets what targets.sh says.
 # Clang's library for bare x86 is always made with -funsafe-math-optimizations, which must change nothing.
 #
@@ -41,7 +41,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end. What makes the same objects stands apart.
-parts="clang sanitized exporter vendoring packages install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground distributed board_tests vendor alone adapters keywords symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
+parts="clang sanitized exporter vendoring packages release install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground distributed board_tests vendor alone adapters keywords symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # share_of PART: which checks are PART= of it. What stands in none of them is found when all are run.
@@ -52,7 +52,7 @@ share_of() {
       unit | old_processors | distributed | story) share=linux ;;
       tiles | accuracy | board_tests | keywords | forms) share=boards ;;
       benchmarks | vendor | vendoring | install | alone | symbols | stack | freestanding) share=vendors ;;
-      site | playground | exporter | packages | npm | wheel | adapters | types) share=products ;;
+      site | playground | exporter | packages | release | npm | wheel | adapters | types) share=products ;;
       *) echo "rest.sh: no part has $check" >&2 && exit 1 ;;
     esac
     [ "$share" != "${1:-$share}" ] || printf '%s ' "$check"
@@ -225,7 +225,7 @@ work_on() { # part
     symbols | stack) LEVELS="-O0${ALL:+ -Os}" sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     distributed) distributed ;;
-    adapters | exporter | keywords | packages | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
+    adapters | exporter | keywords | packages | release | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/scripts/check_site.sh "$cxx" "$build" ;;
     # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)
