@@ -12,6 +12,7 @@
 #include "../conformance/option_random.h"
 #include "../conformance/option_ways.h"
 #include "../conformance/oracle.h"
+#include "small.h"
 
 namespace {
 
@@ -43,9 +44,10 @@ Way drawn_way(Random& random) {
   way.call = Call(random.between(0, 2));
   way.panels = random.between(0, 1) != 0;
   const int rows[] = {96, 48, 13, 6, 2, 1}, keys[] = {64, 128, 512};
-  way.rows = rows[random.between(0, 5)];
-  way.keys = keys[random.between(0, way.rows == 1 ? 2 : 1)];
-  way.parts = random.between(0, 2) == 0 ? random.between(2, 9) : 1;
+  const bool bigger = !small || random.between(0, 15) == 0;
+  way.rows = rows[random.between(bigger ? 0 : 3, 5)];
+  way.keys = keys[random.between(0, !bigger ? 0 : way.rows == 1 ? 2 : 1)];
+  way.parts = random.between(0, 2) == 0 ? random.between(2, small ? 3 : 9) : 1;
   const int states = random.between(0, 5);
   if (states == 1) way.state_keys = random.between(1, 130);
   way.merged = states == 2;
@@ -84,19 +86,28 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Random random(data, size);
   const unsigned some = random.bits(), fewer = some & random.bits();
   const int how_many = random.between(0, 7);
-  const unsigned wishes = how_many == 0 ? 0 : how_many < 4 ? fewer : some;
+  unsigned wishes = how_many == 0 ? 0 : how_many < 4 ? fewer : some;
+  if (small) wishes = how_many < 5 ? fewer & random.bits() : how_many < 7 ? fewer : some, wishes &= random.between(0, 3) == 0 ? all_wishes : ~int4_formats;
   Way way = drawn_way(random);
-  RandomInstance in(random, wishes);
+  RandomInstance in(random, wishes, small);
   adapt(way, in);
   ++counts.problems;
-  if (has_free_weights(in)) {
+  if (!small && has_free_weights(in)) {
     ++counts.free;
     return 0;
   }
   const OptionResults defined = defined_results(in);
+  counts.wishes |= in.wishes & all_wishes;
+  if (small) {
+    const char* const backend = backend_for_a_while(counts.problems);
+    const std::string wrong = difference(in, run_options(in, way), defined, true);
+    if (wrong.empty()) ++counts.calls;
+    else if (has_free_weights(in)) ++counts.free;
+    else stop(backend, in, way, "not as defined: " + wrong);
+    if (counts.problems % 16 != 0) return 0;
+  } else {
   attend::use_backend("scalar");
   const OptionResults scalar = run_options(in, way);
-  counts.wishes |= in.wishes & all_wishes;
   for_each_backend([&](const char* backend) {
     const OptionResults found = run_options(in, way);
     ++counts.calls;
@@ -106,6 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     wrong = difference(in, found, defined, true);
     if (!wrong.empty()) stop(backend, in, way, "not as defined: " + wrong);
   });
+  }
   for (int token = 0; token < in.s.queries; ++token) {
     for (int head = 0; head < in.s.query_heads; ++head) {
       const double error = definition_error(in.row(token, head));
