@@ -78,7 +78,10 @@ class OptionDraw {
     const bool group = in.has(int4_formats), long_one = chance(256);
     in.s.kv_heads = chance(4) ? 2 : 1, in.s.query_heads = in.s.kv_heads * (chance(4) ? 2 : 1);
     in.s.head_dim = group ? 32 : random_.between(1, chance(8) ? 20 : 6), in.s.value_dim = group ? 32 : random_.between(1, 6);
-    in.s.keys = random_.between(0, long_one ? 80 : chance(8) ? 20 : 6), in.s.queries = chance(2) ? 1 : random_.between(2, long_one ? 8 : 3);
+    in.s.keys = random_.between(0, long_one    ? 80
+                                   : chance(8) ? 20
+                                               : 6),
+    in.s.queries = chance(2) ? 1 : random_.between(2, long_one ? 8 : 3);
     if (in.s.offset > -70 && in.s.offset < 900) in.s.offset = random_.between(-2, in.s.keys);
     // Positions of tokens must not overflow where there are windows.
     in.s.offset = std::min(in.s.offset, std::numeric_limits<int>::max() - in.s.queries);

@@ -87,7 +87,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned some = random.bits(), fewer = some & random.bits();
   const int how_many = random.between(0, 7);
   unsigned wishes = how_many == 0 ? 0 : how_many < 4 ? fewer : some;
-  if (small) wishes = how_many < 5 ? fewer & random.bits() : how_many < 7 ? fewer : some, wishes &= random.between(0, 3) == 0 ? all_wishes : ~int4_formats;
+  if (small)
+    wishes = how_many < 5   ? fewer & random.bits()
+             : how_many < 7 ? fewer
+                            : some,
+    wishes &= random.between(0, 3) == 0 ? all_wishes : ~int4_formats;
   Way way = drawn_way(random);
   RandomInstance in(random, wishes, small);
   adapt(way, in);
@@ -101,22 +105,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (small) {
     const char* const backend = backend_for_a_while(counts.problems);
     const std::string wrong = difference(in, run_options(in, way), defined, true);
-    if (wrong.empty()) ++counts.calls;
-    else if (has_free_weights(in)) ++counts.free;
-    else stop(backend, in, way, "not as defined: " + wrong);
+    if (wrong.empty())
+      ++counts.calls;
+    else if (has_free_weights(in))
+      ++counts.free;
+    else
+      stop(backend, in, way, "not as defined: " + wrong);
     if (counts.problems % 16 != 0) return 0;
   } else {
-  attend::use_backend("scalar");
-  const OptionResults scalar = run_options(in, way);
-  for_each_backend([&](const char* backend) {
-    const OptionResults found = run_options(in, way);
-    ++counts.calls;
-    counts.same_as_scalar += same_bytes(found, scalar);
-    std::string wrong = difference(in, found, scalar, false);
-    if (!wrong.empty()) stop(backend, in, way, "not as scalar code: " + wrong);
-    wrong = difference(in, found, defined, true);
-    if (!wrong.empty()) stop(backend, in, way, "not as defined: " + wrong);
-  });
+    attend::use_backend("scalar");
+    const OptionResults scalar = run_options(in, way);
+    for_each_backend([&](const char* backend) {
+      const OptionResults found = run_options(in, way);
+      ++counts.calls;
+      counts.same_as_scalar += same_bytes(found, scalar);
+      std::string wrong = difference(in, found, scalar, false);
+      if (!wrong.empty()) stop(backend, in, way, "not as scalar code: " + wrong);
+      wrong = difference(in, found, defined, true);
+      if (!wrong.empty()) stop(backend, in, way, "not as defined: " + wrong);
+    });
   }
   for (int token = 0; token < in.s.queries; ++token) {
     for (int head = 0; head < in.s.query_heads; ++head) {

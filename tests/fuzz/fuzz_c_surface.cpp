@@ -47,7 +47,8 @@ void save_states(attend_problem p) {
   }
   bytes.resize(size);
   const attend_status loaded = attend_load(&p, bytes.data(), size);
-  if (state_change % 256 != 0 && error_of(loaded) == ATTEND_CORRUPT) return;  // a maximum was overwritten, which is whole in states
+  if (state_change % 256 != 0 && error_of(loaded) == ATTEND_CORRUPT)
+    return;  // a maximum was overwritten, which is whole in states
   REQUIRE(loaded == ATTEND_OK);
   REQUIRE(attend_save(&p, again.data(), most, &same) == ATTEND_OK);
   again.resize(same);

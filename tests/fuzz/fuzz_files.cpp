@@ -1,5 +1,6 @@
-// For libFuzzer and for many.cpp: bytes are a file of the application, by the reader that ATTEND_FUZZ_READER names. Whatever they
-// are, the file is refused by the application's own error, or it is a model: all of its numbers are there, and it computes.
+// For libFuzzer and for many.cpp: bytes are a file of the application, by the reader that ATTEND_FUZZ_READER names. Whatever
+// they are, the file is refused by the application's own error, or it is a model: all of its numbers are there, and it
+// computes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

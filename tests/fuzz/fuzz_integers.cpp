@@ -45,7 +45,8 @@ void try_small(Random& random) {
   const std::vector<char> defined = model.output();
   if (!model.fits()) stop(backend, run, "numbers beyond 32 bits");
   run.panels = random.between(0, 1) == 1;
-  counts.ring |= c.ring_chunks > 0, counts.panels |= run.panels, counts.plain |= !c.has_options(), counts.options |= c.has_options();
+  counts.ring |= c.ring_chunks > 0, counts.panels |= run.panels, counts.plain |= !c.has_options(),
+      counts.options |= c.has_options();
   const int way = random.between(0, 3), rows = random.between(1, 4), keys = 32 * random.between(1, 2);
   const bool steps = way == 3 && c.ring_chunks == 0;
   const std::vector<char> found = way == 0   ? run.whole(rows, keys)

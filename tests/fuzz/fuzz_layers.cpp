@@ -1,5 +1,5 @@
-// For libFuzzer and for many.cpp: bytes become a projection in floats or in integers, a normalisation, or heads that turn by their
-// position. The backend has the bits of the definition, and touches nothing else.
+// For libFuzzer and for many.cpp: bytes become a projection in floats or in integers, a normalisation, or heads that turn by
+// their position. The backend has the bits of the definition, and touches nothing else.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -36,8 +36,8 @@ bool is_projection_right(Random& random, int most) {
 
 bool is_integer_projection_right(Random& random, int most) {
   static std::vector<std::int64_t> memory(1 << 14);
-  const ProjectionShape shape = {random.between(0, most),      random.between(1, most),    random.between(1, 3),
-                                 random.between(-128, 127),    random.between(-128, 127),  random.between(0, 1) == 1,
+  const ProjectionShape shape = {random.between(0, most),   random.between(1, most),   random.between(1, 3),
+                                 random.between(-128, 127), random.between(-128, 127), random.between(0, 1) == 1,
                                  random.between(0, 1) == 1};
   if (projection_bytes(shape) > memory.size() * 8) std::abort();
   return is_projected(shape, random, memory.data());

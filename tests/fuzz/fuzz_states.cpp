@@ -1,6 +1,6 @@
-// For libFuzzer and for many.cpp: bytes become changes of saved states, of attention, linear attention and convolutions, in floats
-// and in integers. They are refused, and the state is as it was, or they are a state: saved again and loaded again it is the
-// same, and it can be finished or go on. Half of them have the check sum of what they became.
+// For libFuzzer and for many.cpp: bytes become changes of saved states, of attention, linear attention and convolutions, in
+// floats and in integers. They are refused, and the state is as it was, or they are a state: saved again and loaded again it is
+// the same, and it can be finished or go on. Half of them have the check sum of what they became.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -123,8 +123,10 @@ void change(Saved& bytes, Random& random) {
     const std::size_t at = 4 * (random.bits() % (random.between(0, 1) == 0 && words > 20 ? 20 : words));
     std::uint32_t word = random.bits() >> random.between(0, 31);
     if (random.between(0, 1) == 0) word = edges[random.bits() % std::size(edges)];
-    if (random.between(0, 2) == 0) bytes[at + random.bits() % 4] ^= static_cast<unsigned char>(random.bits());
-    else std::memcpy(&bytes[at], &word, 4);
+    if (random.between(0, 2) == 0)
+      bytes[at + random.bits() % 4] ^= static_cast<unsigned char>(random.bits());
+    else
+      std::memcpy(&bytes[at], &word, 4);
   }
   if (random.between(0, 15) == 0) bytes.resize(random.bits() % (bytes.size() + 1));
 }

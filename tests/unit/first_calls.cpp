@@ -1,5 +1,6 @@
-// A program whose first calls into the library come from many threads at once: attention in floats and in integers, projections,
-// linear attention, and questions for the backend. Each has the definition's bits. `make thread-sanitizer` runs it often.
+// A program whose first calls into the library come from many threads at once: attention in floats and in integers,
+// projections, linear attention, and questions for the backend. Each has the definition's bits. `make thread-sanitizer` runs it
+// often.
 #include <atomic>
 #include <cstdio>
 #include <string>

@@ -1,11 +1,12 @@
-// Searches for inputs whose errors in linear attention pass the bound of src/guide/arithmetic.md, and prints the largest part of it
-// that each rule reached.
+// Searches for inputs whose errors in linear attention pass the bound of src/guide/arithmetic.md, and prints the largest part
+// of it that each rule reached.
 //
 //   linear_search [SECONDS] [SEED]
 //
-// Tokens repeat after a period, so that few numbers make many roundings go the same way. A search begins with random ones, or with
-// gates and values where the state stands still, then changes one after another and keeps what makes an error a larger part of its
-// bound. It computes by the tests' definition, whose bits every backend has. Ends with status 1 where the bound is passed.
+// Tokens repeat after a period, so that few numbers make many roundings go the same way. A search begins with random ones, or
+// with gates and values where the state stands still, then changes one after another and keeps what makes an error a larger
+// part of its bound. It computes by the tests' definition, whose bits every backend has. Ends with status 1 where the bound is
+// passed.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -25,8 +26,9 @@ struct Rule {
   const char* name;
   bool gated, by_key, delta;
 };
-constexpr Rule rules[] = {{"linear", false, false, false}, {"gated", true, false, false},      {"gated, by key", true, true, false},
-                          {"delta", false, false, true},   {"gated delta", true, false, true}, {"gated delta, by key", true, true, true}};
+constexpr Rule rules[] = {{"linear", false, false, false},      {"gated", true, false, false},
+                          {"gated, by key", true, true, false}, {"delta", false, false, true},
+                          {"gated delta", true, false, true},   {"gated delta, by key", true, true, true}};
 
 struct Input {
   Rule rule;
@@ -113,11 +115,15 @@ int main(int count, char** arguments) {
     }
     if (part <= worst[r % std::size(rules)]) continue;
     worst[r % std::size(rules)] = part;
-    found[r % std::size(rules)] = std::to_string(input.keys) + " key dimensions, " + std::to_string(input.tokens) + " tokens, of which " + std::to_string(input.period) + " repeat";
-    std::printf("%.0f s: %s: %.3f of the bound, %s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), rules[r % std::size(rules)].name, part, found[r % std::size(rules)].c_str());
+    found[r % std::size(rules)] = std::to_string(input.keys) + " key dimensions, " + std::to_string(input.tokens) +
+                                  " tokens, of which " + std::to_string(input.period) + " repeat";
+    std::printf("%.0f s: %s: %.3f of the bound, %s\n",
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                rules[r % std::size(rules)].name, part, found[r % std::size(rules)].c_str());
     std::fflush(stdout);
   }
   std::printf("%ld inputs\n", tried);
-  for (std::size_t r = 0; r < std::size(rules); ++r) std::printf("| %s | %.3f | %s |\n", rules[r].name, worst[r], found[r].c_str());
+  for (std::size_t r = 0; r < std::size(rules); ++r)
+    std::printf("| %s | %.3f | %s |\n", rules[r].name, worst[r], found[r].c_str());
   return *std::max_element(worst, std::end(worst)) > 1.0;
 }
