@@ -1,14 +1,16 @@
 // For libFuzzer and for many.cpp: bytes become changes of saved states, of attention, linear attention and convolutions, in
-// floats and in integers. They are refused, and the state is as it was, or they are a state: saved again and loaded again it is
-// the same, and it can be finished or go on. Half of them have the check sum of what they became.
+// floats and in integers. They are refused, and the state is as it was, or they are a state: saved and loaded again it is the
+// same, and it can be finished or go on. Half of them have the check sum of what they became.
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <functional>
 #include <vector>
 
-#include "../c/c_integer_world.h"
 #include "attend/attend_c.h"
+#include "attend/c/integer.h"
 #include "attend/core/saved.h"
 #include "c_linear.h"
 #include "small.h"
@@ -24,145 +26,148 @@ struct Counts {
   ~Counts() { std::printf("fuzz: %ld states loaded, %ld refused\n", loaded, refused); }
 } counts;
 
-// One state with what loads and computes it. Its memory is a vector of blocks of the alignment.
 struct State {
-  struct alignas(ATTEND_ALIGNMENT) Block {
-    unsigned char bytes[ATTEND_ALIGNMENT];
-  };
-  std::vector<Block> memory;
-  std::size_t size = 0;
+  std::size_t size;
+  void* memory;
+  std::uint32_t magic;  // what check sums begin with
+  std::function<attend_status(const unsigned char*, std::size_t)> load;
+  std::function<Saved()> save;
+  std::function<void(const Saved&)> go_on;
   Saved saved;
-  std::uint32_t magic = 0;
-
-  explicit State(std::size_t bytes) : memory(bytes / ATTEND_ALIGNMENT + 1), size(bytes) {}
-  virtual ~State() = default;
-  virtual attend_status load(const Saved& bytes) = 0;
-  virtual Saved save() = 0;
-  virtual void go_on(std::int32_t next_key) = 0;
-  unsigned char* data() { return memory[0].bytes; }
 };
 
-// Of attention, which took random keys at addresses in the arena.
-struct AttentionState : State {
-  AttentionState(const attend_problem& problem, Random& random) : State(attend_state_size(&problem)), p(problem) {
-    p.states = data(), p.origin = 0, magic = attend::core::saved_magic;
-    REQUIRE(size > 0 && attend_begin(&p) == ATTEND_OK);
-    const std::size_t work_bytes = attend_workspace_size(&p);
-    State::Block* const work = new State::Block[work_bytes / ATTEND_ALIGNMENT + 1];
-    if (random.between(0, 7) > 0) REQUIRE(attend_run(&p, work, work_bytes) == ATTEND_OK);
-    delete[] work;
-    saved = save();
-  }
-  attend_status load(const Saved& bytes) override { return attend_load(&p, bytes.data(), bytes.size()); }
-  Saved save() override {
-    Saved bytes(attend_saved_size(&p));
-    std::size_t count = 0;
-    REQUIRE(attend_save(&p, bytes.data(), bytes.size(), &count) == ATTEND_OK);
-    bytes.resize(count);
-    return bytes;
-  }
-  void go_on(std::int32_t next_key) override {
-    attend_problem q = p;
-    q.keys = next_key;
-    const attend_status finished = attend_finish(&q);
-    REQUIRE(finished == ATTEND_OK || error_of(finished) == ATTEND_MISMATCH);  // it may be the state of other keys
-  }
-  attend_problem p;
-};
-
-template <class Call>
-struct LinearState : State {
-  LinearState(const Call& its, Random& random) : State(its.state_size()), call(its) {
-    magic = 0x4c537441;
-    REQUIRE(call.new_state(data(), size, &state) == ATTEND_OK);
-    if (random.between(0, 7) > 0) REQUIRE(call.run(1, state, 0) == ATTEND_OK);
-    saved = save();
-  }
-  attend_status load(const Saved& bytes) override { return attend_linear_load(state, bytes.data(), bytes.size()); }
-  Saved save() override {
-    Saved bytes(size - 24);
-    REQUIRE(attend_linear_save(state, bytes.data(), bytes.size()) == ATTEND_OK);
-    return bytes;
-  }
-  void go_on(std::int32_t) override { REQUIRE(call.run(0, state, 0) == ATTEND_OK); }
-  Call call;
-  attend_linear_state* state = nullptr;
-};
-
-std::unique_ptr<State> new_state(int number, Random& random) {
-  if (number % 4 == 2) return std::make_unique<LinearState<LinearAttentionCall>>(LinearAttentionCall(random), random);
-  if (number % 4 == 3) return std::make_unique<LinearState<ConvolutionCall>>(ConvolutionCall(random), random);
-  attend_problem p;
-  const bool integers = number % 4 == 1;
-  REQUIRE((integers ? attend_integer_problem_init : attend_problem_init)(&p, sizeof p) == ATTEND_OK);
-  static const attend_integer_constants constants = attend_test::prepared(attend_test::integer_scales(), 4);
-  if (integers) p.constants = &constants, p.output_format = ATTEND_FLOAT32;
-  p.batch = random.between(1, 2), p.query_heads = p.kv_heads = random.between(1, 2), p.head_dim = 4;
-  p.queries = random.between(1, 2), p.value_dim = random.between(1, 5);
-  p.keys = random.between(0, 3) == 0 ? random.between(0, 1400) : random.between(0, 40);
-  p.query.data = arena, p.key.data = arena + 256, p.value.data = arena + 512, p.output.data = arena + output_at;
-  for (attend_input* const input : {&p.key, &p.value}) input->batch_stride = input->token_stride = input->head_stride = 4;
-  return std::make_unique<AttentionState>(p, random);
+void* memory_of(std::size_t bytes) {
+  void* memory = nullptr;
+  REQUIRE(posix_memalign(&memory, ATTEND_ALIGNMENT, bytes) == 0);
+  return memory;
 }
 
 std::uint32_t word_at(const Saved& bytes, std::size_t at) {
   return bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16 | std::uint32_t(bytes[at + 3]) << 24;
 }
 
-void put_sum(Saved& bytes, std::uint32_t sum) {
-  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
-    if (at != 8) sum = attend::core::hash_with(sum, word_at(bytes, at));
+State attention_state(bool integers, Random& random) {
+  static attend_integer_constants constants;
+  attend_problem p;
+  REQUIRE((integers ? attend_integer_problem_init : attend_problem_init)(&p, sizeof p) == ATTEND_OK);
+  if (integers) {
+    attend_integer_scales scales;
+    REQUIRE(attend_integer_scales_init(&scales, sizeof scales) == ATTEND_OK);
+    scales.query_scale = scales.key_scale = 0.03, scales.value_scale = scales.output_scale = 0.01;
+    REQUIRE(attend_integer_prepare(&scales, 4, &constants) == ATTEND_OK);
+    p.constants = &constants, p.output_format = ATTEND_FLOAT32;
   }
-  for (std::size_t i = 0; i < 4 && 8 + i < bytes.size(); ++i) bytes[8 + i] = static_cast<unsigned char>(sum >> 8 * i);
+  p.batch = random.between(1, 2), p.query_heads = p.kv_heads = random.between(1, 2), p.head_dim = 4;
+  p.queries = random.between(1, 2), p.value_dim = random.between(1, 5), p.origin = 0;
+  p.keys = random.between(0, random.between(0, 3) == 0 ? 1400 : 40);
+  p.query.data = arena, p.key.data = arena + 256, p.value.data = arena + 512, p.output.data = arena + output_at;
+  for (attend_input* const input : {&p.key, &p.value}) input->batch_stride = input->token_stride = input->head_stride = 4;
+  const std::size_t size = attend_state_size(&p);
+  p.states = memory_of(size);
+  const std::size_t work_bytes = attend_workspace_size(&p);
+  REQUIRE(attend_begin(&p) == ATTEND_OK);
+  if (random.between(0, 7) > 0) REQUIRE(attend_run(&p, memory_of(work_bytes), work_bytes) == ATTEND_OK);
+  const auto load = [p](const unsigned char* bytes, std::size_t count) { return attend_load(&p, bytes, count); };
+  const auto save = [p] {
+    Saved bytes(attend_saved_size(&p));
+    std::size_t count = 0;
+    REQUIRE(attend_save(&p, bytes.data(), bytes.size(), &count) == ATTEND_OK);
+    bytes.resize(count);
+    return bytes;
+  };
+  const auto go_on = [q = p](const Saved& bytes) mutable {
+    q.keys = std::int32_t(word_at(bytes, offsetof(attend::core::SavedHead, next_key)));
+    const attend_status finished = attend_finish(&q);
+    REQUIRE(finished == ATTEND_OK || error_of(finished) == ATTEND_MISMATCH);  // it may be the state of other keys
+  };
+  return {size, p.states, attend::core::saved_magic, load, save, go_on, save()};
+}
+
+template <class Call>
+State linear_state(Random& random) {
+  const Call call(random);
+  const std::size_t size = call.state_size();
+  attend_linear_state* state = nullptr;
+  REQUIRE(call.new_state(memory_of(size), size, &state) == ATTEND_OK);
+  if (random.between(0, 7) > 0) REQUIRE(call.run(1, state, 0) == ATTEND_OK);
+  const auto load = [state](const unsigned char* bytes, std::size_t count) { return attend_linear_load(state, bytes, count); };
+  const auto save = [state, size] {
+    Saved bytes(size - 24);
+    REQUIRE(attend_linear_save(state, bytes.data(), bytes.size()) == ATTEND_OK);
+    return bytes;
+  };
+  const auto go_on = [state, call](const Saved&) { REQUIRE(call.run(0, state, 0) == ATTEND_OK); };
+  return {size, state, 0x4c537441, load, save, go_on, save()};
+}
+
+std::vector<State> new_states() {
+  Random random(1);
+  for (std::size_t i = 0; i < arena_bytes; i += 4) {
+    const float number = random.uniform();
+    std::memcpy(arena + i, &number, 4);
+  }
+  std::vector<State> states;
+  for (int i = 0; i < 64; ++i) {
+    states.push_back(i % 4 == 2   ? linear_state<LinearAttentionCall>(random)
+                     : i % 4 == 3 ? linear_state<ConvolutionCall>(random)
+                                  : attention_state(i % 4 == 1, random));
+  }
+  return states;
 }
 
 void change(Saved& bytes, Random& random) {
   constexpr std::uint32_t edges[] = {0, 1, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 30};
   for (int changes = random.between(0, 2); changes >= 0; --changes) {
-    const std::size_t words = bytes.size() / 4;
-    const std::size_t at = 4 * (random.bits() % (random.between(0, 1) == 0 && words > 20 ? 20 : words));
-    std::uint32_t word = random.bits() >> random.between(0, 31);
-    if (random.between(0, 1) == 0) word = edges[random.bits() % std::size(edges)];
-    if (random.between(0, 2) == 0)
-      bytes[at + random.bits() % 4] ^= static_cast<unsigned char>(random.bits());
-    else
-      std::memcpy(&bytes[at], &word, 4);
+    const std::size_t words = bytes.size() / 4, most = random.between(0, 1) == 0 && words > 20 ? 20 : words;
+    const std::size_t at = 4 * (random.bits() % most);
+    const std::uint32_t any = random.bits() >> random.between(0, 31);
+    const std::uint32_t word = random.between(0, 1) == 0 ? edges[random.bits() % std::size(edges)] : any;
+    std::memcpy(&bytes[at + any % 4], &word, random.between(0, 2) == 0 ? 1 : 4 - any % 4);
   }
   if (random.between(0, 15) == 0) bytes.resize(random.bits() % (bytes.size() + 1));
+}
+
+void put_sum(Saved& bytes, std::uint32_t sum) {
+  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4)
+    sum = at == 8 ? sum : attend::core::hash_with(sum, word_at(bytes, at));
+  if (bytes.size() >= 12) std::memcpy(&bytes[8], &sum, 4);
+}
+
+// Of bytes that end where memory ends.
+attend_status load(const State& state, const Saved& bytes) {
+  constexpr std::size_t most = 1 << 20;
+  static unsigned char* const memory = [] {
+    void* const all = mmap(nullptr, 2 * most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(all != MAP_FAILED && mprotect(all, most, PROT_READ | PROT_WRITE) == 0);
+    return static_cast<unsigned char*>(all);
+  }();
+  unsigned char* const at = memory + most - bytes.size();
+  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  return state.load(at, bytes.size());
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static std::vector<std::unique_ptr<State>> states;
-  static long problems = 0;
-  attend_test::backend_for_a_while(problems++);
-  if (states.empty()) {
-    Random random(1);
-    for (std::size_t i = 0; i < arena_bytes; i += 4) {
-      const float number = random.uniform();
-      std::memcpy(arena + i, &number, 4);
-    }
-    for (int i = 0; i < 64; ++i) states.push_back(new_state(i, random));
-  }
+  static const std::vector<State> states = new_states();
+  attend_test::backend_for_a_while(counts.loaded + counts.refused);
   Random random(data, size);
-  State& state = *states[random.bits() % states.size()];
+  const State& state = states[random.bits() % states.size()];
   Saved bytes = state.saved;
   change(bytes, random);
   const bool sums_up = random.between(0, 1) == 1;
   if (sums_up) put_sum(bytes, state.magic);
-  const Saved before(state.data(), state.data() + state.size);
-  if (state.load(bytes) != ATTEND_OK) {
-    REQUIRE(bytes != state.saved && std::memcmp(state.data(), before.data(), state.size) == 0);
-    ++counts.refused;
-    return 0;
+  const auto* const memory = static_cast<const unsigned char*>(state.memory);
+  const Saved before(memory, memory + state.size);
+  if (load(state, bytes) != ATTEND_OK) {
+    REQUIRE(bytes != state.saved && std::memcmp(memory, before.data(), state.size) == 0);
+    return ++counts.refused, 0;
   }
   REQUIRE(sums_up || std::equal(state.saved.begin(), state.saved.end(), bytes.begin()));
   ++counts.loaded;
   const Saved once = state.save();
-  REQUIRE(state.load(once) == ATTEND_OK);
-  REQUIRE(state.save() == once);
-  state.go_on(std::int32_t(word_at(once, 36)));
-  REQUIRE(state.load(state.saved) == ATTEND_OK && state.save() == state.saved);
+  REQUIRE(load(state, once) == ATTEND_OK && state.save() == once);
+  state.go_on(once);
+  REQUIRE(load(state, state.saved) == ATTEND_OK && state.save() == state.saved);
   return 0;
 }
