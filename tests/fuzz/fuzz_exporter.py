@@ -5,6 +5,7 @@ many.cpp does for readers in C++, with the same RESULT. An input at which a read
 """
 import importlib
 import json
+import os
 import pathlib
 import random
 import sys
@@ -95,7 +96,8 @@ def main():
         elapsed = time.monotonic() - begin
         if elapsed > told + 5 or done >= runs or elapsed >= seconds:
             told = elapsed
-            pathlib.Path(result).write_text(json.dumps({'executions': done, 'seconds': int(elapsed), 'seed': seed}) + '\n')
+            pathlib.Path(result + '.new').write_text(json.dumps({'executions': done, 'seconds': int(elapsed), 'seed': seed}) + '\n')
+            os.replace(result + '.new', result)
     print(f'fuzz: {read} read, {done - read} refused')
 
 
