@@ -75,12 +75,11 @@ class OptionDraw {
 
   // A few microseconds for the definition: many problems instead of large ones.
   void draw_small_shape() {
-    const bool group = in.has(int4_formats), long_one = chance(256);
+    const bool long_one = chance(256), longer = chance(8);
     in.s.kv_heads = chance(4) ? 2 : 1, in.s.query_heads = in.s.kv_heads * (chance(4) ? 2 : 1);
-    in.s.head_dim = group ? 32 : random_.between(1, chance(8) ? 20 : 6), in.s.value_dim = group ? 32 : random_.between(1, 6);
-    in.s.keys = random_.between(0, long_one    ? 80
-                                   : chance(8) ? 20
-                                               : 6),
+    in.s.head_dim = random_.between(1, chance(8) ? 20 : 6), in.s.value_dim = random_.between(1, 6);
+    if (in.has(int4_formats)) in.s.head_dim = in.s.value_dim = 32;
+    in.s.keys = random_.between(0, long_one ? 80 : longer ? 20 : 6);
     in.s.queries = chance(2) ? 1 : random_.between(2, long_one ? 8 : 3);
     if (in.s.offset > -70 && in.s.offset < 900) in.s.offset = random_.between(-2, in.s.keys);
     // Positions of tokens must not overflow where there are windows.

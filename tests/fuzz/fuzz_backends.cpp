@@ -38,6 +38,15 @@ struct Counts {
   std::abort();
 }
 
+unsigned drawn_wishes(Random& random) {
+  const unsigned some = random.bits(), fewer = some & random.bits();
+  const int how_many = random.between(0, 7);
+  if (!small) return how_many == 0 ? 0 : how_many < 4 ? fewer : some;
+  // Groups of int4 make a problem large.
+  const unsigned few = fewer & random.bits(), without = random.between(0, 3) == 0 ? 0u : unsigned(int4_formats);
+  return (how_many < 5 ? few : how_many < 7 ? fewer : some) & ~without;
+}
+
 // How the problem is computed, but for what its options exclude.
 Way drawn_way(Random& random) {
   Way way;
@@ -84,14 +93,7 @@ bool same_bytes(const OptionResults& a, const OptionResults& b) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Random random(data, size);
-  const unsigned some = random.bits(), fewer = some & random.bits();
-  const int how_many = random.between(0, 7);
-  unsigned wishes = how_many == 0 ? 0 : how_many < 4 ? fewer : some;
-  if (small)
-    wishes = how_many < 5   ? fewer & random.bits()
-             : how_many < 7 ? fewer
-                            : some,
-    wishes &= random.between(0, 3) == 0 ? all_wishes : ~int4_formats;
+  const unsigned wishes = drawn_wishes(random);
   Way way = drawn_way(random);
   RandomInstance in(random, wishes, small);
   adapt(way, in);
@@ -105,12 +107,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (small) {
     const char* const backend = backend_for_a_while(counts.problems);
     const std::string wrong = difference(in, run_options(in, way), defined, true);
-    if (wrong.empty())
-      ++counts.calls;
-    else if (has_free_weights(in))
-      ++counts.free;
-    else
-      stop(backend, in, way, "not as defined: " + wrong);
+    const bool is_free = !wrong.empty() && has_free_weights(in);
+    if (!wrong.empty() && !is_free) stop(backend, in, way, "not as defined: " + wrong);
+    ++(is_free ? counts.free : counts.calls);
     if (counts.problems % 16 != 0) return 0;
   } else {
     attend::use_backend("scalar");

@@ -69,6 +69,9 @@ if succeeds "the library compiles with sanitizers" compile_all "$build/library" 
     nothing_in "$(echo "$said" | awk '$1 < 1000 || $5 < 100 || $9 < 1000 || $12 < 1000 || $14 < 30 || $17 < 100 || $19 < 1000 || $22 < 1000 || $24 < 500 || $27 < 1000')" "fuzz_c_surface, 10,000 inputs: $said"
   fi
   defined=-DATTEND_FUZZ_SMALL
+  for each in fuzz_backends fuzz_integers; do
+    fuzz $each -runs=30000 -max_len=64 && nothing_in "$(echo "$said" | awk '$1 < 30000')" "$each, small problems: $said"
+  done
   fuzz fuzz_layers -runs=100000 -max_len=64 && nothing_in "$(echo "$said" | awk '$1 * $3 * $6 * $8 == 0')" "fuzz_layers: $said"
   fuzz fuzz_states -runs=100000 -max_len=64 && nothing_in "$(echo "$said" | awk '$1 < 1000 || $4 < 1000')" "fuzz_states: $said"
   others=$(ls bench/app/*.cpp | grep -vE '/(run|file_bytes)[.]cpp$')
