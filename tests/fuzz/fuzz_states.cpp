@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "attend/attend_c.h"
@@ -65,8 +66,9 @@ State attention_state(bool integers, Random& random) {
   const std::size_t size = attend_state_size(&p);
   p.states = memory_of(size);
   const std::size_t work_bytes = attend_workspace_size(&p);
+  const std::unique_ptr<void, void (*)(void*)> work(memory_of(work_bytes), std::free);
   REQUIRE(attend_begin(&p) == ATTEND_OK);
-  if (random.between(0, 7) > 0) REQUIRE(attend_run(&p, memory_of(work_bytes), work_bytes) == ATTEND_OK);
+  if (random.between(0, 7) > 0) REQUIRE(attend_run(&p, work.get(), work_bytes) == ATTEND_OK);
   const auto load = [p](const unsigned char* bytes, std::size_t count) { return attend_load(&p, bytes, count); };
   const auto save = [p] {
     Saved bytes(attend_saved_size(&p));
