@@ -72,6 +72,23 @@ targets:
 fuzz: $(BUILD)/libattend.a
 	@sh tests/scripts/check_fuzz.sh "$(CXX)" $(BUILD)
 
+#: fuzz-depth  small problems, states and files without libFuzzer, until FUZZ_RUNS= (10000000; of attention ten times as many) or for FUZZ_SECONDS= each; what ran lies in build/fuzz (TARGETS= some, SEED=)
+.PHONY: fuzz-depth
+fuzz-depth: $(BUILD)/libattend.a
+	@sh tests/fuzz/depth.sh "$(CXX)" $(BUILD)
+
+#: thread-sanitizer  calls in parts, of states, teams and layers, and first calls, on threads under ThreadSanitizer (needs clang-22; some ten minutes, most of which compile)
+RACES := unit/test_threads unit/test_parts unit/test_state_parts typed/test_threads typed/test_layer_threads typed/test_layer_steps \
+  typed/test_stored_range typed/test_linear_attention typed/test_convolution
+.PHONY: thread-sanitizer
+thread-sanitizer:
+	@$(MAKE) build/races/unit build/races/first_calls BUILD=build/races CXX=clang++-22 OPT=-O1 CXXFLAGS='-fsanitize=thread -g1' TEST_ROOMS='unit typed' TEST_FILES='$(RACES:%=tests/%.cpp)'
+	@for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do build/races/first_calls || exit; done
+	@ATTEND_QUICK=12 build/races/unit && sh tests/support/files.sh >build/races/files
+
+$(BUILD)/first_calls: $(BUILD)/tests/unit/first_calls.o $(BUILD)/libattend.a
+	$(call link,-lpthread)
+
 #: mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths; FIRST=n goes on with the n-th)
 N ?= 300
 SEED ?= 1

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <system_error>
 
 #include "quantise.h"
 
@@ -16,11 +18,15 @@ constexpr double calibrated_share = 0.9999;
 void for_each_line(const std::string& path, const std::function<void(const std::string&, const std::string&)>& take) {
   std::ifstream file(path);
   if (!file) throw Failure(path + ": no such file");
+  bool any = false;
   for (std::string line; std::getline(file, line);) {
     const std::size_t tab = line.find('\t');
     if (line.empty() || line[0] == '#' || tab == std::string::npos) continue;
     take(line.substr(0, tab), line.substr(tab + 1));
+    any = true;
   }
+  if (file.bad()) throw Failure(path + ": cannot be read");
+  if (!any) throw Failure(path + ": expected lines of a sentence, a tab and an action, found none");
 }
 
 // All numbers of the arrays that get a scale of their own in one layer.
@@ -134,12 +140,15 @@ std::string quantise_household(const std::string& path, const std::string& sente
   }
   report += accuracy_line("float32", understood(household, held_out, Arithmetic::float32));
   report += accuracy_line("int8", understood(household, held_out, Arithmetic::integer));
-  const std::string bytes = with_scales(path, household.scales);
-  std::ofstream file(path, std::ios::binary);
+  const std::string bytes = with_scales(path, household.scales), written = path + ".new";
+  std::ofstream file(written, std::ios::binary);
   file.write(bytes.data(), std::streamsize(bytes.size()));
   file.close();
-  if (!file) throw Failure(path + ": cannot be written");
-  return report;
+  std::error_code error;  // where the disk is full, the model stays as it was
+  if (file) std::filesystem::rename(written, path, error);
+  if (file && !error) return report;
+  std::filesystem::remove(written, error);
+  throw Failure(path + ": cannot be written");
 }
 
 }  // namespace app

@@ -22,7 +22,7 @@ STATES = (FAILED, UNKNOWN, MISSING, STALE, ELSEWHERE, LEFT_OUT, STATED, PASSED) 
 
 
 # Commands whose folder in build/ says which files they have read.
-OTHER_RUNS = ('coverage', 'proofs', 'rules')
+OTHER_RUNS = {'coverage': 'coverage', 'proofs': 'proofs', 'rules': 'rules', 'thread-sanitizer': 'races', 'fuzz-depth': 'fuzz'}
 
 # Tool, use, what an error of it would hide, what would notice it.
 COMPILED = 'code that computes something else', 'digests of two other compilers, at other levels, and the definition, which shares no code'
@@ -88,7 +88,7 @@ class Evidence:
     def files(self):
         """Whether what is read here is of the files that are here, and the tools that made it."""
         here = subprocess.run(['sh', 'tests/support/files.sh'], capture_output=True, text=True).stdout.strip()
-        runs = {'make test': self.runs.build / 'parts', 'make check': self.runs.rest / 'log', 'make targets': self.runs.build / 'targets/log', **{f'make {name}': pathlib.Path('build') / name for name in OTHER_RUNS}}
+        runs = {'make test': self.runs.build / 'parts', 'make check': self.runs.rest / 'log', 'make targets': self.runs.build / 'targets/log', **{f'make {name}': pathlib.Path('build') / folder for name, folder in OTHER_RUNS.items()}}
         states = [[f'`{run}`', ELSEWHERE if not (folder / 'files').exists() else PASSED if (folder / 'files').read_text().strip() == here else STALE] for run, folder in runs.items()]
         self.add('Files', worst(state for _, state in states), f'What each command has read: one hash of sources, tests and pages, {here[:16]}… now.', 'make evidence RUN=1', 'tests/support/files.sh', [['command', 'its files are those of this page'], *states])
         tools = []
@@ -104,6 +104,15 @@ class Evidence:
     def targets(self):
         names = sorted({test['name'].partition(': ')[2] for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets: ')})
         return [(name, self.runs.state(f'check targets: {name}')) for name in names]
+
+    def fuzz_depth(self):
+        folder = pathlib.Path('build/fuzz')
+        asked = {target: 10**8 if target == 'attention' else 10**7 for target in ('attention', 'integers', 'layers', 'states', 'c_surface', 'gguf', 'household', 'safetensors', 'onnx')}
+        ran = {target: sum(json.loads(path.read_text())['executions'] for path in folder.glob(f'{target}.*.json')) for target in asked}
+        found = {target for target in asked if any(folder.glob(f'{target}.*.input'))}
+        states = [FAILED if target in found else PASSED if ran[target] >= asked[target] else ELSEWHERE for target in asked]
+        self.add('Fuzzing at depth', worst(states), 'Small problems beside the definition and the model, saved states with damaged bytes, problems of C that are changed, and files: executions that found nothing.', 'make fuzz-depth',
+                 'tests/README.md#sizes', [['what', 'executions', 'asked for', 'result'], *[[target, f'{ran[target]:,}', f'{asked[target]:,}', state] for target, state in zip(asked, states)]])
 
     def of_group(self, *groups):
         return worst(test['state'] for each in self.requirements if each['number'].split('.')[0] in groups for test in each['tests'] if not test['name'].startswith('check '))
@@ -129,6 +138,7 @@ class Evidence:
         fuzz = self.runs.part('check clang/fuzz')
         self.add('Fuzzing', ELSEWHERE if fuzz is None else FAILED if fuzz.failed else PASSED, 'Random problems by libFuzzer: every backend beside scalar code, the definition and the oracle; integers; inputs of the C surface, with sanitizers.',
                  'make fuzz CXX=clang++ FUZZ_SECONDS=600', 'tests/README.md#sizes', [['what has run'], *[[each] for each in sorted(fuzz.passed)]] if fuzz else ())
+        self.fuzz_depth()
         mutants = pathlib.Path('build/mutants/result.txt')
         self.add('Mutation', STATED if mutants.exists() else ELSEWHERE, 'Random mistakes in include and src, one at a time: which do the tests not find?', 'make mutants N=300', 'tests/README.md#tests',
                  [['the last run'], [mutants.read_text().strip()]] if mutants.exists() else ())

@@ -57,6 +57,14 @@ bound: $(BUILD)/error_search
 $(BUILD)/error_search: $(BUILD)/bench/speed/errors/error_search.o $(BUILD)/libattend.a
 	$(call link)
 
+#: linear-bound  the same for linear attention, whose bound is another (SECONDS=, SEED=)
+.PHONY: linear-bound
+linear-bound: $(BUILD)/linear_search
+	@$(BUILD)/linear_search $(SECONDS) $(or $(SEED),1)
+
+$(BUILD)/linear_search: $(BUILD)/bench/speed/errors/linear_search.o
+	$(call link)
+
 #: every-float the largest error of each activation over all 2^32 floats, some minutes each with two threads (ARGS= names of some)
 .PHONY: every-float
 every-float: $(BUILD)/every_float

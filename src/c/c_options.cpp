@@ -90,7 +90,7 @@ void check_ranges(Call& call, const attend_problem& problem, CallOptions& option
   read(given.end, ATTEND_ARG_RANGES);
   options.ranges.first = given.first;
   options.ranges.end = given.end;
-  for (ptrdiff_t row = 0; row < call.batch && !call.failed(); ++row) {
+  for (ptrdiff_t row = 0; call.first.queries > 0 && row < call.batch && !call.failed(); ++row) {
     const bool right = core::are_ranges(ranges_of_row(options, row), call.first.queries);
     call.require(right, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES);
   }
@@ -144,7 +144,7 @@ ptrdiff_t first_seen(const Call& call, const attend_problem& problem, const Call
 // Pages that every window has left behind may be gone.
 void check_page_numbers(Call& call, const attend_problem& problem, const CallOptions& options, const Extent& extent) {
   const attend_pages& pages = problem.pages;
-  for (ptrdiff_t row = 0; !call.failed() && row < call.batch; ++row) {
+  for (ptrdiff_t row = 0; call.first.queries > 0 && row < call.batch && !call.failed(); ++row) {
     const int32_t* const table = pages.table + row * extent.strides.batch;
     const ptrdiff_t keys = call.keys_of_row(row), seen = first_seen(call, problem, options, keys);
     for (ptrdiff_t page = options.first.first_key / pages.page_keys; page * pages.page_keys < keys; ++page) {

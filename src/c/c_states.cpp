@@ -61,7 +61,7 @@ void each_states(const Call& call, const void* states, Row visit) {
   rows.kv_heads = rows.query_heads;
   core::Options options;
   options.states = states_of(const_cast<void*>(states), call);
-  for (ptrdiff_t row = 0; row < call.batch; ++row) {
+  for (ptrdiff_t row = 0; call.first.queries > 0 && row < call.batch; ++row) {
     visit(rows, options);
     core::move_queries(options, call.first.queries, 0);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 #include "c_integer_world.h"
@@ -153,4 +154,23 @@ TEST_CASE("c empty work: states that have taken nothing") {
     calls.gives(untouched, run(p));
     calls.gives(untouched, attend_finish(&p));
   }
+}
+
+// A fuzzer found them.
+TEST_CASE("c empty work: what looks at each row of a batch has nothing to look at where there are no queries") {
+  Calls calls(false);
+  alignas(64) float states[16];
+  const std::int32_t numbers[] = {0, 5};
+  attend_problem p = calls.problem();
+  p.batch = 1 << 29, p.queries = 0;
+  const std::clock_t begin = std::clock();
+  attend_problem q = p;
+  q.states = states, q.origin = 0;
+  REQUIRE(attend_state_size(&q) <= sizeof states);
+  CHECK(attend_begin(&q) == ATTEND_OK);
+  q = p, q.ranges = {numbers, nullptr, 0};
+  CHECK(attend_check(&q) == ATTEND_OK);
+  q = p, q.pages = {numbers, 0, 16, 1};
+  CHECK(attend_check(&q) == ATTEND_OK);
+  CHECK(std::clock() - begin < CLOCKS_PER_SEC / 4);
 }

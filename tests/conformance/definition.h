@@ -97,7 +97,7 @@ inline Score score_of(const OptionRow& row, const OptionKey& key) {
   const bool capped = row.soft_cap > 0.0f;
   const float c = capped ? base2(row.scale) * (2.0f * (1.0f / row.soft_cap)) : base2(row.scale);
   float y = 0.0f, largest = 0.0f;
-  for (int d = 0; d < row.head_dim; ++d) largest = std::fmax(largest, std::fabs(row.query[d] * c));
+  for (int d = 0; key.key_scale != 1.0f && d < row.head_dim; ++d) largest = std::fmax(largest, std::fabs(row.query[d] * c));
   const bool shrunk = key.key_scale != 1.0f && largest >= 0x1p105f;  // the scale may take back an overflow of the sum
   for (int first = 0; first < row.head_dim; first += 16) {
     float chain = 0.0f;

@@ -14,9 +14,10 @@ namespace attend_test {
 
 class OptionDraw {
  public:
-  OptionDraw(OptionInstance& instance, const Random& random, int least_keys, const OptionShape* shape)
+  OptionDraw(OptionInstance& instance, const Random& random, int least_keys, const OptionShape* shape, bool small = false)
       : in(instance), random_(random) {
     draw_shape(least_keys);
+    if (small) draw_small_shape();
     if (shape != nullptr) in.s = *shape;
     draw_lists();
     draw_visibility();
@@ -70,6 +71,19 @@ class OptionDraw {
     in.s.scale = one_of({attend::default_scale(in.s.head_dim), attend::default_scale(in.s.head_dim), 0.25f, -0.7f, 1.0f});
     in.s.spread = one_of({0.1f, 1.0f, 1.0f, 8.0f, 60.0f});
     in.gap = random_.between(0, 1) * 3;
+  }
+
+  // A few microseconds for the definition: many problems instead of large ones.
+  void draw_small_shape() {
+    const bool long_one = chance(256), longer = chance(8);
+    in.s.kv_heads = chance(4) ? 2 : 1, in.s.query_heads = in.s.kv_heads * (chance(4) ? 2 : 1);
+    in.s.head_dim = random_.between(1, chance(8) ? 20 : 6), in.s.value_dim = random_.between(1, 6);
+    if (in.has(int4_formats)) in.s.head_dim = in.s.value_dim = 32;
+    in.s.keys = random_.between(0, long_one ? 80 : longer ? 20 : 6);
+    in.s.queries = chance(2) ? 1 : random_.between(2, long_one ? 8 : 3);
+    if (in.s.offset > -70 && in.s.offset < 900) in.s.offset = random_.between(-2, in.s.keys);
+    // Positions of tokens must not overflow where there are windows.
+    in.s.offset = std::min(in.s.offset, std::numeric_limits<int>::max() - in.s.queries);
   }
 
   void draw_lists() {
@@ -273,10 +287,12 @@ struct RandomInstance : OptionInstance {
   RandomInstance(std::uint64_t seed, unsigned wished, const OptionShape& shape)
       : RandomInstance(Random(seed), wished, 0, &shape) {}
   // Whatever the source of the numbers is.
-  RandomInstance(const Random& random, unsigned wished) : RandomInstance(random, wished, 0, nullptr) { poison_masked(); }
+  RandomInstance(const Random& random, unsigned wished, bool small) : RandomInstance(random, wished, 0, nullptr, small) {
+    poison_masked();
+  }
 
  private:
-  RandomInstance(const Random& random, unsigned wished, int least_keys, const OptionShape* shape) {
+  RandomInstance(const Random& random, unsigned wished, int least_keys, const OptionShape* shape, bool small = false) {
     // These exclude each other: two kinds of mask, and three ways for keys not to lie side by side from the first on; documents
     // lie in no other way, and a given shape has none.
     if (shape != nullptr) wished &= ~unsigned(document_lists);
@@ -285,7 +301,7 @@ struct RandomInstance : OptionInstance {
     if (wished & rings) wished &= ~unsigned(page_tables);
     if (wished & (rings | page_tables)) wished &= ~unsigned(origins);
     wishes = wished;
-    OptionDraw(*this, random, least_keys, shape);
+    OptionDraw(*this, random, least_keys, shape, small);
   }
 };
 

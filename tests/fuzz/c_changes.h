@@ -88,6 +88,7 @@ inline void stay_in_memory(attend_problem& p) {
   if (!known || p.batch > std::ptrdiff_t(most_lengths) - 1) p.key_lengths = nullptr;
   const std::ptrdiff_t step = p.pages.batch_stride == ATTEND_DENSE ? p.keys : p.pages.batch_stride;
   if (!in_arena(p.pages.table, {p.batch, 1, 1}, {step, 0, 0}, p.keys, 32)) p.pages.table = nullptr;
+  if (p.batch > 1 << 20 && p.queries > 0) p.pages.table = nullptr;  // the same ones for each row, which takes seconds to check
   for (const std::int32_t* const* list : {&p.ranges.first, &p.ranges.end}) {
     const std::ptrdiff_t rows = p.ranges.batch_stride == ATTEND_DENSE ? p.queries : p.ranges.batch_stride;
     if (*list != nullptr && !in_arena(*list, {p.batch, 1, 1}, {rows, 0, 0}, p.queries, 32))

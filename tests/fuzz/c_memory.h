@@ -63,8 +63,13 @@ struct Bytes {
   }
 };
 
+// Every problem begins with the same memory.
 inline void prepare() {
-  for (std::size_t i = 0; i < arena_bytes; ++i) arena[i] = static_cast<unsigned char>(0x35 + i % 7);
+  alignas(ATTEND_ALIGNMENT) static unsigned char first[arena_bytes];
+  if (first[0] == 0) {
+    for (std::size_t i = 0; i < arena_bytes; ++i) first[i] = static_cast<unsigned char>(0x35 + i % 7);
+  }
+  std::memcpy(arena, first, arena_bytes);
   attend_cache_shape shape;
   attend_cache_shape_init(&shape, sizeof shape);
   shape.kv_heads = 2, shape.head_dim = 4, shape.value_dim = 3, shape.max_tokens = 20;

@@ -108,19 +108,17 @@ Reach reach(const Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, s
   return {low >= begin && high <= begin + __int128(arena_bytes), low, high};
 }
 
-// Places in the arena that a call may write, besides the output.
-inline std::vector<bool> other_results(const attend_problem& p) {
-  std::vector<bool> places(arena_bytes);
-  const auto mark = [&](const Reach& range) {
-    const __int128 begin = __int128(reinterpret_cast<std::uintptr_t>(arena));
-    for (__int128 at = range.low - begin; at < range.high - begin; ++at) places[std::size_t(at)] = true;
+// Makes what a call may write in the arena, besides the output, what it was before.
+inline void put_back_results(const attend_problem& p) {
+  const auto put_back = [&](const Reach& range) {
+    const auto at = std::size_t(range.low - __int128(reinterpret_cast<std::uintptr_t>(arena)));
+    std::memcpy(arena + at, untouched + at, std::size_t(range.high - range.low));
   };
-  if (p.lse.data != nullptr) mark(reach(p.lse, p.batch, p.queries, p.query_heads, 1, 4));
+  if (p.lse.data != nullptr) put_back(reach(p.lse, p.batch, p.queries, p.query_heads, 1, 4));
   const attend_output scores = {p.scores.data, p.scores.batch_stride, p.scores.query_stride, p.scores.head_stride};
-  if (scores.data != nullptr) mark(reach(scores, p.batch, p.queries, p.query_heads, p.scores.keys, 4));
+  if (scores.data != nullptr) put_back(reach(scores, p.batch, p.queries, p.query_heads, p.scores.keys, 4));
   const attend_output states = {p.states, 0, 0, 0};
-  if (states.data != nullptr) mark(reach(states, 1, 1, 1, std::ptrdiff_t(attend_state_size(&p) / 4), 4));
-  return places;
+  if (states.data != nullptr) put_back(reach(states, 1, 1, 1, std::ptrdiff_t(attend_state_size(&p) / 4), 4));
 }
 
 }  // namespace fuzz

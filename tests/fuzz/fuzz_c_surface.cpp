@@ -12,6 +12,7 @@
 #include "c_changes.h"
 #include "c_linear.h"
 #include "c_projections.h"
+#include "small.h"
 
 using namespace fuzz;
 
@@ -45,7 +46,10 @@ void save_states(attend_problem p) {
     bytes[state_place % size] ^= static_cast<unsigned char>(state_change);
   }
   bytes.resize(size);
-  REQUIRE(attend_load(&p, bytes.data(), size) == ATTEND_OK);
+  const attend_status loaded = attend_load(&p, bytes.data(), size);
+  if (state_change % 256 != 0 && error_of(loaded) == ATTEND_CORRUPT)
+    return;  // a maximum was overwritten, which is whole in states
+  REQUIRE(loaded == ATTEND_OK);
   REQUIRE(attend_save(&p, again.data(), most, &same) == ATTEND_OK);
   again.resize(same);
   REQUIRE(again == bytes);
@@ -111,7 +115,6 @@ void run(std::size_t workspace_bytes, int parts) {
                                              __int128(h) * p.output.head_stride + c);
           REQUIRE(elements.insert(std::size_t(at - __int128(reinterpret_cast<std::uintptr_t>(arena)))).second);
         }
-  std::vector<bool> places = other_results(p);
   const auto begin = [&](int pattern) {
     std::memcpy(arena, untouched, arena_bytes);
     for (const std::size_t at : elements) std::memset(arena + at, pattern, std::size_t(output_size));
@@ -135,9 +138,10 @@ void run(std::size_t workspace_bytes, int parts) {
     REQUIRE(attend_run_part(&given, part, parts, workspace, workspace_bytes) == ATTEND_OK);
   REQUIRE(std::memcmp(arena, once.data(), arena_bytes) == 0);
   for (const std::size_t at : elements) std::memcpy(arena + at, untouched + at, std::size_t(output_size));
-  for (std::size_t at = 0; at < arena_bytes; ++at) REQUIRE(places[at] || arena[at] == untouched[at]);
-  std::free(workspace);
   if (p.states != nullptr) end_states(p);
+  put_back_results(p);
+  REQUIRE(std::memcmp(arena, untouched, arena_bytes) == 0);
+  std::free(workspace);
 }
 
 }  // namespace
@@ -146,13 +150,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes = {data, size};
   prepare();
   const int parts = 1 + bytes.byte() % 5;
-  int backends = 0;
-  while (attend_backend_name(backends) != nullptr) ++backends;
-  const char* backend = attend_backend_name(bytes.byte() % backends);
-  REQUIRE(backend != nullptr);
-  const attend_status used = attend_backend_use(backend);
-  REQUIRE(used == ATTEND_OK || error_of(used) == ATTEND_UNAVAILABLE);
-  if (bytes.byte() % 4 == 0) {
+  if (attend_test::small) {
+    attend_test::backend_for_a_while(counts.refused + counts.taken);
+  } else {
+    int backends = 0;
+    while (attend_backend_name(backends) != nullptr) ++backends;
+    const char* backend = attend_backend_name(bytes.byte() % backends);
+    REQUIRE(backend != nullptr);
+    const attend_status used = attend_backend_use(backend);
+    REQUIRE(used == ATTEND_OK || error_of(used) == ATTEND_UNAVAILABLE);
+  }
+  // Layers and states have fuzzers of their own among the small ones.
+  if (!attend_test::small && bytes.byte() % 4 == 0) {
     Random random(bytes.data, bytes.left);
     for (int i = 0; i < 10; ++i) fuzz_projection(random, counts.projections);
     for (int i = 0; i < 3; ++i) fuzz_linear(random, counts.linear);

@@ -6,7 +6,7 @@
 # target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; copied
 # folders, with layers and without; an install; the library at -O0, its symbols and its recursion; packages of all kinds; a release;
 # exported models; keywords as a stream; a story; the playground in a browser and the types of the npm package, for which npm fetches what they need;
-# the library by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
+# the application where disks are full and files cut short; the library by stand-ins of compilers that are neither GCC nor Clang; the forms that processors get.
 #
 # ALL=1 is what a release waits for, an hour on two processors. Without it, what is likely to be red together with something
 # else is left out: the unit tests with all of their random problems (make test takes a twelfth) and the wheel's in integers
@@ -41,7 +41,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end. What makes the same objects stands apart.
-parts="clang sanitized exporter vendoring packages release install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground distributed board_tests vendor alone adapters keywords symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
+parts="clang sanitized exporter vendoring packages release install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground distributed board_tests vendor alone adapters app_faults keywords symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # share_of PART: which checks are PART= of it. What stands in none of them is found when all are run.
@@ -52,7 +52,7 @@ share_of() {
       unit | old_processors | distributed | story) share=linux ;;
       tiles | accuracy | board_tests | keywords | forms) share=boards ;;
       benchmarks | vendor | vendoring | install | alone | symbols | stack | freestanding) share=vendors ;;
-      site | playground | exporter | packages | release | npm | wheel | adapters | types) share=products ;;
+      site | playground | exporter | packages | release | npm | wheel | adapters | types | app_faults) share=products ;;
       *) echo "rest.sh: no part has $check" >&2 && exit 1 ;;
     esac
     [ "$share" != "${1:-$share}" ] || printf '%s ' "$check"
@@ -225,7 +225,7 @@ work_on() { # part
     symbols | stack) LEVELS="-O0${ALL:+ -Os}" sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     distributed) distributed ;;
-    adapters | exporter | keywords | packages | release | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
+    adapters | app_faults | exporter | keywords | packages | release | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/scripts/check_site.sh "$cxx" "$build" ;;
     # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)
