@@ -25,7 +25,7 @@ class OptionDraw {
     draw_memory();
     draw_numbers();
     if (in.has(lse)) in.options.lse_base2 = chance(2);
-    if (in.has(soft_caps) && in.has(bias_masks)) in.options.bias_before_cap = chance(2);
+    if (in.has(soft_caps) && in.has(bias_masks)) in.options.bias_before_cap = chance(2) && in.options.bias.data != nullptr;
   }
 
  private:

@@ -37,15 +37,21 @@ watched="-std=c++17 -O2 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclud
 # own flags, and more sources.
 defined='' others=''
 fuzz() {
-  fuzzer=$1 kept=tests/fuzz/corpus/${corpus:-${1#fuzz_}}
+  fuzzer=$1 kept=${corpus:-${1#fuzz_}}
   shift
-  [ ! -d "$kept" ] || set -- "$@" "$kept"
-  mkdir -p "$build/corpus/${kept##*/}"
+  inputs=$build/corpus/$kept
+  mkdir -p "$inputs"
+  [ ! -d "tests/fuzz/corpus/$kept" ] || cp "tests/fuzz/corpus/$kept"/* "$inputs"
+  # Each line is an input, as printf takes it.
+  number=0
+  [ ! -f "tests/fuzz/corpus/$kept.inputs" ] || while read -r line; do
+    number=$((number + 1)) && printf '%b' "$line" >"$inputs/$number"
+  done <"tests/fuzz/corpus/$kept.inputs"
   # shellcheck disable=SC2086
   succeeds "$fuzzer $defined: compiles" compile_all "$build/$fuzzer" "tests/fuzz/$fuzzer.cpp $others" $watched $defined &&
     succeeds "$fuzzer: links" $cxx -fsanitize=fuzzer,$sanitizers "$build/library"/*.o "$build/$fuzzer"/*.o $backends -o "$build/fuzz" ||
     return
-  "$build/fuzz" -seed=1 -len_control=0 -artifact_prefix="$build/" "$build/corpus/${kept##*/}" "$@" >"$build/log" 2>&1
+  "$build/fuzz" -seed=1 -len_control=0 -artifact_prefix="$build/" "$inputs" "$@" >"$build/log" 2>&1
   result=$?
   said=$(sed -n 's/^fuzz: //p' "$build/log")
   [ $result -eq 0 ] && [ -n "$said" ] && return
