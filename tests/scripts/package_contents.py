@@ -148,7 +148,7 @@ def wheel():
     listed = subprocess.run(['readelf', '-W', '-d', '--dyn-syms', shared], capture_output=True, text=True, check=True).stdout
     least = tuple(map(int, re.fullmatch(r'manylinux_(\d+)_(\d+)_\w+', tag[-1]).groups()))
     newer = [number for number in re.findall(r'GLIBC_([\d.]+)', listed) if tuple(map(int, number.split('.'))) > least]
-    check('libattend.so' in listed and not newer, f'the shared object runs with glibc {least[0]}.{least[1]}', newer)
+    check('libattend_c.so.1' in listed and not newer, f'the shared object runs with glibc {least[0]}.{least[1]}', newer)
     needed = set(re.findall(r'NEEDED.*\[(.*)\]', listed)) - {'libc.so.6'}
     check(not needed, 'the shared object needs no other library', needed)
     wrong, recorded = [], set()

@@ -7,18 +7,10 @@
 
 #if defined(__SIZEOF_INT__) && __SIZEOF_INT__ != 4
 #error "attend needs an int of 32 bits, which AVR and other small processors do not have: compile for another processor"
-#endif
-
-#if defined(__FLT_MANT_DIG__) && (__FLT_MANT_DIG__ != 24 || __FLT_MAX_EXP__ != 128)
+#elif defined(__FLT_MANT_DIG__) && (__FLT_MANT_DIG__ != 24 || __FLT_MAX_EXP__ != 128)
 #error "attend needs a float of 32 bits as IEEE 754 has it: compile for another processor"
-#endif
-
-#if defined(__DBL_MANT_DIG__) && (__DBL_MANT_DIG__ != 53 || __DBL_MAX_EXP__ != 1024)
+#elif defined(__DBL_MANT_DIG__) && (__DBL_MANT_DIG__ != 53 || __DBL_MAX_EXP__ != 1024)
 #error "attend needs a double of 64 bits as IEEE 754 has it: drop flags that shorten it, such as -m32bit-doubles on RX"
-#endif
-
-#if defined(__cplusplus)
-static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles: compile without -fsingle-precision-constant");
 #endif
 
 // The sources and the C surface are GNU C++11, with a few things of C++17 that GCC and Clang take in it too, with a warning.
@@ -32,6 +24,7 @@ static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles:
 #pragma GCC diagnostic ignored "-Wc++17-extensions"
 #endif
 
+static_assert(sizeof(1.0) == sizeof(double), "attend: constants must be doubles: compile without -fsingle-precision-constant");
 #if !ATTEND_GNU
 static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
               "attend needs an int of 32 bits, and floats and doubles as IEEE 754 has them: compile for another processor");
@@ -78,7 +71,6 @@ static_assert(sizeof(int) == 4 && FLT_MANT_DIG == 24 && FLT_MAX_EXP == 128 && DB
 #else
 #define ATTEND_EMBEDDED 1
 #endif
-
 // A part of the names of functions that take sizes of a form, so that a program and a library of different forms do not link.
 #if ATTEND_EMBEDDED
 #define ATTEND_FORM embedded_form
