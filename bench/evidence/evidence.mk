@@ -1,6 +1,6 @@
 # What is known about the library, from what other commands have measured.
 #: evidence    requirements with their tests, stack, sizes, bits, errors, targets, what is missing: one page, its data and a bill of materials, in build/evidence (needs python3; reads what make test, make check, make mutants left)
-#:               RUN=1  first runs what it reads, but what has passed with the same files, and make fuzz-depth: some hour and a half on two processors;  RUN="coverage proofs"  these alone
+#:               RUN=1  first runs $(EVIDENCE_RUNS), each unless it has passed with the same files: some hour and a half on two processors;  RUN="coverage proofs"  these alone
 EVIDENCE_RUNS := test check rules proofs coverage thread-sanitizer
 .PHONY: evidence
 evidence:

@@ -139,6 +139,7 @@ class Evidence:
         self.add('Fuzzing', ELSEWHERE if fuzz is None else FAILED if fuzz.failed else PASSED, 'Random problems by libFuzzer: every backend beside scalar code, the definition and the oracle; integers; inputs of the C surface, with sanitizers.',
                  'make fuzz CXX=clang++ FUZZ_SECONDS=600', 'tests/README.md#sizes', [['what has run'], *[[each] for each in sorted(fuzz.passed)]] if fuzz else ())
         self.fuzz_depth()
+        self.add('Threads', PASSED if pathlib.Path('build/races/files').exists() else ELSEWHERE, 'Calls in parts, of states, teams and layers, and first calls of a program, under ThreadSanitizer.', 'make thread-sanitizer', 'include/guide/threads.md')
         mutants = pathlib.Path('build/mutants/result.txt')
         self.add('Mutation', STATED if mutants.exists() else ELSEWHERE, 'Random mistakes in include and src, one at a time: which do the tests not find?', 'make mutants N=300', 'tests/README.md#tests',
                  [['the last run'], [mutants.read_text().strip()]] if mutants.exists() else ())

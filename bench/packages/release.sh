@@ -34,7 +34,8 @@ esac
 case $parts in *debian*) if command -v dh >/dev/null; then
   cp -r bench/packages/debian .
   { sed -n '/^Copyright/{s/ (c)/:/p;q}' LICENSE && echo 'License: Expat' && sed '1,/^Copyright/d; /./!s/^/./; s/^/ /' LICENSE | sed 1d; } >../copyright
-  sed -i -e "s/@VERSION@/$version/; s/@MAINTAINER@/$maintainer/; s,@URL@,${URL:-}," -e "s/@DATE@/$(date -R -d "@$SOURCE_DATE_EPOCH")/" \
+  plain() { printf %s "$1" | sed 's/[\\/&]/\\&/g'; }
+  sed -i -e "s/@VERSION@/$version/; s/@MAINTAINER@/$(plain "$maintainer")/; s/@URL@/$(plain "${URL:-}")/" -e "s/@DATE@/$(date -R -d "@$SOURCE_DATE_EPOCH")/" \
     -e '/^Homepage: $/d' -e '/@COPYRIGHT@/{r ../copyright' -e 'd}' debian/control debian/changelog debian/copyright
   ln "$archive" "../attend_$version.orig.tar.xz"
   DEB_BUILD_OPTIONS="parallel=${JOBS:-$(nproc)} ${DEB_BUILD_OPTIONS:-}" dpkg-buildpackage -us -uc >../debian.log 2>&1 || { tail -n 20 ../debian.log >&2 && exit 1; }

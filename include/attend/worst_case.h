@@ -24,18 +24,24 @@ struct CountedLoops {
   const InstructionCounts& counts;
   const CountedCall& call;
 
-  constexpr int64_t instructions() const {
-    const int group = call.query_heads / call.kv_heads, rows = group * call.queries;
+  // Rows go two by two: those of a query, and its last one with the first of the query behind it, or alone.
+  template <class Block>
+  constexpr int64_t instructions(Block block) const {
+    const int group = call.query_heads / call.kv_heads;
     int64_t sum = counts.kv_head;
-    for (int row = 0; row < rows; row += 2) {
-      const int last = smaller(row + 1, rows - 1);
-      sum += block(last - row, seen(row / group), seen(last / group));
+    for (int query = 0; query < call.queries; ++query) {
+      const int here = seen(query), rows = group - query * group % 2;
+      if (rows > 1) sum += rows / 2 * block(1, here, here);
+      if (rows % 2 == 1) sum += query + 1 < call.queries ? block(1, here, seen(query + 1)) : block(0, here, here);
     }
     return counts.call + call.kv_heads * sum;
   }
 
   // With what no loop tells, such as branches: never below what a call takes.
-  constexpr int64_t most() const { return instructions() + instructions() / 96; }
+  static constexpr int64_t with_margin(int64_t sum) { return sum + sum / 96; }
+  constexpr int64_t most() const {
+    return with_margin(instructions([this](int two, int first, int keys) { return block(two, first, keys); }));
+  }
 
   static constexpr int up(int number, int divisor) { return (number + divisor - 1) / divisor; }
   constexpr int seen(int query) const { return call.causal ? call.keys - call.queries + query + 1 : call.keys; }
@@ -78,14 +84,27 @@ constexpr int64_t worst_instructions(const InstructionCounts& counts) {
   constexpr int fewest = causal ? queries : 1;
   static_assert(queries >= 1 && keys >= fewest && keys <= integer_keys,
                 "attend: a worst case has at least 1 query, its keys include those of causal queries, and are at most 65535");
-  int64_t most = 0;  // a part of a chunk may take more than all of it
-  for (int seen = detail::larger(keys - integer_chunk + 1, fewest); seen <= keys; ++seen) {
-    const detail::CountedCall call = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, queries,
-                                      seen,           causal};
-    const int64_t here = detail::CountedLoops{counts, call}.most();
+  // A part of a chunk may take more than all of it: of so many keys at most, the number that takes longest counts. Blocks are
+  // counted once for each number of keys: one row, two that see as many, two of which the second sees one more.
+  constexpr int from = detail::larger(keys - integer_chunk + 1, fewest), fewest_seen = causal ? from - queries + 1 : from;
+  constexpr int group = Dims::query_heads / Dims::kv_heads, different = keys - fewest_seen + 1;
+  detail::CountedCall call = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, queries, keys, causal};
+  const detail::CountedLoops loops = {counts, call};
+  int64_t one[different] = {}, same[different] = {}, more[different] = {}, most = 0;
+  for (int i = 0; i < different; ++i) {
+    const int seen = fewest_seen + i;
+    if (group % 2 == 1 && seen >= from) one[i] = loops.block(0, seen, seen);
+    if (group > 1 || !causal) same[i] = loops.block(1, seen, seen);
+    if (group % 2 == 1 && causal) more[i] = loops.block(1, seen, seen + 1);
+  }
+  for (call.keys = from; call.keys <= keys; ++call.keys) {
+    const int64_t here = loops.instructions([&](int two, int first, int last) {
+      const int i = first - fewest_seen;
+      return two == 0 ? one[i] : first == last ? same[i] : more[i];
+    });
     if (here > most) most = here;
   }
-  return most;
+  return detail::CountedLoops::with_margin(most);
 }
 
 }  // namespace attend

@@ -52,7 +52,7 @@ struct StatePanel : HeadPanel<core::LinearAttention, float> {
   static constexpr int kept = 1;
 
   float decayed = 0.0f, gate;
-  const float *key, *gates, *u;  // of a token
+  const float *key, *gates = nullptr, *u;  // of a token
   float values[panel_keys];      // beta (v - k S), u of delta rules
 
   explicit StatePanel(const core::LinearAttention& call) : HeadPanel(call) {}

@@ -2,11 +2,18 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 static unsigned calls;
+
+/* The file SHORT_READS says that something went this way. */
+__attribute__((destructor)) static void end(void) {
+  if (calls > 1 && getenv("SHORT_READS") != NULL) creat(getenv("SHORT_READS"), 0600);
+}
 
 static size_t some(size_t count) {
   const size_t most = 1 + ++calls * 7 % 13;

@@ -40,7 +40,7 @@ short reads and writes of a model|0|-|run --quantise $small/lines --household $s
 TABLE
 
 run() { "$application" "$@"; }
-preloaded() { LD_PRELOAD="$build/short_reads.so" "$application" "$@"; }
+preloaded() { rm -f "$build/short" && SHORT_READS="$build/short" LD_PRELOAD="$build/short_reads.so" "$application" "$@" && [ -e "$build/short" ]; }
 succeeds "short reads compile" "${CC:-cc}" -shared -fPIC -O1 -o "$build/short_reads.so" tests/app/short_reads.c -ldl
 run --sentence 'dim the lamp' >"$build/usual" 2>/dev/null
 small=$build/small

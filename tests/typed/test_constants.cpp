@@ -8,6 +8,7 @@
 #include "attend/layers.h"
 #include "attend/linear_attention.h"
 #include "attend/states.h"
+#include "attend/worst_case.h"
 
 using namespace attend;
 using namespace attend::detail;
@@ -79,4 +80,15 @@ TEST_CASE("constants: extents and sizes are the same at run time") {
   CHECK(state_nodes(2000 * one) == core::state_nodes(2000));
   static_assert(default_scale(64) == 0.125f, "");
   CHECK(default_scale(64 * one) == 0.125f);
+}
+
+// Compilers limit what a constant takes: many queries, of many heads, must stay within.
+TEST_CASE("the worst case of a prefill of 512 queries of 15 heads is a constant") {
+  struct Many {
+    using arithmetic = attend::integer;
+    static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64, max_tokens = 1024;
+  };
+  constexpr std::int64_t most = worst_instructions<Many, 1024, 512>(gcc_12_O2::cortex_m4);
+  CHECK(most == worst_instructions<Many, 1024, 512>(gcc_12_O2::cortex_m4));
+  CHECK(most > 400 * std::int64_t(worst_instructions<Many, 768>(gcc_12_O2::cortex_m4)));
 }

@@ -63,8 +63,8 @@ struct VfpState : Scalar {
         ".endr\n"
         "vstmia %[to], {s0-s7}\n"
         "5:\n"
-        : [state] "+r"(state), [factors] "+r"(factors), [keys] "+r"(keys), [gates] "+r"(gates), [gate] "+t"(gate),
-          [dims] "+r"(dims)
+        : [state] "+&r"(state), [factors] "+&r"(factors), [keys] "+&r"(keys), [gates] "+&r"(gates), [gate] "+&t"(gate),
+          [dims] "+&r"(dims)
         : [stride] "r"(c.stride * 4), [u] "r"(c.u), [to] "r"(c.to), [zero] "r"(0), [by] "t"(c.by),
           [each] "i"(int(has == StateGate::each)), [any] "i"(int(has != StateGate::none))
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d10", "d11", "d12", "d13", "cc", "memory");
