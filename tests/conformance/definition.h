@@ -150,6 +150,7 @@ inline DefinedRow defined_row(const OptionRow& row) {
   const auto width = std::size_t(row.value_dim);
   DefinedRow result;
   std::vector<float> scores, weights;
+  for (auto* const numbers : {&result.raw, &result.capped, &result.biased, &scores, &weights}) numbers->reserve(row.keys.size());
   constexpr float lowest = -std::numeric_limits<float>::max();
   float max = lowest;
   for (const OptionKey& key : row.keys) {

@@ -112,6 +112,7 @@ struct OptionInstance {
     r.bias_before_cap = options.bias_before_cap;
     if (has(alibi_slopes)) r.slope = slope_numbers[h];
     if (has(sink_logits)) r.sink = sink_numbers[h];
+    r.keys.reserve(std::size_t(s.keys));
     for (int j = document_begin(token); j < document_end(token); ++j) {
       OptionKey k;
       const long long distance = 0LL + j - s.offset - token;

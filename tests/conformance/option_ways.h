@@ -211,6 +211,7 @@ inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
       }
     }
   }
+  results.output.reserve(output.size());
   for (std::size_t i = 0; i < output.size(); ++i) results.output.push_back(output.get(i));
   return results;
 }
@@ -237,6 +238,7 @@ inline std::vector<Way> some_ways(const OptionInstance& in) {
 inline OptionResults defined_results(const OptionInstance& in) {
   OptionResults results;
   const auto gap = std::size_t(in.gap);
+  results.output.reserve(row_count(in) * output_stride(in));
   for (int t = 0; t < in.s.queries; ++t) {
     for (int h = 0; h < in.s.query_heads; ++h) {
       DefinedRow row = defined_row(in.row(t, h));

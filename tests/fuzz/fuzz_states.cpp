@@ -151,7 +151,7 @@ attend_status load(const State& state, const Saved& bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::vector<State> states = new_states();
+  static const std::vector<State>& states = *new std::vector<State>(new_states());  // they stay where the process ends
   attend_test::backend_for_a_while(counts.loaded + counts.refused);
   Random random(data, size);
   const State& state = states[random.bits() % states.size()];
