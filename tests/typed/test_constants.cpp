@@ -21,6 +21,10 @@ struct Endless {
 struct Wake : Endless {
   static constexpr int max_tokens = 1024;
 };
+struct Many {
+  using arithmetic = attend::integer;
+  static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64, max_tokens = 1024;
+};
 struct Mixer : Endless {
   static constexpr auto rule = LinearRule::gated;
 };
@@ -84,10 +88,6 @@ TEST_CASE("constants: extents and sizes are the same at run time") {
 
 // Compilers limit what a constant takes: many queries, of many heads, must stay within.
 TEST_CASE("the worst case of a prefill of 512 queries of 15 heads is a constant") {
-  struct Many {
-    using arithmetic = attend::integer;
-    static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64, max_tokens = 1024;
-  };
   constexpr std::int64_t most = worst_instructions<Many, 1024, 512>(gcc_12_O2::cortex_m4);
   CHECK(most == worst_instructions<Many, 1024, 512>(gcc_12_O2::cortex_m4));
   CHECK(most > 400 * std::int64_t(worst_instructions<Many, 768>(gcc_12_O2::cortex_m4)));
