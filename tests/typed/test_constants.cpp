@@ -23,7 +23,7 @@ struct Wake : Endless {
 };
 struct Many {
   using arithmetic = attend::integer;
-  static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64, max_tokens = 1024;
+  static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64;
 };
 struct Mixer : Endless {
   static constexpr auto rule = LinearRule::gated;
