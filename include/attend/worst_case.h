@@ -90,7 +90,7 @@ constexpr int64_t worst_instructions(const InstructionCounts& counts) {
   constexpr int group = Dims::query_heads / Dims::kv_heads, different = keys - fewest_seen + 1;
   detail::CountedCall call = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, queries, keys, causal};
   const detail::CountedLoops loops = {counts, call};
-  int64_t one[different] = {}, same[different] = {}, more[different] = {}, most = 0;
+  int64_t one[size_t(different)] = {}, same[size_t(different)] = {}, more[size_t(different)] = {}, most = 0;
   for (int i = 0; i < different; ++i) {
     const int seen = fewest_seen + i;
     if (group % 2 == 1 && seen >= from) one[i] = loops.block(0, seen, seen);
