@@ -39,9 +39,10 @@ struct CountedLoops {
 
   // With what no loop tells, such as branches: never below what a call takes.
   static constexpr int64_t with_margin(int64_t sum) { return sum + sum / 96; }
-  constexpr int64_t most() const {
-    return with_margin(instructions([this](int two, int first, int keys) { return block(two, first, keys); }));
+  constexpr int64_t instructions() const {
+    return instructions([this](int two, int first, int keys) { return block(two, first, keys); });
   }
+  constexpr int64_t most() const { return with_margin(instructions()); }
 
   static constexpr int up(int number, int divisor) { return (number + divisor - 1) / divisor; }
   constexpr int seen(int query) const { return call.causal ? call.keys - call.queries + query + 1 : call.keys; }
