@@ -21,6 +21,11 @@ struct Endless {
 struct Wake : Endless {
   static constexpr int max_tokens = 1024;
 };
+template <int query_heads_, int kv_heads_>
+struct Odd {
+  using arithmetic = attend::integer;
+  static constexpr int query_heads = query_heads_, kv_heads = kv_heads_, head_dim = 30, value_dim = 17;
+};
 struct Many {
   using arithmetic = attend::integer;
   static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64;
@@ -84,6 +89,41 @@ TEST_CASE("constants: extents and sizes are the same at run time") {
   CHECK(state_nodes(2000 * one) == core::state_nodes(2000));
   static_assert(default_scale(64) == 0.125f, "");
   CHECK(default_scale(64 * one) == 0.125f);
+}
+
+// The worst case, row by row: two rows at a time, whoever their queries are.
+std::int64_t in_pairs(const InstructionCounts& counts, const CountedCall& call) {
+  const CountedLoops loops = {counts, call};
+  const int group = call.query_heads / call.kv_heads, rows = group * call.queries;
+  std::int64_t sum = counts.kv_head;
+  for (int row = 0; row < rows; row += 2) {
+    const int last = row + 1 < rows ? row + 1 : row;
+    sum += loops.block(last - row, loops.seen(row / group), loops.seen(last / group));
+  }
+  sum = counts.call + call.kv_heads * sum;
+  return sum + sum / 96;
+}
+
+template <int query_heads_, int kv_heads_, int keys, int queries, bool causal>
+void is_worst(const InstructionCounts& counts) {
+  std::int64_t most = 0;
+  for (int seen = keys; seen > keys - 32 && seen >= (causal ? queries : 1); --seen) {
+    const CountedCall call = {30, 17, query_heads_, kv_heads_, queries, seen, causal};
+    const std::int64_t here = in_pairs(counts, call);
+    CHECK(CountedLoops{counts, call}.most() == here);
+    most = here > most ? here : most;
+  }
+  CHECK(worst_instructions<Odd<query_heads_, kv_heads_>, keys, queries, causal>(counts) == most);
+}
+
+TEST_CASE("the worst case is that of the rows in pairs, over the last 32 numbers of keys") {
+  for (const InstructionCounts* counts : {&gcc_12_O2::cortex_m0_plus, &gcc_12_O2::cortex_m3, &gcc_12_Os::cortex_m4}) {
+    is_worst<6, 2, 600, 5, true>(*counts);
+    is_worst<6, 2, 600, 6, false>(*counts);
+    is_worst<4, 2, 40, 1, true>(*counts);
+    is_worst<4, 4, 7, 7, true>(*counts);
+    is_worst<4, 4, 70, 2, false>(*counts);
+  }
 }
 
 // Compilers limit what a constant takes: many queries, of many heads, must stay within.
