@@ -47,13 +47,13 @@ run() {
 }
 
 if [ "${3:-}" = run ]; then run "$4"; exit; fi
-there=
+ready=
 for target in $targets; do
   case $target in
     safetensors | onnx) needs_python numpy,onnx 'python3-numpy python3-onnx' && export PYTHON="$python" ;;
     *) succeeds "$target compiles" program "$target" "$2" ;;
-  esac && there="$there $target"
+  esac && ready="$ready $target"
 done
 # shellcheck disable=SC2086
-printf '%s\n' $there | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0" "$cxx" "$2" run | tee "$build/said"
+printf '%s\n' $ready | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0" "$cxx" "$2" run | tee "$build/said"
 [ "$failed" -eq 0 ] && ! grep -q ^FAIL "$build/said"
