@@ -25,14 +25,14 @@ struct CountedLoops {
   const CountedCall& call;
 
   // Rows go two by two: those of a query, and its last one with the first of the query behind it, or alone.
-  template <class Block>
-  constexpr int64_t instructions(Block block) const {
+  template <class BlockCount>
+  constexpr int64_t instructions(BlockCount of_block) const {
     const int group = call.query_heads / call.kv_heads;
     int64_t sum = counts.kv_head;
     for (int query = 0; query < call.queries; ++query) {
       const int here = seen(query), rows = group - query * group % 2;
-      if (rows > 1) sum += rows / 2 * block(1, here, here);
-      if (rows % 2 == 1) sum += query + 1 < call.queries ? block(1, here, seen(query + 1)) : block(0, here, here);
+      if (rows > 1) sum += rows / 2 * of_block(1, here, here);
+      if (rows % 2 == 1) sum += query + 1 < call.queries ? of_block(1, here, seen(query + 1)) : of_block(0, here, here);
     }
     return counts.call + call.kv_heads * sum;
   }
