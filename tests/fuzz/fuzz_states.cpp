@@ -165,7 +165,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     REQUIRE(bytes != state.saved && std::memcmp(memory, before.data(), state.size) == 0);
     return ++counts.refused, 0;
   }
-  REQUIRE(sums_up || std::equal(state.saved.begin(), state.saved.end(), bytes.begin()));
+  if (!sums_up) {  // the check sum of 32 bits fits: nothing has changed, or several words have, so that it does
+    Saved summed = bytes;
+    put_sum(summed, state.magic);
+    REQUIRE(summed == bytes);
+  }
   ++counts.loaded;
   const Saved once = state.save();
   REQUIRE(load(state, once) == ATTEND_OK && state.save() == once);
