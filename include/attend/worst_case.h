@@ -91,17 +91,17 @@ constexpr int64_t worst_instructions(const InstructionCounts& counts) {
   constexpr int group = Dims::query_heads / Dims::kv_heads, different = keys - fewest_seen + 1;
   detail::CountedCall call = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, queries, keys, causal};
   const detail::CountedLoops loops = {counts, call};
-  int64_t one[size_t(different)] = {}, same[size_t(different)] = {}, more[size_t(different)] = {}, most = 0;
+  int64_t alone[size_t(different)] = {}, same[size_t(different)] = {}, more[size_t(different)] = {}, most = 0;
   for (int i = 0; i < different; ++i) {
     const int seen = fewest_seen + i;
-    if (group % 2 == 1 && seen >= from) one[i] = loops.block(0, seen, seen);
+    if (group % 2 == 1 && seen >= from) alone[i] = loops.block(0, seen, seen);
     if (group > 1 || !causal) same[i] = loops.block(1, seen, seen);
     if (group % 2 == 1 && causal) more[i] = loops.block(1, seen, seen + 1);
   }
   for (call.keys = from; call.keys <= keys; ++call.keys) {
     const int64_t here = loops.instructions([&](int two, int first, int last) {
       const int i = first - fewest_seen;
-      return two == 0 ? one[i] : first == last ? same[i] : more[i];
+      return two == 0 ? alone[i] : first == last ? same[i] : more[i];
     });
     if (here > most) most = here;
   }
