@@ -36,24 +36,30 @@ TEST_CASE("linear attention of random shapes has the bits of its definition, in 
   }
 }
 
+// A call of so many tokens, drawn anew, cut into calls of as many: the bits of its definition, none of which is NaN, on every
+// backend.
+template <class Draw>
+void has_bits_of_definition(const LinearAttentionCase& c, int in_a_call, Draw draw) {
+  LinearWorld defined_by(c);
+  draw(defined_by);
+  const std::vector<float> defined = defined_by.defined(0, c.tokens);
+  CHECK(std::none_of(defined.begin(), defined.end(), [](float x) { return std::isnan(x); }));
+  for_each_backend([&](const char* backend) {
+    LinearWorld w(c);
+    draw(w);
+    run_in_calls(w, 0, c.tokens, in_a_call);
+    CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
+  });
+}
+
 TEST_CASE("linear attention with gates up to the largest float has the bits of its definition") {
   for (const float most : {20.0f, 87.9f, 88.3f, 88.72f}) {
     for (const auto& kind : linear_kinds) {
       if (!attend::core::has_gate(kind.rule)) continue;
-      const auto draw = [&](LinearWorld& w) {
+      has_bits_of_definition({kind.rule, kind.decay, 2, 2, 2, 19, 18, 3}, 3, [&](LinearWorld& w) {
         const std::size_t width = token_floats(w.c).gates, values = token_floats(w.c).value;
         for (std::size_t i = 0; i < 3 * values; ++i) w.d.value[i] *= 1e-34f;
         for (std::size_t i = 0; i < width; ++i) w.d.gates[width + i] = i % 3 == 0 ? most : most - 0.01f * float(i);
-      };
-      LinearWorld defined_by({kind.rule, kind.decay, 2, 2, 2, 19, 18, 3});
-      draw(defined_by);
-      const std::vector<float> defined = defined_by.defined(0, 3);
-      CHECK(std::none_of(defined.begin(), defined.end(), [](float x) { return std::isnan(x); }));
-      for_each_backend([&](const char* backend) {
-        LinearWorld w(defined_by.c);
-        draw(w);
-        run_in_calls(w, 0, 3, 3);
-        CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
       });
     }
   }
@@ -64,21 +70,11 @@ TEST_CASE("linear attention with gates at the edges of their range has the bits 
   const float edges[] = {-0.0f, 0.5f, least, std::nextafter(least, 0.0f), std::nextafter(least, -20.0f), -infinity, 1e-30f};
   for (const auto& kind : linear_kinds) {
     if (!attend::core::has_gate(kind.rule)) continue;
-    const auto draw = [&](LinearWorld& w) {
+    has_bits_of_definition({kind.rule, kind.decay, 2, 2, 2, 19, 18, 50}, 21, [&](LinearWorld& w) {
       const std::size_t width = token_floats(w.c).gates;
       for (std::size_t i = 0; i < std::size_t(w.c.tokens) * width; ++i) {  // each edge in each lane, ordinary tokens between
         if (i / width % 3 == 0) w.d.gates[i] = edges[(i / width + i % width) % 7];
       }
-    };
-    LinearWorld defined_by({kind.rule, kind.decay, 2, 2, 2, 19, 18, 50});
-    draw(defined_by);
-    const std::vector<float> defined = defined_by.defined(0, 50);
-    CHECK(std::none_of(defined.begin(), defined.end(), [](float x) { return std::isnan(x); }));
-    for_each_backend([&](const char* backend) {
-      LinearWorld w(defined_by.c);
-      draw(w);
-      run_in_calls(w, 0, 50, 21);
-      CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
     });
   }
 }
