@@ -2,7 +2,7 @@
 # What `make evidence` shows, run first: bench/evidence/once.sh NAME…, from the project's top folder. Each name is a target of the Makefile.
 #
 # A target that has passed with the same files is not run again: build/evidence-runs/NAME has their hash. One that fails does not stop the others,
-# and its failures stand on the page.
+# and its log is build/evidence-runs/NAME.log.
 runs=build/evidence-runs
 mkdir -p "$runs"
 files=$(sh tests/support/files.sh)
