@@ -116,7 +116,7 @@ OWNERS = {('cpp', 'cache'): ('KvCache', ), ('cpp', 'ring'): ('RingCache', ), ('c
           ('python', 'cache'): ('attend.Cache', ), ('python', 'state'): ('attend.State', ),
           ('javascript', 'attend'): ('Attend', ), ('javascript', 'cache'): ('Cache', ), ('javascript', 'state'): ('State', )}
 # Whose bare names pages have, but those of include/guide and the first, which have those of C++.
-OWN = {'include/guide/c.md': ['c'], 'include/guide/python.md': ['python'], 'include/guide/families.md': ['python'], 'bench/mpi/python.md': ['python'],
+OWN = {'include/guide/c.md': ['c'], 'include/guide/linear_attention_c.md': ['c'], 'include/guide/python.md': ['python'], 'include/guide/families.md': ['python'], 'bench/mpi/python.md': ['python'],
        'include/guide/javascript.md': ['javascript'], 'bench/javascript/README.md': ['javascript'], 'include/guide/export.md': ['command'],
        'include/guide/receipts.md': ['command']}
 

@@ -150,22 +150,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes = {data, size};
   prepare();
   const int parts = 1 + bytes.byte() % 5;
+  const std::uint8_t chosen = bytes.byte();
   if (attend_test::small) {
     attend_test::backend_for_a_while(counts.refused + counts.taken);
   } else {
     int backends = 0;
     while (attend_backend_name(backends) != nullptr) ++backends;
-    const char* backend = attend_backend_name(bytes.byte() % backends);
+    const char* backend = attend_backend_name(chosen % backends);
     REQUIRE(backend != nullptr);
     const attend_status used = attend_backend_use(backend);
     REQUIRE(used == ATTEND_OK || error_of(used) == ATTEND_UNAVAILABLE);
   }
-  // Layers and states have fuzzers of their own among the small ones.
-  if (!attend_test::small && bytes.byte() % 4 == 0) {
+  if (bytes.byte() % 4 == 0) {
     Random random(bytes.data, bytes.left);
-    for (int i = 0; i < 10; ++i) fuzz_projection(random, counts.projections);
-    for (int i = 0; i < 3; ++i) fuzz_linear(random, counts.linear);
-    return 0;
+    for (int i = attend_test::small ? 1 : 10; i > 0; --i) fuzz_projection(random, counts.projections);
+    for (int i = attend_test::small ? 1 : 3; i > 0; --i) fuzz_linear(random, counts.linear);
+    if (!attend_test::small) return 0;
+    prepare();
   }
   change_problem(bytes);
   std::memcpy(untouched, arena, arena_bytes);

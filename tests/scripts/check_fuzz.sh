@@ -40,13 +40,7 @@ fuzz() {
   fuzzer=$1 kept=${corpus:-${1#fuzz_}}
   shift
   inputs=$build/corpus/$kept
-  mkdir -p "$inputs"
-  [ ! -d "tests/fuzz/corpus/$kept" ] || cp "tests/fuzz/corpus/$kept"/* "$inputs"
-  # Each line is an input, as printf takes it.
-  number=0
-  [ ! -f "tests/fuzz/corpus/$kept.inputs" ] || while read -r line; do
-    number=$((number + 1)) && printf '%b' "$line" >"$inputs/$number"
-  done <"tests/fuzz/corpus/$kept.inputs"
+  kept_inputs "$kept" "$inputs"
   # shellcheck disable=SC2086
   succeeds "$fuzzer $defined: compiles" compile_all "$build/$fuzzer" "tests/fuzz/$fuzzer.cpp $others" $watched $defined &&
     succeeds "$fuzzer: links" $cxx -fsanitize=fuzzer,$sanitizers "$build/library"/*.o "$build/$fuzzer"/*.o $backends -o "$build/fuzz" ||

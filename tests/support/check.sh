@@ -202,3 +202,14 @@ programs_of_bits() {
     succeeds "$program.cpp compiles" $cxx -std=c++17 -O1 -ffp-contract=off -Iinclude -c tests/boards/$program.cpp -o "$build/programs/${program%_main}.o"
   done
 }
+
+# kept_inputs NAME FOLDER: what fuzzers have kept in tests/fuzz/corpus, as files: those of a folder, or each line of NAME.inputs, which is written
+# as printf takes it.
+kept_inputs() {
+  mkdir -p "$2"
+  [ ! -d "tests/fuzz/corpus/$1" ] || cp "tests/fuzz/corpus/$1"/* "$2"
+  number=0
+  [ ! -f "tests/fuzz/corpus/$1.inputs" ] || while read -r line; do
+    number=$((number + 1)) && printf '%b' "$line" >"$2/$number"
+  done <"tests/fuzz/corpus/$1.inputs"
+}
