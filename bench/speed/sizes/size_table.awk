@@ -143,6 +143,9 @@ END {
   table("\n## Integers\n\n| target | integers, instructions per multiply-accumulate: 64 × 16 / 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |\n| --- | --- | --- | --- | --- |",
     "\nintegers, instructions per multiply-accumulate at -O2: 64x16 / 64x32 / 128x64; projection of one token / each of 16; flash at -Os: arrays / ring / projection; stack of the same",
     "-O2 per_mac_ 64x16_integer 64x32_integer 128x64_integer;-O2 per_mac_project_ integer integer_16;-Os flash_ integer integer_ring project_integer;-Os stack_ integer integer_ring project_integer")
+  table("\n## Linear attention\n\n| target | gated delta, one token; flash -Os: floats / integers | stack -Os of the same, from the core's call on | instructions: floats, per multiply-accumulate / integers, per number of the state |\n| --- | --- | --- | --- |",
+    "\ngated delta, one token; at -Os: flash of floats / integers; stack of the same, from the core's call on; at -O2: instructions of floats per multiply-accumulate / of integers per number of the state",
+    "-Os flash_ linear_attention linear_integer;-Os stack_ linear_attention linear_integer;-O2 per_mac_linear_ floats gated_delta")
   table("\n## The C surface\n\n| target | decode over a cache that is made at run time; flash -Os: plain / with all options |\n| --- | --- |",
     "\ndecode in C over a cache that is made at run time; at -Os: flash, plain / with all options",
     "-Os flash_c_ plain options")
