@@ -1,8 +1,5 @@
 // AVX2 with FMA and F16C: 8 lanes, 16 registers. To be included where the instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Avx2 : X86Transposes<ByChains<6, 2>> {
   using Vec = __m256;
   using Factor = Vec;
@@ -176,6 +173,3 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

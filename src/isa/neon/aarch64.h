@@ -1,9 +1,6 @@
 // The operations of AArch64 that 32-bit Arm lacks: 32 registers, multiply-adds by lane, and instructions for half of what takes
 // several there.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
   // Tiles by steps (whole chains: chain.h): 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
   static constexpr int tile_rows = 6;
@@ -285,6 +282,3 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
     }
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

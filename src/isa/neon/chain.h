@@ -4,9 +4,6 @@
 // earlier, once for each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them
 // beside 24 sums and the factors, and that would be once in 12. To be included where the instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #ifdef ATTEND_WHOLE_CHAINS
 // clang-format off
 // Loads by an offset that may be negative, which reaches 256 bytes: Neoverse N1 takes others for two operations.
@@ -143,6 +140,3 @@ ATTEND_ALWAYS_INLINE void value_chain_of_eight(const float* weights, ptrdiff_t s
 #undef ATTEND_LOAD
 // clang-format on
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

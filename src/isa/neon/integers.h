@@ -2,9 +2,6 @@
 // -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors take
 // the kernels in plain C++.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerNeon : IntegerNeonProducts {
   static constexpr int in_place_step = 16;
   static constexpr bool reads_quads = false;
@@ -192,6 +189,3 @@ struct IntegerNeon : IntegerNeonProducts {
     return vandq_u16(vrshlq_u16(power, vmvnq_s16(n)), vcltq_u16(distance, end));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // The steps of a tile on AArch64, where an instruction takes its factor from a lane of a register, so that one load brings the
 // factors of several steps.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // The factors of the next `steps` steps: the first lanes of a register.
 template <class Isa, int steps>
 ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {
@@ -96,6 +93,3 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
   keep_loads_in_order();
   multiply_by_lanes_from<Isa, 0, steps, begins>(factor, next, vectors, sums);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

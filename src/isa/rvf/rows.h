@@ -2,9 +2,6 @@
 // columns that lie apart, and widening. There is no instruction that converts halves, so words of two are taken apart by
 // integers.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct RvfRows : Scalar {
   static constexpr int widened_columns = 16;
   static constexpr float two_to_112 = 5.192297e+33f;
@@ -200,6 +197,3 @@ struct RvfRows : Scalar {
     return true;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -5,9 +5,6 @@
 // so that an instruction which multiplies and adds pairs takes two keys at once. Quads of keys, and their weights, lie in the
 // order 0 4 1 5 2 6 3 7, which comes of packing two vectors of scores into one of 16 bits.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Where a quad of keys is in that order, and which quad is at a place.
 constexpr int place_of_quad(int quad) { return quad % 4 * 2 + quad / 4; }
 constexpr int quad_at_place(int place) { return place % 2 * 4 + place / 2; }
@@ -270,6 +267,3 @@ struct IntegerX86 {
     return number;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

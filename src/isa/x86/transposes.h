@@ -1,8 +1,5 @@
 // What AVX2 and AVX-512 have in common: transposes of rows, rows of tiles, and the sum of lanes.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Tiles>
 struct X86Transposes : Tiles {
   static constexpr int tile_rows = 12;
@@ -104,6 +101,3 @@ struct X86Transposes : Tiles {
 
   static void store_bytes(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
