@@ -2,8 +2,7 @@
 // made by moving pointers. Calls without options go through backend/dispatch.cpp.
 #include "portable.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 ATTEND_ENTRY_POINT(RunOptions, run_options)
@@ -82,5 +81,4 @@ void Floats::run_part(const Problem& problem, const Options& options, int part, 
   run_units<Floats>(problem, options, part, parts);
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -14,8 +14,7 @@
 #include <immintrin.h>
 #endif
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {  // each source has its own: none of them may lend another one its instructions
 
 // The control register of a target: `control` are the bits that decide results or traps, `usual` their values here.
@@ -131,5 +130,4 @@ ATTEND_ALWAYS_INLINE void in_float_environment(Work work, const Arguments&... ar
 }
 
 }  // namespace
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -9,8 +9,7 @@
 #include "config.h"
 #include "work_memory.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // A tensor [token][head][width]: element (t, h, c) is data[t * token_stride + h * head_stride + c]. Strides count numbers, also
 // where the type of the numbers is `void` because several formats are possible.
@@ -181,5 +180,4 @@ struct Integers {
   static void merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes);
 };
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

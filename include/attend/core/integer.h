@@ -11,8 +11,7 @@
 #include "attention.h"
 #include "ranges.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // The size of one step of an integer score, log2(e) * scale * query scale * key scale, as a fixed-point factor.
 // A score that is d below the largest has the weight 2^-((d >> right) * factor / 2^27).
@@ -212,5 +211,4 @@ struct [[gnu::may_alias]] IntegerMultiplier {
   int32_t shift;   // 1 … 62
 };
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -10,8 +10,7 @@
 #include "attention.h"
 #include "formats.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // One element for each query token, query head and key, keys side by side: element (t, h, j) is number
 // first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are masked.
@@ -277,5 +276,4 @@ bool store_cache(const FormatCache& cache, int position, int count, Tensor<const
 // rounded to the nearest float once, the same bits on every target.
 void alibi_slopes(int heads, float* slopes);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -9,8 +9,7 @@
 
 #include "config.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // The whole logarithm in base 2 of a number above 0, without calls of the compiler's library.
 [[gnu::always_inline]] constexpr int log2_of_byte(uint32_t n) {
@@ -198,5 +197,4 @@ inline int next_of_both(const SegmentSet& set, int next, const SegmentSet& other
   return detail::larger(set.end(), other.end()) * segment_keys;
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

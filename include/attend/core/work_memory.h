@@ -9,8 +9,7 @@
 
 #include "segments.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 [[gnu::always_inline]] constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -136,5 +135,4 @@ struct HostWorkMemory {
   }
 };
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -12,8 +12,7 @@
 #endif
 #endif
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // The time in which a call uses its work memory, or none.
 #ifdef ATTEND_CHECKED
@@ -48,5 +47,4 @@ struct [[maybe_unused]] InUse {
 };
 #endif
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

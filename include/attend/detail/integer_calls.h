@@ -4,8 +4,7 @@
 #include "integer_rows.h"
 #include "option_calls.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
 
@@ -142,5 +141,4 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   }
 }
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

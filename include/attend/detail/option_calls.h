@@ -4,8 +4,7 @@
 
 #include "calls.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // Whether a ring of so many keys in a group still holds every key that the first query sees of the first `held` tokens; later
 // queries see no older ones.
@@ -215,5 +214,4 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   }
 }
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -5,8 +5,7 @@
 #include "../core/saved.h"
 #include "../integer.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // The settings that decide the numbers of attention. Numbers by their bits; of arrays whether there are any, because a State
 // may be moved to where they lie elsewhere; of sink logits, which decide in the last call, and of queries a hash of all
@@ -283,5 +282,4 @@ template <class Runner, class Shape, class AnyState>
   return Status::ok;
 }
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -10,8 +10,7 @@
 
 #include "../core/integer.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // Packs rows[output][group] of 16 outputs from `first` on; where only `outputs` of them exist, the others become zeros. Rows:
 // an array, or a type with such an operator[].
@@ -241,5 +240,4 @@ constexpr bool is_integer_sum(const IntegerSumFactors& by) { return by.shift >= 
 template <class A, class B, class Output>
 void run_integer_sum(const IntegerSum& sum);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

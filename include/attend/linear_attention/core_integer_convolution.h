@@ -5,8 +5,7 @@
 #include "../core/integer.h"
 #include "core_convolution.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // factor / 2^(31 + right), factor 2^30 … 2^31 - 1, right 1 … 31: input scale * weight scale / scale of what the sum becomes,
 // 2^-32 … 1/4.
@@ -40,5 +39,4 @@ inline constexpr int32_t most_conv_bias = (1 << 30) - 1 - most_conv_width * 128 
 // Computes a part of a call, a range of channels; 0 of 1 is the whole. As many instructions for any numbers.
 void run_convolution(const IntegerConvolution& call, int part, int parts);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -5,8 +5,7 @@
 #include "../core/integer.h"
 #include "core_linear_attention.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // What two sums are multiplied by, factor / 2^31 * 2^-shift, factor 2^30 … 2^31 - 1: retrieved values, by the square of the
 // scale of keys; and outputs, by query scale * key scale * value scale * scale / output scale.
@@ -55,5 +54,4 @@ constexpr bool is_linear_scaling(int32_t exponent, uint32_t bound, uint32_t toke
 // The most head_dim of integers: a sum of so many products of 8 and 16 bits has 31.
 inline constexpr int most_linear_dims = 256;
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core
