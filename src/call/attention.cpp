@@ -8,8 +8,7 @@ namespace {
 ATTEND_ENTRY_POINT(RunOptions, run_options)
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
-// from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
-// all).
+// from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests try all).
 float nearest_scale(int head_dim) {
   const float n = float(head_dim), half = 0.5f * n;
   float y = bits_to<float>(0x5f375a86u - bits_to<uint32_t>(n) / 2);

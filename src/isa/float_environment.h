@@ -2,8 +2,7 @@
 // and does not trap, whatever the caller has set. The caller's is there again afterwards.
 //
 // Where nothing differs, hosts read the register and do no more. Boards, where a branch costs more than writing, always write.
-// Neither 32-bit NEON nor Helium has a register to set: their vectors always flush subnormal numbers, and always round to the
-// nearest.
+// Neither 32-bit NEON nor Helium has a register to set: their vectors always flush subnormal numbers and round to the nearest.
 #pragma once
 
 #include <stdint.h>
@@ -51,8 +50,7 @@ struct FloatControl {
 #if !ATTEND_EMBEDDED && !(defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M')
   static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
 #elif __ARM_ARCH >= 8
-  // The same without traps. In the place of lengths, a processor with Helium has what must stay, also where code does without
-  // Helium.
+  // The same without traps. In the place of lengths, a processor with Helium has what must stay, whatever the code.
   static constexpr Word control = 0x07c80000;
 #else
   static constexpr Word control = ~Word(0);

@@ -118,8 +118,7 @@ struct RunTimePlaces {
   detail::LayerMemory memory;
 };
 
-// The keys and values of a layer: a cache, which tokens of the call are appended to or not; or, without one, arrays in work
-// memory.
+// The keys and values of a layer: a cache, which the call's tokens are appended to or not, or arrays in work memory.
 struct Kept {
   template <class LayerCall>
   bool fill(const LayerCall& call, int tokens) const {

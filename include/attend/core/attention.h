@@ -111,8 +111,7 @@ struct Problem {
 };
 }  // namespace ATTEND_FORM
 
-// The offset of the queries after the first `tokens` ones. One that would pass an int is so far behind all keys that it only
-// matters that it is.
+// The offset of the queries after the first `tokens` ones. One beyond an int lies behind all keys.
 constexpr int offset_after(int offset, int tokens) { return offset > 0x7fffffff - tokens ? 0x7fffffff : offset + tokens; }
 
 // Query rows that share one key/value head.

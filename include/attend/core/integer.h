@@ -1,8 +1,7 @@
 // Attention in integers (core::Integers) under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not
 // one float instruction. Zero points of keys change nothing and need not be known.
 //
-// The arithmetic is in src/guide/integers.md; it has the same bits on every target, whatever the blocks, parts and backends
-// are.
+// The arithmetic is in src/guide/integers.md; the bits are the same on every target, with any blocks, parts and backends.
 #pragma once
 
 #include <stddef.h>

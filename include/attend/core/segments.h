@@ -57,8 +57,7 @@ struct SegmentNode {
   return count;
 }
 
-// The most nodes that adjacent segments make up, anywhere among the first `segments`; and the most that a state of adjacent
-// keys has.
+// The most nodes that adjacent segments make up, anywhere among the first `segments`; and that a state of adjacent keys has.
 [[gnu::always_inline]] constexpr int nodes_among(int segments) {
   return segments < 2 ? segments : floor_log2(uint32_t(segments + 1)) + floor_log2(uint32_t(segments + 1) * 2 / 3) - 1;
 }

@@ -6,8 +6,7 @@
 
 #ifdef ATTEND_CHECKED
 #ifndef ATTEND_MISUSE
-// What a misuse does, with a sentence about it, a string literal. A program's own definition must not return; hosted/checked.h
-// prints the sentence.
+// What a misuse does, with a string literal about it. A program's own definition must not return; hosted/checked.h prints it.
 #define ATTEND_MISUSE(sentence) ATTEND_TRAP()
 #endif
 #endif

@@ -1,5 +1,4 @@
-// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the order in which kernels
-// read them.
+// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the kernels' order.
 #pragma once
 
 #include "../core/integer.h"

@@ -1,8 +1,7 @@
 // The run-time core of linear projections, of floats and of integers: plain structs of pointers, extents and strides, and
 // functions that take them.
 //
-// Programs without projections hold none of its code. Nothing is checked here; linear.h and integer_linear.h are the typed
-// surface.
+// Programs without projections hold none of its code. Nothing is checked here: linear.h and integer_linear.h do that.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
-// The causal convolution in integers of 8 bits under the typed surface: core_convolution.h has the one in floats. Nothing here
-// is checked.
+// The causal convolution in integers of 8 bits under the typed surface: core_convolution.h has floats. Nothing here is checked.
 #pragma once
 
 #include "../core/integer.h"
@@ -7,8 +6,7 @@
 
 namespace attend::core {
 
-// factor / 2^(31 + right), factor 2^30 … 2^31 - 1, right 1 … 31: input scale * weight scale / scale of what the sum becomes,
-// 2^-32 … 1/4.
+// factor / 2^(31 + right), factor 2^30 … 2^31 - 1, right 1 … 31: input scale * weight scale / the sum's scale, 2^-32 … 1/4.
 struct ConvScale {
   int32_t factor, right;
 };

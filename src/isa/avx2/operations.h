@@ -40,8 +40,7 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
       }
     }
   }
-  // At the end of a chain the multiply-adds would wait for the sums: rows of many columns do not stay in the caches from one
-  // block of keys to the next.
+  // At the end of a chain multiply-adds would wait for the sums: many columns do not stay in caches from block to block.
   template <int rows>
   ATTEND_ALWAYS_INLINE static void prefetch_sums(const Sums& sums, int column) {
     if (!sums.begun) return;

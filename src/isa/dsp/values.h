@@ -17,8 +17,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
     return half;
   }
 
-  // A single row is taken twice, the second time with what adds nothing: it takes no more instructions than a kernel for one
-  // row.
+  // A single row is taken twice, the second time with what adds nothing: as many instructions as a kernel for one row.
   ATTEND_HOT ATTEND_NOINLINE static void values_of(int rows, Tile weights, const int8_t* values, ptrdiff_t stride, int count,
                                                    const IntegerSums& to) {
     const int width = to.width;

@@ -206,8 +206,7 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
 #endif
   }
 
-  // Of four rows of four floats: to[i] has column i. Halves are named as floats of 64 bits: GCC moves those that are combined
-  // one by one.
+  // Of four rows of four floats: to[i] has column i. Halves are named as floats of 64 bits, or GCC moves them one by one.
   ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
     const auto wide = [](Vec a) ATTEND_INLINE_LAMBDA { return vreinterpretq_f64_f32(a); };
     const float64x2_t even01 = wide(vtrn1q_f32(r0, r1)), odd01 = wide(vtrn2q_f32(r0, r1));

@@ -1,5 +1,4 @@
-// The steps of a tile on AArch64, where an instruction takes its factor from a lane of a register, so that one load brings the
-// factors of several steps.
+// The steps of a tile on AArch64: instructions take a factor from a lane of a register, so that one load brings several.
 
 // The factors of the next `steps` steps: the first lanes of a register.
 template <class Isa, int steps>

@@ -41,8 +41,7 @@ ATTEND_ALWAYS_INLINE void transpose_32(Vector (&rows)[4]) {
   rows[3] = high_64(high_01, high_23);
 }
 
-// The same with bytes: row i of the result has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four
-// rows.
+// The same with bytes: row i has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four rows.
 template <class Vector>
 ATTEND_ALWAYS_INLINE void interleave_bytes(Vector (&rows)[4]) {
   const Vector low_01 = low_8(rows[0], rows[1]), high_01 = high_8(rows[0], rows[1]);

@@ -29,8 +29,7 @@ struct X86Transposes : Tiles {
     to[3] = _mm256_shuffle_ps(high01, high23, 0xee);
   }
 
-  // to[16 i + j] = rows[j][column + i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes
-  // within its halves.
+  // to[16 i + j] = rows[j][column + i] for 8 x 8 floats: rows j and j + 4 side by side, then 4 x 4 transposes in halves.
   static void transpose(const float* const* rows, int first_column, float* to) {
     ptrdiff_t column = first_column;
     for (int half = 0; half < 2; ++half, column += 4, to += 4 * 16) {
