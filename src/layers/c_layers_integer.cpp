@@ -61,14 +61,20 @@ extern "C" attend_status attend_integer_project(const attend_integer_linear* lin
   check.write(check_vectors(check, y, tokens, weights.outputs, ATTEND_ARG_Y, is_wide(*linear) ? 16 : 8), ATTEND_ARG_Y);
   check_weights(check, weights);
   if (check.failed() || tokens == 0) return check.status();
-  core::IntegerLinear call = {};
-  call.input = x, call.output = y, call.tokens = int(tokens);
-  call.weights = static_cast<const int8_t*>(weights.data), call.bias = linear->bias;
-  call.multipliers = reinterpret_cast<const core::IntegerMultiplier*>(linear->multipliers);
-  call.multiplier_stride = linear->multiplier_count == 1 ? 0 : 1;
-  call.inputs = int(weights.inputs), call.outputs = int(weights.outputs);
-  call.input_stride = call.weight_stride = weights.inputs, call.output_stride = weights.outputs;
-  call.input_zero = int(linear->input_zero_point), call.output_zero = int(linear->output_zero_point);
+  const core::IntegerLinear call = {x,
+                                    y,
+                                    static_cast<const int8_t*>(weights.data),
+                                    linear->bias,
+                                    reinterpret_cast<const core::IntegerMultiplier*>(linear->multipliers),
+                                    linear->multiplier_count == 1 ? 0 : 1,
+                                    weights.inputs,
+                                    weights.outputs,
+                                    weights.inputs,
+                                    int(weights.inputs),
+                                    int(weights.outputs),
+                                    int(tokens),
+                                    int(linear->input_zero_point),
+                                    int(linear->output_zero_point)};
   const bool packed = weights.layout == ATTEND_INTEGER_PANELS;
   is_wide(*linear) ? run<int16_t>(call, packed) : run<int8_t>(call, packed);
   return ATTEND_OK;
