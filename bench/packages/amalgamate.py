@@ -17,6 +17,7 @@ END = 'src/backend/end.h'
 GUARD = re.compile(r'#ifndef \w+_H$')  # of a header for C
 PARTS = ('states.h', 'merged_states.h', 'integer.h', 'layers.h', 'linear_attention.h', 'worst_case.h')
 INCLUDE = re.compile(r'#include "([^"]+)"')
+NAMESPACE = re.compile(r'namespace [^=]*\{$')
 
 
 class Amalgamation:
@@ -70,10 +71,13 @@ class Amalgamation:
         return front, rest
 
     def pieces(self, path, lines):
-        """(key, text) for lines of a passage and for each file that they include; within a condition a file is part of the text."""
-        text, depth = f'\n// {path}\n', 0
+        """(key, text) for lines of a passage and for each file that they include; within a condition a file is part of the text. A text closes the
+        namespaces that it opens, and opens those that an included file stands in."""
+        text, depth, opened = f'\n// {path}\n', 0, []
         for number, line in enumerate(lines):
             depth += line.startswith('#if') - line.startswith('#endif\n')
+            opened += [line] * bool(NAMESPACE.match(line))
+            opened = opened[:-1] if line.startswith('}  // namespace') else opened
             include = self.included(line, path)
             if not include:
                 text += '' if line == ONCE else line
@@ -82,9 +86,10 @@ class Amalgamation:
                 if depth > 0:
                     text += ''.join(part for _, part in parts)
                 else:
-                    yield (path, number), text
-                    yield from parts
-                    text = ''
+                    begin, end = ''.join(opened), '}\n' * len(opened)
+                    yield (path, number), text + end
+                    yield from ((key, begin + part + end) for key, part in parts)
+                    text = begin
         yield (path, len(lines)), text
 
     def second_half(self):

@@ -178,15 +178,13 @@ template <class Ring>
 inline constexpr int over_ring_of = over_cache - 1 -
                                     core::window_levels(Ring::window + Ring::tokens_at_once - 1, Ring::sink_tokens);
 }
-// The number of keys of a workspace for a RingCache with such sizes: calls take an OptionWorkspace<Shape, tokens,
-// over_ring<Sizes>>.
+// The keys of a workspace for a RingCache with such sizes: calls take an OptionWorkspace<Shape, tokens, over_ring<Sizes>>.
 template <class Sizes>
 inline constexpr int over_ring = detail::over_ring_of<detail::RingSizes<Sizes, panel_keys>>;
 
 // A cache without end in fixed memory: of all tokens that were ever appended a query sees the last `window`, itself among them,
 // and the first `sink_tokens`. The results are the same as with a cache that keeps all tokens and the options
-// window_left = window - 1 and sink_tokens. Positions count from the first token ever; options may narrow the window, and ask
-// for fewer sink tokens.
+// window_left = window - 1 and sink_tokens. Positions count from the first token ever; options may narrow both.
 //
 //   struct LastWords {
 //     static constexpr int window = 64;         // required

@@ -162,8 +162,7 @@ struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
 // Without causal, ranges say it all: in a prefix that sees itself both ways EndKeys have end[i] = max(i + 1, prefix), and in a
 // span of image tokens its end. Ranges<tokens> have both. Queries are computed together as long as both limits stay the same
 // from query to query, or move on by one key, as they do in all of these; others one by one. Where positions matter too
-// (causal, a window, a bias by distance), queries whose range has a moving limit and lacks their own key are also computed one
-// by one.
+// (causal, a window, a bias by distance), so are queries whose range has a moving limit and lacks their own key.
 //
 //   attend::Documents<64> documents;               // packed: documents.add(length) for each
 //   attend::RangedOptions<Shape> packed = attend::causal();

@@ -33,8 +33,7 @@ enum class [[nodiscard]] Status{
     bad_begin,   // State::begin: not a multiple of segment_keys, or negative
     bad_up_to,   // accumulate: before the key that the state takes next
     bad_state,  // accumulate, finish, merge: it has taken nothing since the last finish; it is of another number of queries; it
-                // has taken more keys than there are; merge: both have keys of one segment, or keys are still to come before
-                // others
+                // has taken more keys than there are; merge: both have keys of one segment, or keys are missing before others
     missing_keys,    // finish: a query sees keys that the state has not taken
     too_many_nodes,  // accumulate, merge: the state has no room for so many nodes
     other_options,   // accumulate, merge: not the options, the positions or the queries of the calls before; finish: not the

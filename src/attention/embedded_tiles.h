@@ -1,6 +1,5 @@
 // Scores and sums of a block of rows of the embedded pipeline: a tile at a time, a few rows over keys that lie one after
-// another, by the chains of an instruction set; or of a row by runs of keys that it sees, so that masked values are never
-// touched.
+// another, by the chains of an instruction set; or of a row by runs of keys that it sees: masked values are never touched.
 
 // Without arrays, columns lie side by side: then the loops of floats for others are not there.
 //   lost  whether vectors would lose factors

@@ -1,5 +1,4 @@
-// The algorithm on hosts: blocks of query rows, which go over their keys with features (feature_walk.h) or without
-// (plain_walk.h).
+// The algorithm on hosts: blocks of query rows go over their keys with features (feature_walk.h) or not (plain_walk.h).
 //
 // One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
 // panel, is here: the steps of a block without its bookkeeping, which would take longer than the work where there are very few.
@@ -85,8 +84,7 @@ ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, floa
   end_row<Isa>({output, numbers}, problem.value_dim, divides, output);
 }
 
-// One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step
-// before.
+// One token of some heads over at most a panel of keys each, side by side: a step of one head alone would wait for the last.
 template <class Isa, int heads>
 void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at, int keys, int first_head, bool divides) {
   constexpr int vecs = panel_keys / Isa::lanes, heads_at_once = heads * vecs <= 4 ? heads : 4 / vecs;

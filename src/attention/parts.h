@@ -9,8 +9,7 @@ struct Cut {
 // The fixed cost of a token, in keys: beginning and ending its rows.
 constexpr int64_t token_overhead = 16;
 
-// The number of heads before a part: whole ones, and rest / parts of the next. 64-bit division would ask 32-bit targets
-// for a library.
+// The number of heads before a part: whole ones, and rest / parts of the next. 64-bit division would need a library on boards.
 struct CountBefore {
   int whole;
   int rest;

@@ -220,8 +220,7 @@ class ScoreMod {
 
   float query_scale() const { return factors_.query; }
 
-  // Applies the score modifications in place. Masked keys get -inf, except keys from visibility.end on, which the softmax
-  // masks.
+  // Applies the score modifications in place. Masked keys get -inf, but from visibility.end on the softmax masks.
   //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
   //   key_scales  of the same keys, or null
   //   by_position whether some row does not see some key from span.from on before its end

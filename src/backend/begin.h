@@ -1,8 +1,8 @@
 // Begins what is compiled for one instruction set, in the namespace ATTEND_ISA, which the source names before: numbers, and
 // what operations are made of. Its own operations follow (isa/<set>/set.h, isa/target.h), body.h, its entry points, end.h.
 //
-// The headers that are listed here and in body.h have neither guards nor includes, and none opens a namespace, as those of
-// isa/<set>/ do: each stands behind what it uses. Every instruction set takes both lists anew, also where a file holds several.
+// The headers that are listed here, in those of a set and in body.h have neither guards nor includes, and none opens a
+// namespace: each stands behind what it uses. Every instruction set takes these lists anew, also where a file holds several.
 #include "list.h"
 
 namespace attend::ATTEND_ISA {

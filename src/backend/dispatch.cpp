@@ -88,8 +88,7 @@ bool same_text(const char* a, const char* b) {
 // Racing first calls store the same answer.
 unsigned chosen = 0;
 
-// The first kernels of integer attention that go with a backend: they need no more of the processor, but for what is asked
-// here.
+// The first kernels of integer attention that go with a backend: what they need besides is asked here.
 template <class... Backend>
 unsigned integer_kernels(core::BackendList<Backend...>, const Entry& backend) {
   bool (*const has[])() = {has_integers<Backend>...};

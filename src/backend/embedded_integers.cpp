@@ -1,6 +1,5 @@
 // Attention in integers for embedded processors, with Helium, DSP instructions or in plain C++, which is the reference for
-// other instruction sets too. Calls with options have a copy of their own: what one adds does not change what the compiler
-// makes inline in the other.
+// other instruction sets too. Calls with options have a copy of their own: neither changes what is inlined in the other.
 #define ATTEND_ISA embedded_integers
 #include "begin.h"
 

@@ -137,8 +137,7 @@ class Memory : public Check {
     ranges_[read_++] = range;
   }
   void write(Range range, attend_argument argument);
-  // A tensor; returns its step from one batch row to the next, in bytes. No two elements of one that is written are one,
-  // visibly.
+  // A tensor; returns its step from one batch row to the next, in bytes. No two elements of one that is written are one.
   ptrdiff_t read(const void* data, const Extent& extent, int bits, attend_argument argument) {
     const Range range = place(data, extent, bits, argument);
     read(range);

@@ -1,5 +1,4 @@
-// The internal interface of the C surface (attend_c.h). Functions between objects are C++, so that the C names are
-// the public ones only.
+// The internal interface of the C surface (attend_c.h). Functions between objects are C++: C names are public ones.
 #pragma once
 
 #include "checks.h"
@@ -168,8 +167,7 @@ inline int levels_over(const MostKeys& most) {
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
 // Where a problem's cache begins, before its end is asked for.
 void check_cache_origin(Call& call, const attend_problem& problem);
-// The number of keys, over a cache that was checked; and the tokens of a cache, with those that the call appends before it
-// attends.
+// The number of keys, over a cache that was checked; and the tokens of a cache, with those that the call appends first.
 ptrdiff_t check_key_count(Call& call, const attend_problem& problem);
 inline int tokens_of(const Call& call, const attend_cache& cache) { return cache.tokens + call.appended; }
 // The key after the last one of a problem's cache.

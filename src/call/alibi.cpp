@@ -3,8 +3,7 @@
 
 #include "portable.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 constexpr int most_roots = 14;  // of 65536 heads, whose exponents are multiples of 4 / 65536
@@ -42,5 +41,4 @@ void alibi_slopes(int heads, float* slopes) {
   }
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -2,15 +2,13 @@
 // made by moving pointers. Calls without options go through backend/dispatch.cpp.
 #include "portable.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 ATTEND_ENTRY_POINT(RunOptions, run_options)
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
-// from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
-// all).
+// from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests try all).
 float nearest_scale(int head_dim) {
   const float n = float(head_dim), half = 0.5f * n;
   float y = bits_to<float>(0x5f375a86u - bits_to<uint32_t>(n) / 2);
@@ -82,5 +80,4 @@ void Floats::run_part(const Problem& problem, const Options& options, int part, 
   run_units<Floats>(problem, options, part, parts);
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

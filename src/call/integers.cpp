@@ -1,8 +1,7 @@
 // Attention in integers: which kernels compute it; in parts, with its keys cut at segments, and in steps.
 #include "portable.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 ATTEND_ENTRY_POINT(RunIntegers, run_integers)
@@ -68,5 +67,4 @@ void Integers::merge(void* states, const void* others, bool takes_open, int rows
                               nodes);
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -3,8 +3,7 @@
 
 #include "portable.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 Refused refused(const Problem& problem, const Options& options) {
   const uint32_t cap = bits_to<uint32_t>(options.soft_cap);
@@ -27,5 +26,4 @@ bool are_ranges(const Ranges& ranges, int queries) {
   return true;
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -4,8 +4,7 @@
 #include "../../include/attend/core/version.h"
 #include "saved_words.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 constexpr int head_words = sizeof(SavedHead) / 4;
@@ -179,5 +178,4 @@ void load_integers(const SavedHead& head, const uint8_t* bytes, void* states, in
   load_states<SumInIntegers>(head, bytes, static_cast<int32_t*>(states), room);
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

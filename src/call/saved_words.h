@@ -3,8 +3,7 @@
 
 #include "portable.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 void put_word(uint8_t* to, uint32_t word) {
@@ -24,5 +23,4 @@ uint32_t check_of(const uint8_t* bytes, size_t words, uint32_t magic) {
 }
 
 }  // namespace
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -8,8 +8,7 @@
 // where either the columns of b lie side by side (b_stride is 1), or the steps do (b_step is 1). In the first case a single row
 // of a is multiplied by a_scale first; in the second, a_scale is 1.
 //
-// Isa::chains computes the first `columns` columns, at most Isa::columns(rows, whether they lie apart), and reads nothing of b
-// beyond these.
+// Isa::chains computes the first `columns` columns, at most Isa::columns(rows, whether they lie apart), and reads no more of b.
 //
 // The numbers of b are floats, or numbers of another format (numerics/formats.h), which are widened in registers: exactly, so
 // the sums are the same as over floats. Then columns lie side by side, at most Isa::widened_columns, and b is aligned as its

@@ -67,8 +67,7 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*low_half)(Vec words) = &Isa::low_half;                     // the number in the low four bits of each of them
   Vec (*high_half)(Vec words) = &Isa::high_half;                   // and in the four above
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
-  // The number in four bits of each lane, from bit `at` on, above four_bits_above(2^(23 - place_of_bits(at))), which is 0 or
-  // that.
+  // A lane's number in four bits from bit `at` on, above four_bits_above(2^(23 - place_of_bits(at))), which is 0 or that.
   float (*four_bits_above)(float power) = &Isa::four_bits_above;
   Vec (*four_bits)(Vec words) = &Isa::template four_bits<0>;
   Vec (*four_high_bits)(Vec words) = &Isa::template four_bits<28>;
@@ -161,8 +160,7 @@ struct WholeChains {
   using Sums = Vec (&)[Isa::chain_rows][Isa::chain_vecs];
   // sums[r] = sum over i < steps of factors[r * factor_stride + i] * the vectors at vectors + i * vector_stride, i ascending,
   // each step rounded once; its zeros may be negative. Of scores there are chain_dims steps and vectors panel_keys apart; with
-  // chains_values there may be others, and no steps. False where the loop cannot tell what the sums are, which hold nothing
-  // then.
+  // chains_values there may be others, and no steps. False where the sums cannot be told: they hold nothing then.
   bool (*chain)(const float* factors, ptrdiff_t factor_stride, const float* vectors, ptrdiff_t vector_stride, int steps,
                 Sums sums) = &Isa::chain;
 };

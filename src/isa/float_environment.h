@@ -2,8 +2,7 @@
 // and does not trap, whatever the caller has set. The caller's is there again afterwards.
 //
 // Where nothing differs, hosts read the register and do no more. Boards, where a branch costs more than writing, always write.
-// Neither 32-bit NEON nor Helium has a register to set: their vectors always flush subnormal numbers, and always round to the
-// nearest.
+// Neither 32-bit NEON nor Helium has a register to set: their vectors always flush subnormal numbers and round to the nearest.
 #pragma once
 
 #include <stdint.h>
@@ -14,8 +13,7 @@
 #include <immintrin.h>
 #endif
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {  // each source has its own: none of them may lend another one its instructions
 
 // The control register of a target: `control` are the bits that decide results or traps, `usual` their values here.
@@ -37,63 +35,44 @@ struct FloatControl {
   static void write(Word word) { _mm_setcsr(word); }
 #endif
 };
-#elif !ATTEND_ASSEMBLY  // what other compilers are told, or the caller has set, stays
-#elif defined(__aarch64__)
-#define ATTEND_FLOAT_CONTROL 1
+#elif ATTEND_ASSEMBLY && (defined(__aarch64__) || defined(__arm__) || defined(__riscv) || defined(__s390x__))
+#define ATTEND_FLOAT_CONTROL 1  // what other compilers are told, or the caller has set, stays
 struct FloatControl {
+#if defined(__aarch64__)
+#define ATTEND_READ_FLOATS "mrs %0, fpcr"
+#define ATTEND_WRITE_FLOATS "msr fpcr, %0"
   using Word = uint64_t;
-  static constexpr Word control = ~Word(0), usual = 0;
-  static Word read() {
-    Word word;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(word));
-    return word;
-  }
-  static void write(Word word) { __asm__ volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
-};
+  static constexpr Word control = ~Word(0);
 #elif defined(__arm__)
-#define ATTEND_FLOAT_CONTROL 1
-struct FloatControl {
+#define ATTEND_READ_FLOATS "vmrs %0, fpscr"
+#define ATTEND_WRITE_FLOATS "vmsr fpscr, %0"
   using Word = uint32_t;
-  static constexpr Word usual = 0;
 #if !ATTEND_EMBEDDED && !(defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M')
   static constexpr Word control = 0x07ff9f00;  // alternative halves, NaNs, flush to zero, rounding, lengths of vectors, traps
 #elif __ARM_ARCH >= 8
-  // The same without traps. In the place of lengths, a processor with Helium has what must stay, also where code does without
-  // Helium.
+  // The same without traps. In the place of lengths, a processor with Helium has what must stay, whatever the code.
   static constexpr Word control = 0x07c80000;
 #else
   static constexpr Word control = ~Word(0);
 #endif
-  static Word read() {
-    Word word;
-    __asm__ volatile("vmrs %0, fpscr" : "=r"(word));
-    return word;
-  }
-  static void write(Word word) { __asm__ volatile("vmsr fpscr, %0" : : "r"(word) : "memory"); }
-};
 #elif defined(__riscv)
-#define ATTEND_FLOAT_CONTROL 1
-struct FloatControl {
+#define ATTEND_READ_FLOATS "frrm %0"
+#define ATTEND_WRITE_FLOATS "fsrm %0"
   using Word = unsigned;
-  static constexpr Word control = ~Word(0), usual = 0;
-  static Word read() {
-    Word word;
-    __asm__ volatile("frrm %0" : "=r"(word));
-    return word;
-  }
-  static void write(Word word) { __asm__ volatile("fsrm %0" : : "r"(word) : "memory"); }
-};
-#elif defined(__s390x__)
-#define ATTEND_FLOAT_CONTROL 1
-struct FloatControl {
+  static constexpr Word control = ~Word(0);
+#else
+#define ATTEND_READ_FLOATS "efpc %0"
+#define ATTEND_WRITE_FLOATS "sfpc %0"
   using Word = uint32_t;
-  static constexpr Word control = 0xf8000007, usual = 0;  // masks of exceptions, rounding
+  static constexpr Word control = 0xf8000007;  // masks of exceptions, rounding
+#endif
+  static constexpr Word usual = 0;
   static Word read() {
     Word word;
-    __asm__ volatile("efpc %0" : "=r"(word));
+    __asm__ volatile(ATTEND_READ_FLOATS : "=r"(word));
     return word;
   }
-  static void write(Word word) { __asm__ volatile("sfpc %0" : : "r"(word) : "memory"); }
+  static void write(Word word) { __asm__ volatile(ATTEND_WRITE_FLOATS : : "r"(word) : "memory"); }
 };
 #endif
 
@@ -131,5 +110,4 @@ ATTEND_ALWAYS_INLINE void in_float_environment(Work work, const Arguments&... ar
 }
 
 }  // namespace
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

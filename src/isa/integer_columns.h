@@ -69,8 +69,7 @@ struct HeliumColumns {
     count == lanes ? vstrbq_s32(to, a) : vstrbq_p_s32(to, a, first(count));
   }
   ATTEND_ALWAYS_INLINE static Vec zero() { return vdupq_n_s32(0); }
-  // size * a / 2^15 rounded down is size less size * (2^15 - a) / 2^15 rounded up, a negative factor that has 32 bits for any
-  // a.
+  // size * a / 2^15 rounded down is size less size * (2^15 - a) / 2^15 rounded up: a negative factor of 32 bits for any a.
   ATTEND_ALWAYS_INLINE static Gate gate(uint32_t a) { return int32_t((a - (1u << 15)) << 16); }
   ATTEND_ALWAYS_INLINE static Vec decayed(Vec x, Gate a) {
     const Vec sign = vshrq_n_s32(x, 31), size = veorq_s32(x, sign);

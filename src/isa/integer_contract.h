@@ -16,8 +16,7 @@ struct IntegerOperations {
   void (*outputs)(const int32_t* sums, const RowEnd& end, int count, int8_t* to) = &Isa::outputs;
 };
 
-// The further operations of embedded processors, `packs` = false: attention/integer.h, layers/integer_linear.h. Tiles of one
-// row and of two.
+// Further operations of embedded processors, `packs` = false: attention/integer.h, layers/integer_linear.h. Tiles: 1 or 2 rows.
 template <class Isa>
 struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   using Query = typename Isa::Query;  // a number of a query as the kernels read it
@@ -40,8 +39,7 @@ struct EmbeddedIntegerOperations : IntegerOperations<Isa> {
   Values values = &Isa::template values<2>;
 };
 
-// The further operations of hosts, `packs` = true: attention/integer_host.h, layers/integer_linear_host.h. Tiles of one row to
-// tile_rows.
+// Further operations of hosts, `packs` = true: attention/integer_host.h, layers/integer_linear_host.h. Tiles: 1 … tile_rows.
 template <class Isa, int rows>
 struct HostIntegerTiles {
   using Query = typename Isa::Query;

@@ -1,5 +1,4 @@
-// From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
-// taken.
+// From the sums of all keys to what the caller wants: sinks join the denominator, outputs are divided, its logarithm is taken.
 
 // ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error; with these
 // float coefficients, 4.7e-9 off.

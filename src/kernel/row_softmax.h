@@ -13,8 +13,7 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
   }
 }
 
-// The factor of sums relative to the maximum `from` when a higher one, `to`, takes its place: a power of two, in every
-// lane.
+// The factor of sums relative to the maximum `from` when the higher `to` takes its place: a power of two, in every lane.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec rescale_factor(float from, float to) {
   return Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(from, to)));

@@ -7,8 +7,7 @@
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
 // every width.
 
-// At most one chain, for instruction sets that have a loop of their own for whole chains: shorter chains, or chains that this
-// loop leaves.
+// At most one chain, for instruction sets with a loop of their own for whole chains: shorter chains, or what it leaves.
 template <class Isa, int rows, int vecs>
 ATTEND_NOINLINE void score_chain_by_steps(const ScoreOperands<float>& of) {
   BySteps::score_tile<Isa, float, rows, vecs>(of);

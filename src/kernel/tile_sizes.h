@@ -19,8 +19,7 @@ constexpr int chain_columns(const ChainsOf<Number>& chains, bool apart) {
   return Isa::columns(chains.rows, apart);
 }
 
-// The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: a kernel more for each format is
-// not worth it.
+// The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: more kernels are not worth it.
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE constexpr int kernel_rows(int left) {
   return widens<Number> && left == 3 ? 2 : Isa::kernel_rows(left);

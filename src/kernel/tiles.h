@@ -83,8 +83,7 @@ void value_of_format(int rows, const float* weights, const Values& values, const
 }
 
 // Whether one pass over a tile's values goes through all chains: the kernel takes all rows and columns, and can go on after a
-// chain, where kernels of floats for several rows end. By the next pass, over other columns, the first-level cache would have
-// lost many.
+// chain, where kernels of floats for several rows end. By the next pass, over other columns, the cache would have lost many.
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
   return (rows == 1 || widens<Number>)&&kernel_rows<Isa, Number>(rows) == rows &&

@@ -65,8 +65,7 @@ ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::V
   });
 }
 
-// The end of a projection: a token's outputs are multiplied by the scales of int8 weights, and their biases are added, rounded
-// once.
+// The end of a projection: a token's outputs times the scales of int8 weights, plus their biases, rounded once.
 //   scales, bias  of these outputs, or null
 template <class Isa>
 ATTEND_NOINLINE void end_outputs(float* outputs, int count, const float* scales, const float* bias) {

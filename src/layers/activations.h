@@ -17,8 +17,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec gelu(typename Isa::Vec x) {
   return where_at_least<Isa>(size, one, outside, Isa::mul(x, half));
 }
 
-// x / 2 * (1 + tanh(z)) = x * sigmoid(2 z) with z = sqrt(2 / pi) * (x + 0.044715 x^3), which loses nothing where tanh is near
-// -1.
+// x / 2 * (1 + tanh(z)) = x * sigmoid(2 z), z = sqrt(2 / pi) * (x + 0.044715 x^3), which loses nothing where tanh nears -1.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec gelu_tanh(typename Isa::Vec x) {
   using Vec = typename Isa::Vec;

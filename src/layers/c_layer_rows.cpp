@@ -1,5 +1,4 @@
-// The C surface's functions around attention: normalisation, residual addition, activations, rotary positions, additive
-// attention.
+// The C surface's functions around attention: normalisation, residual addition, activations, additive attention.
 #include "layer_surface.h"
 
 #include "portable_layers.h"

@@ -1,5 +1,4 @@
-// Projections in integers on hosts, by the kernels of attention's scores: tokens are queries, and 32 rows of weights a chunk of
-// keys.
+// Projections in integers on hosts, by the kernels of attention's scores: tokens are queries, 32 rows of weights a chunk.
 //
 //   for each few chunks of outputs, and each few tokens:      rows of weights: one chunk, several tiles of tokens
 //     for each block of inputs:                               rows are packed, or read where they lie for one or two tokens

@@ -2,8 +2,7 @@
 // weights in other layouts and formats.
 #include "portable_layers.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 template <Format format>
@@ -237,5 +236,4 @@ void activate(const float* from, const float* by, int count, float* to) {
 ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATION)
 #undef ATTEND_ACTIVATION
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -73,18 +73,7 @@ struct LayerMatrix {
   const attend_weights& weights;
 };
 struct RunTimeLayer {
-  RunTimeLayer(const attend_layer& layer, const core::Problem& heads)
-      : steps(layer),
-        extents(heads),
-        query{layer.query},
-        key{layer.key},
-        value{layer.value},
-        output{layer.output},
-        gate{layer.gate},
-        context_width(ptrdiff_t(heads.query_heads) * heads.value_dim),
-        width(layer.query.inputs),
-        memory_width(layer.key.inputs),
-        output_width(layer.output.outputs) {}
+  RunTimeLayer(const attend_layer& layer, const core::Problem& heads) : steps(layer), extents(heads) {}
 
   void prepare_queries(float* tokens, int position, int begin, int end) const {
     prepare(tokens, position, begin, end, extents.query_heads, steps.query_norm);
@@ -110,16 +99,16 @@ struct RunTimeLayer {
   const core::Problem& extents;  // heads and widths
   static constexpr bool may_gate = true;
   bool is_gated() const { return steps.gate.data != nullptr; }
-  LayerMatrix query, key, value, output, gate;
-  ptrdiff_t context_width, width, memory_width, output_width;
+  LayerMatrix query{steps.query}, key{steps.key}, value{steps.value}, output{steps.output}, gate{steps.gate};
+  ptrdiff_t context_width = ptrdiff_t(extents.query_heads) * extents.value_dim, width = query.weights.inputs;
+  ptrdiff_t memory_width = key.weights.inputs, output_width = output.weights.outputs;
 };
 struct RunTimePlaces {
   static constexpr bool one_token = false;
   detail::LayerMemory memory;
 };
 
-// The keys and values of a layer: a cache, which tokens of the call are appended to or not; or, without one, arrays in work
-// memory.
+// The keys and values of a layer: a cache, which the call's tokens are appended to or not, or arrays in work memory.
 struct Kept {
   template <class LayerCall>
   bool fill(const LayerCall& call, int tokens) const {

@@ -4,8 +4,7 @@
 //     gather the tokens, if they need it; panels are read in place, or packed or widened
 //     for each tile of tokens:  output += tile (kernel/score_tile.h, tokens as queries, outputs as keys)
 //
-// Panels of a block stay in the first two caches while its tokens go over them. Blocks of inputs are whole chains, and so
-// change no bit.
+// Panels of a block stay in the first two caches while its tokens go over them. Blocks of inputs, whole chains, change no bit.
 
 // Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
 template <class Isa, class Number, int rows, int vecs>
@@ -53,8 +52,7 @@ ATTEND_ALWAYS_INLINE void end_projection(const core::Linear& linear, float* outp
                    linear.bias == nullptr ? nullptr : linear.bias + first);
 }
 
-// Several tokens. Number: what the panels are made of that tiles read, which are floats for all formats where weights are
-// packed.
+// Several tokens. Number: what the panels that tiles read are made of: floats for all formats where weights are packed.
 template <class Isa, class Number>
 class LinearBlocks {
  public:

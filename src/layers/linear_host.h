@@ -121,8 +121,7 @@ class HostLinear {
     }
   };
 
-  // Calls with 16 rows and their outputs at a time, and ends the outputs. The last 16 may repeat rows of the 16 before, with
-  // the same outputs.
+  // Calls with 16 rows and their outputs at a time, and ends the outputs. The last 16 may repeat rows, with the same outputs.
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_16(const OverRows& of, Call call) const {
     for (int o = 0; o < linear_.outputs; o += panel_keys) {

@@ -15,8 +15,7 @@
 #define ATTEND_PROJECT(format) ATTEND_NOINLINE static void project_##format(const core::Linear& linear);
 #define ATTEND_ACTIVATE(name) ATTEND_NOINLINE static void name(const float* from, const float* by, int count, float* to);
 #define ATTEND_LAYERS(isa, ...)                                                                                  \
-  namespace isa {                                                                                                \
-  namespace layers {                                                                                             \
+  namespace isa::layers {                                                                                        \
   struct Backend {                                                                                               \
     ATTEND_EACH_FORMAT(ATTEND_PROJECT)                                                                           \
     ATTEND_EACH_ACTIVATION(ATTEND_ACTIVATE)                                                                      \
@@ -28,7 +27,6 @@
     static void run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool packed);            \
     static void run_integer_sum(const core::IntegerSum& sum, int types);                                         \
   };                                                                                                             \
-  }                                                                                                              \
   }
 
 namespace attend {

@@ -1,6 +1,5 @@
 // Outputs of a projection of one token or a few, against weights that lie in rows, in any number format: 16 rows at a time are
-// transposed on the way, floats in registers, other formats to a panel in the first-level cache, from which they are widened as
-// they are loaded.
+// transposed on the way, floats in registers, other formats to a panel in the first-level cache, widened when loaded.
 
 // Numbers of a row in 16 bytes, which are transposed at a time.
 template <class Number>

@@ -163,8 +163,7 @@ inline int64_t pair_that_turns(float rotations, const core::RotaryScaling& scali
   return pair < last ? pair : last;
 }
 
-// As llama3, but interpolated by the number of the pair, between pairs that turn `fast` and `slow` times (Peng et al., YaRN,
-// 2023).
+// As llama3, but interpolated by the number of the pair, between those that turn `fast` and `slow` times (Peng et al., 2023).
 inline void scale_as_yarn(const core::RotaryScaling& scaling, float base, int pairs, uint64_t* turns) {
   constexpr int64_t whole = int64_t(1) << ramp_bits;
   int64_t low = pair_that_turns(scaling.fast, scaling, base, pairs), high = pair_that_turns(scaling.slow, scaling, base, pairs);

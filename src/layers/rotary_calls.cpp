@@ -1,8 +1,7 @@
 // Rotary positions: turns of published configurations, and which backend turns tokens at which positions.
 #include "portable_layers.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 ATTEND_ENTRY_POINT(RotaryAngles, rotary_angles)
@@ -145,5 +144,4 @@ void rotate_at(const Rotation& rotation, const Turns& turns, const AxisPositions
   rotate_tokens(rotation, turns, tokens, token_stride, SomeAxes{positions});
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

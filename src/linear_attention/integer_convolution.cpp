@@ -3,8 +3,7 @@
 #include "../call/portable.h"
 #include "list.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 static_assert(most_conv_bias + most_conv_width * 128 * 128 < 1 << 30, "twice a sum has 32 bits");
@@ -62,5 +61,4 @@ void run_convolution(const IntegerConvolution& c, int part, int parts) {
   }
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -198,8 +198,7 @@ struct Panel : HeadPanel<Call, int32_t> {
 }  // namespace
 }  // namespace attend::linear_integers
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 template <LinearRule rule, Decay decay>
 void run_linear_attention(const IntegerLinearAttention& call, int part, int parts) {
@@ -210,7 +209,6 @@ void run_linear_attention(const IntegerLinearAttention& call, int part, int part
 ATTEND_EACH_LINEAR_RULE(ATTEND_RUN)
 #undef ATTEND_RUN
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core
 
 #include "../backend/end.h"

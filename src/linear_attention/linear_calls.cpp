@@ -5,8 +5,7 @@
 #include "../../include/attend/linear_attention/core_linear_integer.h"
 #include "../call/saved_words.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 template <LinearRule rule, Decay decay>
@@ -160,5 +159,4 @@ bool are_finite(const float* numbers, size_t count) {
   return finite;
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -39,8 +39,7 @@ struct attend_linear_rule {
 
 namespace attend::c_surface {
 
-// Linkers drop rules that no program initialises: each is a template's constant, which has a section of its own, whatever the
-// flags.
+// Linkers drop rules that no program initialises: each is a template's constant, with a section of its own for any flags.
 template <LinearRule rule, Decay decay, bool integers, void (*run)(const LinearTensors& call, int part, int parts)>
 struct LinearRuleOf {
   static const attend_linear_rule code;

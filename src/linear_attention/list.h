@@ -13,8 +13,7 @@
 #define ATTEND_LINEAR_RULE(name, rule, decay) \
   ATTEND_NOINLINE static void name(const core::LinearAttention& call, int part, int parts);
 #define ATTEND_LINEAR_ATTENTION(isa, ...)                                                          \
-  namespace isa {                                                                                  \
-  namespace linear_attention {                                                                     \
+  namespace isa::linear_attention {                                                                \
   struct Backend {                                                                                 \
     ATTEND_EACH_LINEAR_RULE(ATTEND_LINEAR_RULE)                                                    \
     ATTEND_NOINLINE static void convolve(const core::Convolution& call, int part, int parts);      \
@@ -22,7 +21,6 @@
     ATTEND_NOINLINE static void decay_gates(const core::GateInputs& gates);                        \
     ATTEND_NOINLINE static void bounded_gates(const core::GateInputs& gates);                      \
   };                                                                                               \
-  }                                                                                                \
   }
 
 namespace attend {

@@ -2,8 +2,7 @@
 #include "../call/portable.h"
 #include "list.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 namespace {
 
 // Rows that are as wide as a panel have a known size, for which no function is called.
@@ -42,5 +41,4 @@ void set_numbers(const LinearHead& of, const float* numbers, float* state) {
   for (size_t i = first; i < end; ++i) state[i] = least_log_gate;  // the next token sweeps
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

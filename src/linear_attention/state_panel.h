@@ -1,8 +1,7 @@
 // The embedded form of linear attention, without copies and blocks: each panel of columns of a value head takes the tokens one
 // after another. What a token reads is added up in memory, chain by chain; a chain passes over all columns of the panel.
 
-// Where floats are computed in software, factors are multiplied once for all columns; elsewhere it is quicker to do that as
-// columns pass.
+// Where floats are computed in software, factors are multiplied once for all columns; elsewhere, quicker, as columns pass.
 constexpr bool makes_factors = ATTEND_SOFT_FLOAT;
 
 // Columns of a panel over one chain, in plain C++: see isa/chains.h.
@@ -40,8 +39,7 @@ ATTEND_ALWAYS_INLINE void pass_columns(const StateChain& c, int count, bool upda
     store_some<Isa>(c.to + v * lanes, Isa::add(load_some<Isa>(c.to + v * lanes, count), sum[v]), count);
 }
 
-// What a pass over a panel is for: what the key finds there before it decays, taking a token and reading its output, or
-// reading.
+// What a pass over a panel is for: what the key finds there before it decays, taking a token and its output, or reading.
 enum class Pass { retrieves, updates, reads };
 
 template <class Isa, LinearRule rule, Decay decay>
@@ -104,8 +102,7 @@ struct StatePanel : HeadPanel<core::LinearAttention, float> {
     }
   }
 
-  // A token adds to what has decayed since small numbers were swept to 0. Before that would be too much, numbers of the state
-  // below 2^-100 become +0.
+  // A token adds to what has decayed since small numbers were swept. Before that is too much, numbers below 2^-100 become +0.
   ATTEND_ALWAYS_INLINE void decay_by(float lowest) {
     decayed = Scalar::add(decayed, lowest);
     if (!Scalar::less(decayed, least_log_gate)) return;

@@ -31,8 +31,7 @@ extern "C" long _InterlockedCompareExchange(long volatile*, long, long);
 #pragma intrinsic(_InterlockedCompareExchange)
 #endif
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 #if ATTEND_GNU
 
@@ -100,5 +99,4 @@ inline bool subtract_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
 
 #endif
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -3,8 +3,7 @@
 // 2^f for f in [-1/2, 1/2] within 0.80 units in the last place, and exactly 1 at 0.
 //
 // The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
-// (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go
-// through it side by side.
+// (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest is rounding. Vectors go through it side by side.
 ATTEND_HOT_DATA constexpr float exp2_coefficients[] = {0.00015241286f, 0.0013391302f, 0.009618834f, 0.05550359f,
                                                        0.24022645f,    0.6931472f,    1.0f};
 

@@ -1,5 +1,4 @@
-// Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. Hosts widen vectors of them:
-// kernel/widen.h.
+// Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. kernel/widen.h widens vectors.
 
 template <>
 struct NumbersOf<core::Format::int4> {

@@ -1,5 +1,4 @@
-// Arithmetic of floats with integers, for processors without a floating-point unit: correctly rounded, to nearest, ties to
-// even.
+// Arithmetic of floats with integers, for processors without a floating-point unit: rounded to nearest, ties to even.
 //
 // Half the size of a compiler's own routines, because everything is one multiply-add: a + b = a * 1 + b. The sign of a zero is
 // not kept, and a NaN is some quiet NaN.

@@ -17,8 +17,7 @@ struct Words {
 #if ATTEND_SOFT_SUM_THUMB
 // What soft_fma takes from its C++ on other processors: a * b + c exactly, but for a trace of what is cut off, as 63 bits whose
 // highest is the last but one. `exponent` is the product's and then the sum's, `sign` is in the highest bit. A sum that is zero
-// has the exponent 0. There is no product of more than 32 bits: the upper word is the sum of three that fit, the lower one
-// needs no carry.
+// has the exponent 0. There is no product of more than 32 bits: the upper word is the sum of three that fit, without a carry.
 //
 // Seven registers, as r7 may be the frame's; beside them, lr has the signs and ip the exponent meanwhile. A shift by more than
 // 31 bits leaves nothing, unlike in C++.

@@ -3,8 +3,7 @@
 
 inline int segment_of(int key) { return int(uint32_t(key) / segment_keys); }
 
-// The nodes that a call keeps, a stack of them with the latest on top. What was left out before a segment is zero, and joined
-// without being there.
+// The nodes that a call keeps, a stack of them with the latest on top. What was left out before a segment joins as zero.
 class SegmentTree {
  public:
   int depth() const { return depth_; }

@@ -11,14 +11,15 @@
 
 #include "integer_products.h"
 
+namespace attend::avx512vnni {
+namespace {
 #include "../../src/isa/avx512vnni/integers.h"
+using IntegerIsa = IntegerAvx512Vnni;
+}  // namespace
+}  // namespace attend::avx512vnni
 
 #undef IntegerQuads
 #undef __asm__
-
-namespace attend::avx512vnni {
-using IntegerIsa = IntegerAvx512Vnni;
-}
 
 #include "../../src/backend/body.h"
 #include "../../src/backend/integers.h"

@@ -8,14 +8,15 @@
 
 #include "integer_products.h"
 
+namespace attend::avxvnni {
+namespace {
 #include "../../src/isa/avxvnni/integers.h"
+using IntegerIsa = IntegerAvxVnni;
+}  // namespace
+}  // namespace attend::avxvnni
 
 #undef IntegerQuads
 #undef __asm__
-
-namespace attend::avxvnni {
-using IntegerIsa = IntegerAvxVnni;
-}
 
 #include "../../src/backend/body.h"
 #include "../../src/backend/integers.h"

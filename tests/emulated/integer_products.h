@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <cstring>
 
+namespace attend::ATTEND_ISA {
+namespace {
 // clang-format off
 #include "../../src/isa/x86/integer_vectors.h"
 #include "../../src/isa/x86/integers.h"
 #include "../../src/isa/x86/integer_pairs.h"
 #include "../../src/isa/x86/integer_quads.h"
 // clang-format on
-
-namespace attend::ATTEND_ISA {
-namespace {
 
 // sum += the products of so many neighbours, whose numbers are `First` on one side and `Second` on the other; sums wrap.
 template <class First, class Second, class Vector>

@@ -11,14 +11,15 @@
 
 #include "integer_products.h"
 
+namespace attend::avx512vnni::layers {
+namespace {
 #include "../../src/isa/avx512vnni/integers.h"
+using IntegerIsa = IntegerAvx512Vnni;
+}  // namespace
+}  // namespace attend::avx512vnni::layers
 
 #undef IntegerQuads
 #undef __asm__
-
-namespace attend::avx512vnni::layers {
-using IntegerIsa = IntegerAvx512Vnni;
-}
 
 #include "../../src/backend/body.h"
 #include "../../src/layers/body.h"

@@ -8,14 +8,15 @@
 
 #include "integer_products.h"
 
+namespace attend::avxvnni::layers {
+namespace {
 #include "../../src/isa/avxvnni/integers.h"
+using IntegerIsa = IntegerAvxVnni;
+}  // namespace
+}  // namespace attend::avxvnni::layers
 
 #undef IntegerQuads
 #undef __asm__
-
-namespace attend::avxvnni::layers {
-using IntegerIsa = IntegerAvxVnni;
-}
 
 #include "../../src/backend/body.h"
 #include "../../src/layers/body.h"

@@ -9,8 +9,7 @@
 #include "config.h"
 #include "work_memory.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // A tensor [token][head][width]: element (t, h, c) is data[t * token_stride + h * head_stride + c]. Strides count numbers, also
 // where the type of the numbers is `void` because several formats are possible.
@@ -112,8 +111,7 @@ struct Problem {
 };
 }  // namespace ATTEND_FORM
 
-// The offset of the queries after the first `tokens` ones. One that would pass an int is so far behind all keys that it only
-// matters that it is.
+// The offset of the queries after the first `tokens` ones. One beyond an int lies behind all keys.
 constexpr int offset_after(int offset, int tokens) { return offset > 0x7fffffff - tokens ? 0x7fffffff : offset + tokens; }
 
 // Query rows that share one key/value head.
@@ -181,5 +179,4 @@ struct Integers {
   static void merge(void* states, const void* others, bool takes_open, int rows, int value_dim, int nodes);
 };
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -42,8 +42,7 @@
 #define ATTEND_CPLUSPLUS 0
 #endif
 
-// ATTEND_UNROLL asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level
-// above -O0.
+// ATTEND_UNROLL asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers above -O0.
 #if defined(__clang__)
 #define ATTEND_UNROLL _Pragma("unroll")
 #elif ATTEND_GNU
@@ -111,8 +110,7 @@ namespace detail {
 
 #if ATTEND_GNU
 
-// A number that threads share. Where the processor cannot exchange, it is one core, on which interrupts return before the call
-// goes on.
+// A number that threads share. Where the processor cannot exchange, it is one core: interrupts return first.
 [[gnu::always_inline]] inline uint32_t exchange(volatile uint32_t* at, uint32_t number) {
   if (__atomic_always_lock_free(sizeof number, nullptr)) return __atomic_exchange_n(at, number, __ATOMIC_ACQ_REL);
   const uint32_t old = *at;

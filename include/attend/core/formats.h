@@ -6,8 +6,7 @@
 
 #include "config.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // Strides count numbers, not bytes. Rows of int4 are whole groups of 32. int16 is for outputs of integer attention alone.
 enum class Format : uint8_t { float32, float16, bfloat16, int8, int16, int4 };
@@ -49,5 +48,4 @@ constexpr size_t format_bytes(Format format, size_t numbers) {
   return format == Format::int4 ? numbers / int4_group * sizeof(Int4Group) : numbers * format_bytes(format);
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

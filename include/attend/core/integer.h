@@ -1,8 +1,7 @@
 // Attention in integers (core::Integers) under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not
 // one float instruction. Zero points of keys change nothing and need not be known.
 //
-// The arithmetic is in src/guide/integers.md; it has the same bits on every target, whatever the blocks, parts and backends
-// are.
+// The arithmetic is in src/guide/integers.md; the bits are the same on every target, with any blocks, parts and backends.
 #pragma once
 
 #include <stddef.h>
@@ -11,8 +10,7 @@
 #include "attention.h"
 #include "ranges.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // The size of one step of an integer score, log2(e) * scale * query scale * key scale, as a fixed-point factor.
 // A score that is d below the largest has the weight 2^-((d >> right) * factor / 2^27).
@@ -212,5 +210,4 @@ struct [[gnu::may_alias]] IntegerMultiplier {
   int32_t shift;   // 1 … 62
 };
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -10,8 +10,7 @@
 #include "attention.h"
 #include "formats.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // One element for each query token, query head and key, keys side by side: element (t, h, j) is number
 // first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are masked.
@@ -55,8 +54,7 @@ struct Paging {
 
 struct Options {
   // Which keys are seen. A window: a query at position p = problem.offset + token, which must not overflow, sees key j only
-  // where j >= p - left or j < sink_tokens, and where j <= p + right. A negative left or right is no limit. problem.causal
-  // counts besides.
+  // where j >= p - left or j < sink_tokens, and where j <= p + right. Negative: no limit. problem.causal counts besides.
   int left = -1;
   int right = -1;
   int sink_tokens = 0;
@@ -218,8 +216,7 @@ inline SegmentSet segments_of(const float* state, int value_dim) {
   return {count, state + state_floats(value_dim, 1) - 1, value_dim + 3};
 }
 
-// The memory of a key/value cache in other formats, or with slots: as Cache, in panels of 16 tokens. It is aligned as its
-// numbers are.
+// The memory of a key/value cache in other formats, or with slots: as Cache, in panels of 16 tokens, aligned as its numbers.
 //   keys    [kv_heads][panels][head_dim][16] numbers of key_format, panels = panel_count(capacity)
 //   values  [kv_heads][panels * 16][value_dim] numbers of value_format
 //   key_scales, value_scales  [kv_heads][panels * 16] floats, where the format is int8
@@ -277,5 +274,4 @@ bool store_cache(const FormatCache& cache, int position, int count, Tensor<const
 // rounded to the nearest float once, the same bits on every target.
 void alibi_slopes(int heads, float* slopes);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -5,8 +5,7 @@
 
 #include "options.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 struct Ranges {
   // Query i sees keys first[token + i] ... end[token + i] - 1, of those that its other options let through, sink tokens too.
@@ -38,5 +37,4 @@ inline void move_queries(RangedOptions& options, int tokens, int heads) {
   options.ranges.token += tokens;
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -4,8 +4,7 @@
 
 #include "ranges.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 enum class Refused : uint8_t {
   nothing,
@@ -33,5 +32,4 @@ Refused refused(const Problem& problem, const Options& options);
 // Whether each of the first queries has a range from 0 or later on that does not end before it begins.
 bool are_ranges(const Ranges& ranges, int queries);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

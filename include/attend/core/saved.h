@@ -14,8 +14,7 @@
 
 #include "options.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 struct SavedHead {
   uint32_t magic;         // saved_magic
@@ -64,5 +63,4 @@ inline void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, i
   load_integers(head, bytes, states, room);
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

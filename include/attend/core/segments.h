@@ -9,8 +9,7 @@
 
 #include "config.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // The whole logarithm in base 2 of a number above 0, without calls of the compiler's library.
 [[gnu::always_inline]] constexpr int log2_of_byte(uint32_t n) {
@@ -58,8 +57,7 @@ struct SegmentNode {
   return count;
 }
 
-// The most nodes that adjacent segments make up, anywhere among the first `segments`; and the most that a state of adjacent
-// keys has.
+// The most nodes that adjacent segments make up, anywhere among the first `segments`; and that a state of adjacent keys has.
 [[gnu::always_inline]] constexpr int nodes_among(int segments) {
   return segments < 2 ? segments : floor_log2(uint32_t(segments + 1)) + floor_log2(uint32_t(segments + 1) * 2 / 3) - 1;
 }
@@ -198,5 +196,4 @@ inline int next_of_both(const SegmentSet& set, int next, const SegmentSet& other
   return detail::larger(set.end(), other.end()) * segment_keys;
 }
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

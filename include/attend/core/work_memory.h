@@ -1,6 +1,5 @@
 // The layout of work memory: where each array lies, in floats from the beginning, and where the last one ends. The functions
-// that compute how much a call needs (core::scratch_floats, core::option_scratch_floats) and the code that uses it both read it
-// here.
+// that compute how much a call needs (core::scratch_floats, core::option_scratch_floats) and its users read it here.
 //
 // Always inlined: at -O0 they would be functions that backends with other instructions share.
 #pragma once
@@ -9,8 +8,7 @@
 
 #include "segments.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 [[gnu::always_inline]] constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -136,5 +134,4 @@ struct HostWorkMemory {
   }
 };
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

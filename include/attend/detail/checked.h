@@ -6,14 +6,12 @@
 
 #ifdef ATTEND_CHECKED
 #ifndef ATTEND_MISUSE
-// What a misuse does, with a sentence about it, a string literal. A program's own definition must not return; hosted/checked.h
-// prints the sentence.
+// What a misuse does, with a string literal about it. A program's own definition must not return; hosted/checked.h prints it.
 #define ATTEND_MISUSE(sentence) ATTEND_TRAP()
 #endif
 #endif
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // The time in which a call uses its work memory, or none.
 #ifdef ATTEND_CHECKED
@@ -48,5 +46,4 @@ struct [[maybe_unused]] InUse {
 };
 #endif
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -73,8 +73,7 @@ constexpr auto* first_number(Type& array) {
   }
 }
 
-// An array as numbers of tokens. Its first extent is the number of tokens; an array of one extent is one token. Any other type
-// has no tokens.
+// An array as numbers of tokens. Its first extent is the tokens; an array of one extent is one token. Other types have none.
 template <class Type, bool are_numbers = ArrayOf<Type>::is_floats>
 struct VectorsOf {
   using Array = ArrayOf<Type>;

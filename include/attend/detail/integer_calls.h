@@ -4,13 +4,11 @@
 #include "integer_rows.h"
 #include "option_calls.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
 
-// A status of scales that calls will refuse. A constant of such scales does not compile: the function is not constexpr, and
-// compilers say its name.
+// A status of scales that calls will refuse. A constant of them does not compile, and compilers name this function.
 inline void a_scale_or_zero_point_is_out_of_range() {}
 template <class Status>
 constexpr Status refused(Status status) {
@@ -43,8 +41,7 @@ void set_quantisation(core::Problem& problem, const Quantisation<Shape, heads>& 
   problem.output_scales = quantisation.outputs();
   problem.scale_stride = quantisation.head_stride;
 }
-// Refuses what is out of range of the further options, and fills in what they set. Over a ring, `more` already has what the
-// ring keeps.
+// Refuses what is out of range of the further options, and fills in what they set. A ring's `more` has what it keeps.
 template <class Shape>
 Status prepare_integer_options(core::Options& more, const ScoreOptions<Shape>& options, const core::Problem& problem,
                                bool has_key_zero) {
@@ -142,5 +139,4 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyQuantisati
   }
 }
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -1,12 +1,10 @@
-// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the order in which kernels
-// read them.
+// The memory of integer shapes: work memory of their calls, and how caches keep 8-bit numbers, in the kernels' order.
 #pragma once
 
 #include "../core/integer.h"
 #include "workspaces.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // Over a cache, `keys` is a Workspace's: over_cache or attend::over_ring.
 template <class Shape, int queries, int keys, bool key_panels>
@@ -75,5 +73,4 @@ struct RowsOf<Shape, KeyFormat, ValueFormat, capacity, Ring, integer> {
   using Type = IntegerRows<Shape, capacity, Ring>;
 };
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

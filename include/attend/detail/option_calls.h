@@ -4,8 +4,7 @@
 
 #include "calls.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // Whether a ring of so many keys in a group still holds every key that the first query sees of the first `held` tokens; later
 // queries see no older ones.
@@ -18,8 +17,7 @@ bool is_in_ring(const core::Problem& problem, const core::Options& options, int 
   return first >= problem.keys || first >= int64_t(oldest) * group;
 }
 
-// Whether a call can begin at an origin: into a State, over keys that lie one after another, none of them beyond what a ring
-// takes too.
+// Whether a call can begin at an origin: into a State, over keys one after another, none beyond what a ring takes too.
 template <class Rows, class AnyTask>
 constexpr bool is_origin(int origin, int held) {
   constexpr bool possible = is_into_state(null_of<AnyTask>()) && Rows::RingType::window == 0 && !is_paged<Rows>;
@@ -215,5 +213,4 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   }
 }
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -3,9 +3,7 @@
 
 #include "../option_arrays.h"
 
-namespace attend {
-
-namespace detail {
+namespace attend::detail {
 
 // The kind of an array type above, and its extents.
 enum class ArrayKind { other, mask, bits, bias, relative };
@@ -259,5 +257,4 @@ struct DocumentsSetting {
   }
 };
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

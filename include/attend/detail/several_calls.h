@@ -5,13 +5,11 @@
 #include "../core/saved.h"
 #include "../integer.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // The settings that decide the numbers of attention. Numbers by their bits; of arrays whether there are any, because a State
 // may be moved to where they lie elsewhere; of sink logits, which decide in the last call, and of queries a hash of all
-// numbers. In integers `scale` is a hash of the scales of scores, and `soft_cap`, which there is not, the zero point of the
-// queries.
+// numbers. In integers `scale` is a hash of the scores' scales, and `soft_cap` the queries' zero point.
 struct CallSettings {
   enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
   enum Flag : uint32_t {
@@ -283,5 +281,4 @@ template <class Runner, class Shape, class AnyState>
   return Status::ok;
 }
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -36,8 +36,7 @@ class Team {
   int count() const { return count_; }
 
   // Calls work(TeamPart) in every thread, each with its own part, which is a Part, and returns when all have returned: ok, or
-  // the status of the first part that was refused. Each part needs work memory of its own. One run at a time, and none within
-  // another.
+  // the status of the first part that was refused. Each part needs work memory of its own. One run at a time, not nested.
   template <class Work>
   Status run(const Work& work) {
     call_ = [](const void* task, const TeamPart& part) { return (*static_cast<const Work*>(task))(part); };

@@ -1,5 +1,4 @@
-// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models on embedded
-// processors:
+// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models on boards:
 //
 //   score[t][j] = v . tanh(queries[t] + keys[j]),   context[t] = sum over j of softmax(score[t])[j] * values[j]
 //
@@ -19,8 +18,7 @@
 
 namespace attend {
 
-// The shape of additive_attention, for its Workspace and ScoreOptions: one head, queries and keys of `hidden` numbers, values
-// of `width`.
+// The shape of additive_attention, for Workspace and ScoreOptions: one head, queries and keys of `hidden`, values of `width`.
 template <int hidden, int width>
 struct AdditiveShape {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1, value_dim = width;  // of a shape, see shape.h

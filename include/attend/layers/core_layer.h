@@ -1,7 +1,6 @@
 // The functions around attention in a transformer block, under the typed surface: normalisation, activations, rotary positions,
 // residual addition; and additive attention. Plain structs of pointers, extents and strides; nothing here is checked. All
-// extents and strides count floats. Every function gives the same bits on every target and backend, as the rest of the library
-// does.
+// extents and strides count floats. Every function gives the same bits on every target and backend.
 #pragma once
 
 #include <stddef.h>
@@ -150,8 +149,7 @@ struct Rotation {
 };
 void rotate(const Rotation& rotation);
 
-// The same for tokens at positions position, position + 1, …, with cosines and sines computed on the way; the rotation's own
-// are not read.
+// The same for tokens at positions position, position + 1, …, computing cosines and sines; the rotation's own are not read.
 void rotate_at(const Rotation& rotation, const Turns& turns, int position, int tokens, ptrdiff_t token_stride);
 
 // Positions of tokens on some axes (time, height and width: M-RoPE, Qwen2-VL), and which pairs turn by which of them.

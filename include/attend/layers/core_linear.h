@@ -1,8 +1,7 @@
 // The run-time core of linear projections, of floats and of integers: plain structs of pointers, extents and strides, and
 // functions that take them.
 //
-// Programs without projections hold none of its code. Nothing is checked here; linear.h and integer_linear.h are the typed
-// surface.
+// Programs without projections hold none of its code. Nothing is checked here: linear.h and integer_linear.h do that.
 #pragma once
 
 #include <stddef.h>
@@ -10,8 +9,7 @@
 
 #include "../core/integer.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // Packs rows[output][group] of 16 outputs from `first` on; where only `outputs` of them exist, the others become zeros. Rows:
 // an array, or a type with such an operator[].
@@ -241,5 +239,4 @@ constexpr bool is_integer_sum(const IntegerSumFactors& by) { return by.shift >= 
 template <class A, class B, class Output>
 void run_integer_sum(const IntegerSum& sum);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

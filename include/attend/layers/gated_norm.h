@@ -9,8 +9,7 @@
 
 namespace attend {
 
-// y = x / sqrt(sum(x^2) + epsilon), row by row, as rms_norm with the mean in the place of the sum, times 1 / sqrt(width). y may
-// be x.
+// y = x / sqrt(sum(x^2) + epsilon), row by row, as rms_norm, which has the mean, times 1 / sqrt(width). y may be x.
 template <class X, class Y>
 Status l2_norm(const X& x, Y& y, float epsilon = 1e-6f) {
   constexpr size_t count = detail::SameNumbers<X, Y>::count;

@@ -8,8 +8,7 @@
 // On hosts attend::PackedWeights<64, 48, attend::integer>, which attend::pack makes of them, are faster.
 //
 // Heads lie side by side, so that a projection to heads * head_dim outputs writes a Query of an integer shape as it is, and one
-// of an Output reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their
-// code.
+// of an Output reads it. Sums are exact; each output is rounded once. Programs without them hold none of their code.
 //
 // Residual additions, which may be rectified, and copies in other steps:
 //
@@ -182,8 +181,7 @@ Status project_integers(const Input&, const More&...) {
 }  // namespace detail
 
 // The scales of a sum of two arrays, or of a copy of one. Made once, best as a constant. Of input scale / output scale the
-// larger one is within 2^-10 … 2^13, without 2^13, and the other within 2^-32 … 2^13; add and requantise refuse others with
-// bad_quantisation.
+// larger one is within 2^-10 … 2^13, without 2^13, and the other within 2^-32 … 2^13; others are bad_quantisation.
 template <int inputs>
 class SumScales {
  public:

@@ -4,8 +4,7 @@
 #include "../core/options.h"
 #include "core_layer.h"
 
-namespace attend {
-namespace detail {
+namespace attend::detail {
 
 // The layout of a layer's work memory, in floats, for a block of its tokens: first the work memory of projections or attention,
 // then queries in the place of the block's keys, outputs of attention in the place of its values, and keys and values that no
@@ -203,5 +202,4 @@ struct KeptArrays {
   core::Tensor<float> keys, values;
 };
 
-}  // namespace detail
-}  // namespace attend
+}  // namespace attend::detail

@@ -8,8 +8,7 @@
 namespace attend {
 namespace detail {
 
-// The work memory of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart from names for
-// the rest.
+// The work memory of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart.
 template <class Shape, int tokens, class Attention, int keys_of_arrays>
 struct LayerPlaces {
   static constexpr LayerMemory memory{Checked<Shape>(), tokens, larger(keys_of_arrays, 0), Attention::floats};
@@ -200,8 +199,7 @@ Status perform(const LayerCall<Types...>& call, core::Problem& block, CoreOption
   return run_option_blocks<Runner>(block, options, call) ? Status::ok : Status::out_of_range;
 }
 
-// The keys and values of a layer: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work
-// memory.
+// The keys and values of a layer: a cache that the call's tokens are appended to or not, or arrays in work memory.
 template <class Cache, int block>
 struct AppendedCache {
   static_assert(

@@ -123,13 +123,8 @@ struct RotatedArray {
 template <RotaryPairs layout, int rotary_dim, int first, class X>
 core::Rotation rotation_of(X& x) {
   using Array = RotatedArray<X, rotary_dim, first>;
-  return {first_of(x) + first,
-          Array::head_dim,
-          Array::heads,
-          rotary_dim / 2,
-          layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
-          nullptr,
-          nullptr};
+  constexpr int pairs = rotary_dim / 2, partner = layout == RotaryPairs::neighbours ? 1 : pairs;
+  return {first_of(x) + first, Array::head_dim, Array::heads, pairs, partner, nullptr, nullptr};
 }
 
 }  // namespace detail

@@ -62,8 +62,7 @@ struct SameNumbers {
 
 }  // namespace detail
 
-// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row. y may be x. Squares must not overflow: a row whose sum of squares
-// does becomes 0.
+// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row. y may be x. A row whose sum of squares overflows becomes 0.
 template <class X, class Weight, class Y>
 Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
   const core::Normalisation problem = detail::normalisation_of(x, weight, none, y, epsilon);
@@ -113,8 +112,7 @@ void multiply(const X& x, const By& by, To& to) {
 // y = the rows of x, whose length is the last extent, times the Hadamard matrix of the largest power of two n that divides it,
 // block by block, over the square root of n. Except for rounding, it keeps scores of queries and keys that both went through
 // it, and it is its own inverse (outputs of values that went through it come back by it), while sums of magnitudes of a block
-// do not overflow. Numbers that are much larger than others are spread over the row, which a cache of 4 bits rounds better. y
-// may be x.
+// do not overflow. Numbers much larger than others are spread over the row, which a cache of 4 bits rounds better. y may be x.
 template <class X, class Y>
 void hadamard(const X& x, Y& y) {
   constexpr size_t count = detail::SameNumbers<X, Y>::count;

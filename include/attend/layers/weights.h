@@ -19,7 +19,11 @@ constexpr bool are_weights() {
 }
 
 constexpr size_t panels_of(int outputs) { return size_t(core::panel_count(outputs)); }
-constexpr size_t groups_of(int inputs) { return size_t((inputs + core::int4_group - 1) / core::int4_group); }
+// Numbers of an output, or groups of them.
+template <class Format>
+constexpr size_t numbers_of(int inputs) {
+  return in_groups<Format> ? size_t((inputs + core::int4_group - 1) / core::int4_group) : size_t(inputs);
+}
 
 }  // namespace detail
 
@@ -29,7 +33,7 @@ constexpr size_t groups_of(int inputs) { return size_t((inputs + core::int4_grou
 template <int outputs, int inputs, class Format = float>
 struct Weights {
   static_assert(detail::are_weights<outputs, inputs, Format>(), "");
-  typename detail::FormatOf<Format>::Number data[size_t(outputs)][size_t(inputs)];
+  typename detail::FormatOf<Format>::Number data[size_t(outputs)][detail::numbers_of<Format>(inputs)];
 
   constexpr auto& operator[](int output) { return data[output]; }
   constexpr const auto& operator[](int output) const { return data[output]; }
@@ -39,14 +43,6 @@ struct Weights<outputs, inputs, int8> {
   static_assert(detail::are_weights<outputs, inputs, int8>(), "");
   int8_t data[size_t(outputs)][size_t(inputs)];
   float scales[size_t(outputs)];
-
-  constexpr auto& operator[](int output) { return data[output]; }
-  constexpr const auto& operator[](int output) const { return data[output]; }
-};
-template <int outputs, int inputs>
-struct Weights<outputs, inputs, int4> {
-  static_assert(detail::are_weights<outputs, inputs, int4>(), "");
-  core::Int4Group data[size_t(outputs)][detail::groups_of(inputs)];
 
   constexpr auto& operator[](int output) { return data[output]; }
   constexpr const auto& operator[](int output) const { return data[output]; }
@@ -68,7 +64,7 @@ struct alignas(config::alignment) PackedWeights<outputs, inputs, int8> {
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, int4> {
   static_assert(detail::are_weights<outputs, inputs, int4>(), "");
-  core::Int4Panel data[detail::panels_of(outputs)][detail::groups_of(inputs)];
+  core::Int4Panel data[detail::panels_of(outputs)][detail::numbers_of<int4>(inputs)];
 };
 
 // Packs weights, as a constant of the program or at run time:
@@ -99,7 +95,7 @@ template <int outputs, int inputs>
 constexpr void pack(const Weights<outputs, inputs, int4>& weights, PackedWeights<outputs, inputs, int4>& packed) {
   for (int first = 0; first < outputs; first += panel_keys) {
     const int count = outputs - first < panel_keys ? outputs - first : panel_keys;
-    for (int group = 0; group < int(detail::groups_of(inputs)); ++group) {
+    for (int group = 0; group < int(detail::numbers_of<int4>(inputs)); ++group) {
       core::pack_int4_group(weights.data, first, count, group, packed.data[first / panel_keys][group]);
     }
   }

@@ -1,15 +1,12 @@
-// The causal convolution in integers of 8 bits under the typed surface: core_convolution.h has the one in floats. Nothing here
-// is checked.
+// The causal convolution in integers of 8 bits under the typed surface: core_convolution.h has floats. Nothing here is checked.
 #pragma once
 
 #include "../core/integer.h"
 #include "core_convolution.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
-// factor / 2^(31 + right), factor 2^30 … 2^31 - 1, right 1 … 31: input scale * weight scale / scale of what the sum becomes,
-// 2^-32 … 1/4.
+// factor / 2^(31 + right), factor 2^30 … 2^31 - 1, right 1 … 31: input scale * weight scale / the sum's scale, 2^-32 … 1/4.
 struct ConvScale {
   int32_t factor, right;
 };
@@ -40,5 +37,4 @@ inline constexpr int32_t most_conv_bias = (1 << 30) - 1 - most_conv_width * 128 
 // Computes a part of a call, a range of channels; 0 of 1 is the whole. As many instructions for any numbers.
 void run_convolution(const IntegerConvolution& call, int part, int parts);
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -42,8 +42,7 @@ constexpr size_t linear_state_floats(int value_heads, int head_dim, int value_di
   return size_t(value_heads) * (linear_head_floats(head_dim, value_dim) + size_t(panel_count(value_dim)));
 }
 
-// Whether int counts the numbers of a head, and those that a kernel keeps of a token for all heads that read it: both surfaces
-// refuse other extents.
+// Whether int counts the numbers of a head, and those that a kernel keeps of a token for all its heads: others are refused.
 constexpr bool is_linear_head(int query_heads, int value_heads, int head_dim, int value_dim) {
   return int64_t(head_dim) * value_dim <= INT32_MAX && (int64_t(query_heads / value_heads) + 2) * head_dim <= INT32_MAX;
 }

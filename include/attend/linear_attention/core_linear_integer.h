@@ -5,8 +5,7 @@
 #include "../core/integer.h"
 #include "core_linear_attention.h"
 
-namespace attend {
-namespace core {
+namespace attend::core {
 
 // What two sums are multiplied by, factor / 2^31 * 2^-shift, factor 2^30 … 2^31 - 1: retrieved values, by the square of the
 // scale of keys; and outputs, by query scale * key scale * value scale * scale / output scale.
@@ -45,8 +44,7 @@ void run_linear_attention(const IntegerLinearAttention& call, int part, int part
 // Exponents of states; only one that diverges has the least.
 inline constexpr int32_t most_linear_exponent = 10, least_linear_exponent = -16;
 
-// Whether a panel's three numbers can be of a state. Its numbers x, or -x - 1 where they are negative, are at most `bound`, and
-// below 2^30.
+// Whether a panel's three numbers can be of a state. Its numbers x, or -x - 1 below 0, are at most `bound`, and below 2^30.
 constexpr bool is_linear_scaling(int32_t exponent, uint32_t bound, uint32_t tokens) {
   return exponent >= least_linear_exponent && exponent <= most_linear_exponent && tokens < linear_run &&
          bound <= (uint32_t(1) << 29) + ((tokens + linear_run - 1) % linear_run + 1) * (uint32_t(1) << 26);
@@ -55,5 +53,4 @@ constexpr bool is_linear_scaling(int32_t exponent, uint32_t bound, uint32_t toke
 // The most head_dim of integers: a sum of so many products of 8 and 16 bits has 31.
 inline constexpr int most_linear_dims = 256;
 
-}  // namespace core
-}  // namespace attend
+}  // namespace attend::core

@@ -63,8 +63,7 @@ struct IfLinearState<State, true> {
   using Type = int;
 };
 
-// A call with a state that moves on, whose work is nullptr, or with work memory. Of parts, which may run side by side, the
-// first one counts tokens.
+// A call with a state that moves on, whose work is nullptr, or with work memory. Of parts the first one counts tokens.
 template <class QueryArray, class KeyArray, class ValueArray, class GateArray, class State, class OutputArray, class Work,
           class... More>
 Status run_linear(const QueryArray& query, const KeyArray& key, const ValueArray& value, const GateArray& gates, State& state,

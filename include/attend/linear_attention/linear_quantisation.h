@@ -9,8 +9,7 @@ namespace attend {
 // Made once, best as a constant; a number of 8 bits stands for scale * number, and there are no zero points. `scale` is that of
 // queries, as LinearOptions has it in floats. Keys of unit norm have the key scale 1 / 127. The key scale must be at least
 // 2^-16 and below 1, query scale * key scale * value scale * scale / output scale at least 2^-40 and below 2^-6; calls refuse
-// others with bad_quantisation, and a constant of them does not compile. `heads` is 1, or value_heads: then set_head sets each
-// head's.
+// others with bad_quantisation, and a constant of them does not compile. `heads` is 1, or value_heads, for set_head.
 template <class Shape, int heads = 1>
 class LinearQuantisation {
   using Dims = detail::LinearChecked<Shape>;

@@ -1,9 +1,6 @@
 // A whole chain of scores of six rows against a panel, where registers are just enough: compilers spill sums, or compute
 // addresses anew. To be included where the instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #ifdef ATTEND_WHOLE_CHAINS
 // clang-format off
 // Step d of two rows, whose queries lie at `even` and `odd`, in both ways to write an address: factors, then multiply-adds.
@@ -41,6 +38,3 @@ ATTEND_ALWAYS_INLINE bool Avx2::chain(const float* query, ptrdiff_t stride, cons
 #undef ATTEND_ROWS
 // clang-format on
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -4,9 +4,6 @@
 //
 // which are widened as they are loaded.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // In assembly, because GCC moves the additions away from the products, and then has more products than registers.
 struct MultiplyAdd : Vectors256 {
 #if !ATTEND_ASSEMBLY
@@ -278,6 +275,3 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     for (int i = 0; i < 2 * vectors; ++i) merge_columns(added[i], shifts, sums + 8 * i, 8);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // AVX2 with FMA and F16C: 8 lanes, 16 registers. To be included where the instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Avx2 : X86Transposes<ByChains<6, 2>> {
   using Vec = __m256;
   using Factor = Vec;
@@ -43,8 +40,7 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
       }
     }
   }
-  // At the end of a chain the multiply-adds would wait for the sums: rows of many columns do not stay in the caches from one
-  // block of keys to the next.
+  // At the end of a chain multiply-adds would wait for the sums: many columns do not stay in caches from block to block.
   template <int rows>
   ATTEND_ALWAYS_INLINE static void prefetch_sums(const Sums& sums, int column) {
     if (!sums.begun) return;
@@ -176,6 +172,3 @@ struct Avx2 : X86Transposes<ByChains<6, 2>> {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,4 +1,6 @@
 // AVX2's headers in order, and what computes with it: floats, rows of floats, and integers.
+namespace attend::ATTEND_ISA {
+namespace {
 // clang-format off
 #include "../x86/transposes.h"
 #include "operations.h"
@@ -10,8 +12,8 @@
 #include "integers.h"
 // clang-format on
 
-namespace attend::ATTEND_ISA {
 using Isa = Avx2;
 using RowIsa = Avx2;
 using IntegerIsa = IntegerAvx2;
+}  // namespace
 }  // namespace attend::ATTEND_ISA

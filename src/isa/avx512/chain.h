@@ -2,9 +2,6 @@
 // them, and put stores of a chain's end side by side, which hold up the multiply-adds around them. To be included where the
 // instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #ifdef ATTEND_WHOLE_CHAINS
 // clang-format off
 // Addresses are written in both ways, as AT&T and as Intel have them; sums of row r are zmm4r to zmm4r+3.
@@ -125,6 +122,3 @@ ATTEND_ALWAYS_INLINE void chain_of_values(const float* weights, ptrdiff_t stride
 #undef ATTEND_LOAD
 // clang-format on
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

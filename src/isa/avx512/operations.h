@@ -1,8 +1,5 @@
 // AVX-512 (F, VL, DQ, BW): 16 lanes, 32 registers. To be included where the instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Avx512 : X86Transposes<ByChains<6, 4, ChainEnds::stored>> {
   using Vec = __m512;
   using Factor = Vec;
@@ -194,6 +191,3 @@ struct Avx512 : X86Transposes<ByChains<6, 4, ChainEnds::stored>> {
     _mm512_storeu_si512(to + n * int(sizeof columns / sizeof(Number)), columns);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

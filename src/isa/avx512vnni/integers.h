@@ -1,8 +1,5 @@
 // Integer attention with AVX-512 VNNI. Chunks of keys and values are packed sixteen keys, or two rows of values, at a time.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Quads512 {
   using Vector = __m512i;
   static constexpr int lanes = 16, weighed_rows = 4;
@@ -184,6 +181,3 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
     for (int i = 0; i < 4; ++i) rows[i] = _mm512_maskz_loadu_epi8(i < count ? mask : 0, from + i * stride);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Integer attention with AVX-VNNI, whose instructions add four products of bytes, or two of 16 bits.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Quads256 : Vectors256 {
   static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
 #if ATTEND_ASSEMBLY
@@ -54,6 +51,3 @@ struct Quads256 : Vectors256 {
 struct IntegerAvxVnni : IntegerQuads<Quads256> {
   static constexpr int tile_rows = 6, in_place_step = 16;
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,4 +1,6 @@
 // The headers of AVX-VNNI in order, and what computes integers with it.
+namespace attend::ATTEND_ISA {
+namespace {
 // clang-format off
 #include "../x86/integer_vectors.h"
 #include "../x86/integers.h"
@@ -7,6 +9,6 @@
 #include "integers.h"
 // clang-format on
 
-namespace attend::ATTEND_ISA {
 using IntegerIsa = IntegerAvxVnni;
-}
+}  // namespace
+}  // namespace attend::ATTEND_ISA

@@ -4,9 +4,6 @@
 //   queries  [head_dim / 4][row][4] of 16 bits, dimensions in the order 0 2 1 3, as SXTB16 widens four of a key
 //   weights  [key / 2][2 rows][2] of 16 bits, at the beginning of the scores
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerDsp : IntegerDspValues {
   static constexpr int tile_rows = 2;
   static constexpr bool packs = false;
@@ -212,6 +209,3 @@ struct IntegerDsp : IntegerDspValues {
         : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // Integer softmax and outputs for Cortex-M4, M7 and M33, and the operations that their kernels in C++ are made of. In assembly
 // r7 is left to frame pointers.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerDspSoftmax {
   using Tile = int32_t (*)[integer_chunk];
 
@@ -162,6 +159,3 @@ struct IntegerDspSoftmax {
     return sum;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

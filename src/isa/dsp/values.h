@@ -1,8 +1,5 @@
 // Sums of values for Cortex-M4, M7 and M33. Weights lie [key / 2][2 rows][2] of 16 bits at the beginning of the scores.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerDspValues : IntegerDspSoftmax {
   static int16_t* weight(Tile tile, int row, int key) {
     return reinterpret_cast<int16_t*>(tile[0]) + key / 2 * 4 + row * 2 + key % 2;
@@ -20,8 +17,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
     return half;
   }
 
-  // A single row is taken twice, the second time with what adds nothing: it takes no more instructions than a kernel for one
-  // row.
+  // A single row is taken twice, the second time with what adds nothing: as many instructions as a kernel for one row.
   ATTEND_HOT ATTEND_NOINLINE static void values_of(int rows, Tile weights, const int8_t* values, ptrdiff_t stride, int count,
                                                    const IntegerSums& to) {
     const int width = to.width;
@@ -227,6 +223,3 @@ struct IntegerDspValues : IntegerDspSoftmax {
         : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // Weights, keys and values of 4 bits with Helium. A number n of four bits becomes n - 8 as the signed number of n ^ 8.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct HeliumGroups : HeliumRow {
   // One of the two chains of a group, its numbers `stride` floats apart.
   ATTEND_HOT ATTEND_NOINLINE static void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride) {
@@ -66,6 +63,3 @@ struct HeliumGroups : HeliumRow {
     return vmulq_f32(vcvtq_f32_s32(vshrq_n_s32(words, 28)), scale);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // The softmax of integer attention for Helium, 4 lanes of 32 bits, and its outputs. In assembly r7 is saved, because compilers
 // may keep the frame pointer in it.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerHeliumSoftmax {
   using Tile = int32_t (*)[integer_chunk];
 
@@ -106,6 +103,3 @@ struct IntegerHeliumSoftmax {
     return sum;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -2,9 +2,6 @@
 // 8 bits, merging has 4 lanes of 32 bits, sums of values 8 of 16 bits. Weights lie at the beginning of a row's scores, as 16
 // bits. In assembly r7 is saved, because compilers may keep the frame pointer in it.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerHelium : IntegerHeliumSoftmax {
   static constexpr int tile_rows = 2;
   static constexpr bool packs = false;
@@ -212,6 +209,3 @@ struct IntegerHelium : IntegerHeliumSoftmax {
     *sum = (*sum >> merge.total) + (added >> merge.chunk);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

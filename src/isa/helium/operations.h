@@ -1,8 +1,5 @@
 // Helium (Armv8.1-M MVE with float): 4 lanes, 8 registers; a factor stays in a general register.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Helium : HeliumGroups, HeliumTile {
   using Vec = float32x4_t;
   using Factor = float;
@@ -173,6 +170,3 @@ struct HeliumLayer : Helium {
   }
   static Vec two_to(Vec n) { return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_n_s32(vreinterpretq_s32_f32(n), 127), 23)); }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -15,9 +15,6 @@
   ".endif\n"                            \
   ".endm\n"
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct HeliumRow {
  protected:
   enum Format { single, half, bfloat, byte };
@@ -282,8 +279,5 @@ struct HeliumRow {
         : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
 
 #undef ATTEND_HELIUM_TO_FLOATS

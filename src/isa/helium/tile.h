@@ -1,9 +1,6 @@
 // A tile of rows with Helium, in assembly: compilers take more registers for addresses than there are, and load factors one by
 // one. Registers are named in the code; r7 is left to frame pointers.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct HeliumTile {
   static constexpr int tile_rows = 4;
 
@@ -174,6 +171,3 @@ struct HeliumTile {
     }
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

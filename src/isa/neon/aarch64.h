@@ -1,9 +1,6 @@
 // The operations of AArch64 that 32-bit Arm lacks: 32 registers, multiply-adds by lane, and instructions for half of what takes
 // several there.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
   // Tiles by steps (whole chains: chain.h): 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
   static constexpr int tile_rows = 6;
@@ -209,8 +206,7 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
 #endif
   }
 
-  // Of four rows of four floats: to[i] has column i. Halves are named as floats of 64 bits: GCC moves those that are combined
-  // one by one.
+  // Of four rows of four floats: to[i] has column i. Halves are named as floats of 64 bits, or GCC moves them one by one.
   ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
     const auto wide = [](Vec a) ATTEND_INLINE_LAMBDA { return vreinterpretq_f64_f32(a); };
     const float64x2_t even01 = wide(vtrn1q_f32(r0, r1)), odd01 = wide(vtrn2q_f32(r0, r1));
@@ -285,6 +281,3 @@ struct Neon64 : Neon64Rows, ByChains<6, 4, ChainEnds::stored> {
     }
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // The loops of AArch64 over the scores of rows: their highest, and their weights.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // A number in all lanes.
 struct Repeated {
   float lanes[4];
@@ -127,6 +124,3 @@ struct Neon64Rows {
           "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -30,9 +30,6 @@
   ".endif\n"                                                 \
   ".endm\n"
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Neon32 : BySteps {
   using Vec = float32x4_t;
 
@@ -326,9 +323,6 @@ template <>
 constexpr int Neon32::format_of<Bfloat> = 2;
 template <>
 constexpr int Neon32::format_of<int8_t> = 3;
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
 
 #undef ATTEND_NEON_LENGTH
 #undef ATTEND_NEON_48_LINES

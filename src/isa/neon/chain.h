@@ -4,16 +4,12 @@
 // earlier, once for each time that loads follow multiply-adds; with four vectors at a time there would be room for two of them
 // beside 24 sums and the factors, and that would be once in 12. To be included where the instruction set is switched on.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #ifdef ATTEND_WHOLE_CHAINS
 // clang-format off
 // Loads by an offset that may be negative, which reaches 256 bytes: Neoverse N1 takes others for two operations.
 #define ATTEND_LOAD(to, at, offset) "ldur q" to ", [%[" at "], #" offset "]\n"
 #define ATTEND_ADVANCE(at, by) "add %[" at "], %[" at "], " by "\n"
-// Sums of row r are v2r and v2r+1, of the last row v16 and v17, because a caller's v10 to v15 would have to be kept; factors are
-// v18 to v23.
+// Sums of row r are v2r and v2r+1, of the last row v16 and v17, because v10 to v15 would have to be kept; factors v18 to v23.
 #define ATTEND_STEP_OF(vector, d, operation, s0, s1, s2, s3, s4, s5)                                                  \
   operation " v" s0 ".4s, v" vector ".4s, v18.s[" d "]\n" operation " v" s1 ".4s, v" vector ".4s, v19.s[" d "]\n"     \
   operation " v" s2 ".4s, v" vector ".4s, v20.s[" d "]\n" operation " v" s3 ".4s, v" vector ".4s, v21.s[" d "]\n"     \
@@ -94,8 +90,7 @@ ATTEND_ALWAYS_INLINE void score_chains_of_eight(const float* query, ptrdiff_t st
   ATTEND_LOAD("30", "value3", "0") ATTEND_LOAD("31", "value3", "16") ATTEND_ADVANCE("value3", "%[by]")                \
   ATTEND_FOUR_STEPS(first)
 
-// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], for 8 columns: one chain, k ascending; keys: a multiple
-// of 4, not 0.
+// to[r][c] += or = sum over k < keys of weights[r][k] * values[k][c], 8 columns, one chain, k ascending; keys: 4, 8 …
 ATTEND_ALWAYS_INLINE void value_chain_of_eight(const float* weights, ptrdiff_t stride, const float* values,
                                                ptrdiff_t value_stride, int keys, float* to, ptrdiff_t to_stride, bool adds) {
   const float *row1 = weights + stride, *row2 = row1 + stride, *row3 = row2 + stride, *row4 = row3 + stride, *row5 = row4 + stride;
@@ -143,6 +138,3 @@ ATTEND_ALWAYS_INLINE void value_chain_of_eight(const float* weights, ptrdiff_t s
 #undef ATTEND_LOAD
 // clang-format on
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -6,9 +6,6 @@
 // A weight has 15 bits: 256 * (high + 64) + low, where high is -64 … 64 and low is -128 … 127, so that SDOT takes both. What 64
 // adds is the same for all rows.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerNeonProducts {
   static constexpr int tile_rows = 4;
 
@@ -157,6 +154,3 @@ struct IntegerNeonProducts {
     }
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

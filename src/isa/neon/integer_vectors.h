@@ -1,8 +1,5 @@
 // The common operations of integer attention on NEON: loads that end where rows do, and how sums are merged.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Scores and weights share memory, so loads and stores have no types.
 template <class Vector>
 ATTEND_ALWAYS_INLINE Vector load(const void* from) {
@@ -101,6 +98,3 @@ ATTEND_ALWAYS_INLINE void merge_columns(const int32x4_t (&added)[4], const Merge
   for (int i = 0; i < 4; ++i) store(columns + 4 * i, shifted[i]);
   for (int c = 0; c < count; ++c) sums[c] = (sums[c] >> merge.total) + columns[c];
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -5,9 +5,6 @@
 //
 // of 8 bits, which are widened as they are loaded.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerNeonProducts {
 #if defined(__aarch64__)
   static constexpr int tile_rows = 4;
@@ -123,6 +120,3 @@ struct IntegerNeonProducts {
     for (int r = 0; r < rows; ++r) add_products<lane>(sums[r], low, high, numbers[r]);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

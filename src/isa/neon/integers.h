@@ -2,9 +2,6 @@
 // -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors take
 // the kernels in plain C++.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct IntegerNeon : IntegerNeonProducts {
   static constexpr int in_place_step = 16;
   static constexpr bool reads_quads = false;
@@ -186,12 +183,8 @@ struct IntegerNeon : IntegerNeonProducts {
     uint16x8_t power = vsubq_u16(number(exp2_c2), product<weight_octave_bits>(x, number(exp2_c3)));
     power = vsubq_u16(number(exp2_c1), product<weight_octave_bits>(x, power));
     power = vsubq_u16(number(exp2_c0), product<weight_octave_bits>(x, power));
-    // A shift by n to the right, one added, and a shift by 1, are one rounded shift by n + 1, which is ~n as a shift to the
-    // left.
+    // A shift by n to the right, one added, and a shift by 1 are one rounded shift by n + 1, to the left by ~n.
     const int16x8_t n = vreinterpretq_s16_u16(vshrq_n_u16(t, weight_octave_bits));
     return vandq_u16(vrshlq_u16(power, vmvnq_s16(n)), vcltq_u16(distance, end));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

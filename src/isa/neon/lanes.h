@@ -1,8 +1,4 @@
-// The steps of a tile on AArch64, where an instruction takes its factor from a lane of a register, so that one load brings the
-// factors of several steps.
-
-namespace attend::ATTEND_ISA {
-namespace {
+// The steps of a tile on AArch64: instructions take a factor from a lane of a register, so that one load brings several.
 
 // The factors of the next `steps` steps: the first lanes of a register.
 template <class Isa, int steps>
@@ -96,6 +92,3 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
   keep_loads_in_order();
   multiply_by_lanes_from<Isa, 0, steps, begins>(factor, next, vectors, sums);
 }
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

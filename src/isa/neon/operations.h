@@ -7,9 +7,6 @@
 #define ATTEND_NEON_LANES 0
 #endif
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #if defined(__aarch64__)
 using NeonTarget = Neon64;
 #else
@@ -197,8 +194,5 @@ struct Neon : NeonTarget {
 #endif
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
 
 #undef ATTEND_NEON_LANES

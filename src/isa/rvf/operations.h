@@ -2,9 +2,6 @@
 // vocabulary is Scalar's. The loops that take the time are in assembly, because the fewest instructions need all of the
 // registers at every level of optimisation, and a call that saves few of them.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Rvf : RvfRows {
   static constexpr int columns(int rows, bool apart) { return rows == 1 && apart ? 4 : 16; }
   // A tile takes as few columns of a panel as it can, a row takes all.
@@ -256,6 +253,3 @@ struct Rvf : RvfRows {
           "fa4", "fa5", "fa6", "fa7", "fs0", "fs1", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

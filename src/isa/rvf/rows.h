@@ -1,9 +1,5 @@
 // One row on 32-bit RISC-V processors that have the extension F and no vectors: chains over numbers of two bytes or one, over
-// columns that lie apart, and widening. There is no instruction that converts halves, so words of two are taken apart by
-// integers.
-
-namespace attend::ATTEND_ISA {
-namespace {
+// columns that lie apart, and widening. No instruction converts halves, so words of two are taken apart by integers.
 
 struct RvfRows : Scalar {
   static constexpr int widened_columns = 16;
@@ -200,6 +196,3 @@ struct RvfRows : Scalar {
     return true;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

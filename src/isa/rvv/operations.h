@@ -6,9 +6,6 @@
 // vectors can be members and elements of arrays at any setting of the compiler, and registers longer than they are do no harm:
 // each instruction is told how many lanes count.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Rvv : BySteps {
 #if defined(__riscv_v_fixed_vlen)
   static constexpr int register_bits = __riscv_v_fixed_vlen;
@@ -153,6 +150,3 @@ struct Rvv : BySteps {
     __riscv_vssseg4e32_v_f32m1x4(to, stride * 4, __riscv_vcreate_v_f32m1x4(row(0), row(1), row(2), row(3)), lanes);
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

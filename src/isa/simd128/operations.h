@@ -1,8 +1,5 @@
 // WebAssembly's vectors of 128 bits: 4 lanes.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Simd128Target {
   using Vec = float __attribute__((vector_size(16)));
   using Doubles = double __attribute__((vector_size(16)));
@@ -44,6 +41,3 @@ struct Simd128Target {
 };
 
 using Simd128 = Unfused<Simd128Target>;
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // A whole chain of two rows and eight columns whose sums stay doubles: src/guide/hosts.md, "Without a fused multiply-add".
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 #ifdef ATTEND_WHOLE_CHAINS
 // Half a unit of a float's last place, as a double has it; the digits that a float keeps; those that it does not, in words; and
 // 2^896, so that sums which are too large for a float are too large for a double.
@@ -133,6 +130,3 @@ ATTEND_ALWAYS_INLINE bool have_few_digits(const float* factors, const float* vec
          _mm_movemask_epi8(with_few_digits(_mm_loadu_ps(factors))) == 0xffff;
 }
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // SSE2, which every x86 processor of 64 bits has: 4 lanes, 16 registers (8 in programs of 32 bits).
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Sse2Target {
   using Vec = __m128;
   using Doubles = __m128d;
@@ -70,6 +67,3 @@ struct Sse2 : Unfused<Sse2Target, ByChains<2, 2>> {
 #else
 using Sse2 = Unfused<Sse2Target>;
 #endif
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // Vectors of 128 bits on processors that have floats and doubles, and no fused multiply-add: SSE2 and WebAssembly. What an
 // instruction set adds is a struct of its own, `Target`; the rest is arithmetic of vectors as GCC and Clang know it.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Target, class Tiles = BySteps>
 struct Unfused : Target, Tiles {
   using typename Target::Doubles;
@@ -156,6 +153,3 @@ struct Unfused : Target, Tiles {
     return c;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

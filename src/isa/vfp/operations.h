@@ -1,9 +1,6 @@
 // Single-precision floats of Cortex-M4F, M7 and M33: one lane, 32 registers. The vocabulary is Scalar's; the loops that take
 // the time are in assembly, because compilers load registers one by one where one instruction loads many.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct Vfp : VfpOutputs {
   static constexpr int tile_rows = 2;
   static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
@@ -243,6 +240,3 @@ struct Vfp : VfpOutputs {
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15", "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

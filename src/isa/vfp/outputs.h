@@ -1,9 +1,6 @@
 // Projections of one token on Cortex-M4F, M7 and M33: whole chains, all of them in one call, because a call for each would take
 // as long as a quarter of its multiply-adds.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct VfpOutputs : VfpTyped {
   template <class Number>
   static constexpr int row_outputs = sizeof(Number) == sizeof(float) ? 8 : 4;
@@ -231,6 +228,3 @@ struct VfpOutputs : VfpTyped {
         : "r4", "r5", "r6", "r8", "lr", "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

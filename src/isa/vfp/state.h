@@ -1,9 +1,6 @@
 // States of linear attention on Cortex-M4F, M7 and M33: 8 columns of a chain. Sums are in s0-s7, a factor in s8, a key in s9,
 // numbers of the state in s10-s17, u in s20-s27.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct VfpState : Scalar {
   static Vec broadcast(float a) { return Vfp::broadcast(a); }
   template <StateGate has>
@@ -72,6 +69,3 @@ struct VfpState : Scalar {
 };
 template <>
 constexpr int state_columns<VfpState> = 8;
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -2,9 +2,6 @@
 // words, two in each, and converted by an instruction a number. Bfloats are shifted in general registers; bytes are loaded
 // there with their sign. Both move on two at a time.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 struct VfpTyped : Scalar {
   template <class Number>
   static float widen(Number number) {
@@ -316,6 +313,3 @@ struct VfpTyped : Scalar {
           "cc", "memory");
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -16,9 +16,6 @@
 //   power_of, fraction_of              of t, which is n + f in steps of 2^-11: 2^-n in some form, and f in steps of 2^-16
 //   times_power                        a * power / 2, rounded, or 0 where distances have no weight
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Operations>
 struct IntegerPairs : IntegerX86 {
   using Vector = typename Operations::Vector;
@@ -183,6 +180,3 @@ struct IntegerPairs : IntegerX86 {
     return Operations::difference_of_words(Operations::words(coefficient), Operations::high_product(x, power));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

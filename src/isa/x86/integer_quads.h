@@ -11,9 +11,6 @@
 //   cut_weights              weights of a chunk, as their lower and upper bytes
 //   load_some, in_order      as many bytes as there are, and zeros; columns of interleaved rows
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Operations>
 struct IntegerQuads : IntegerPairs<Operations> {
   using Vector = typename Operations::Vector;
@@ -313,6 +310,3 @@ struct IntegerQuads : IntegerPairs<Operations> {
     }
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,9 +1,6 @@
 // Vectors on x86 by one name for each operation, and what integer attention makes of them at every length: bytes and numbers of
 // several rows brought side by side, lanes of several rows added up.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 ATTEND_ALWAYS_INLINE __m128i low_32(__m128i a, __m128i b) { return _mm_unpacklo_epi32(a, b); }
 ATTEND_ALWAYS_INLINE __m128i high_32(__m128i a, __m128i b) { return _mm_unpackhi_epi32(a, b); }
 ATTEND_ALWAYS_INLINE __m128i low_64(__m128i a, __m128i b) { return _mm_unpacklo_epi64(a, b); }
@@ -44,8 +41,7 @@ ATTEND_ALWAYS_INLINE void transpose_32(Vector (&rows)[4]) {
   rows[3] = high_64(high_01, high_23);
 }
 
-// The same with bytes: row i of the result has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four
-// rows.
+// The same with bytes: row i has, in its 128 bits number q, bytes 16 q + 4 i … 16 q + 4 i + 3, each of all four rows.
 template <class Vector>
 ATTEND_ALWAYS_INLINE void interleave_bytes(Vector (&rows)[4]) {
   const Vector low_01 = low_8(rows[0], rows[1]), high_01 = high_8(rows[0], rows[1]);
@@ -171,6 +167,3 @@ struct Vectors256 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -5,9 +5,6 @@
 // so that an instruction which multiplies and adds pairs takes two keys at once. Quads of keys, and their weights, lie in the
 // order 0 4 1 5 2 6 3 7, which comes of packing two vectors of scores into one of 16 bits.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 // Where a quad of keys is in that order, and which quad is at a place.
 constexpr int place_of_quad(int quad) { return quad % 4 * 2 + quad / 4; }
 constexpr int quad_at_place(int place) { return place % 2 * 4 + place / 2; }
@@ -32,8 +29,7 @@ ATTEND_ALWAYS_INLINE void load_rows(const int8_t* from, ptrdiff_t stride, int co
   for (int i = 0; i < rows; ++i) to[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * stride));
 }
 
-// The next 16 of so many dimensions of keys k … k + 3: four[i] has dimensions 4 i … 4 i + 3 of the four. Keys from `count` on
-// are zeros.
+// The next 16 of so many dimensions of keys k … k + 3: four[i] has dimensions 4 i … 4 i + 3. Keys from `count` on are 0.
 ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int dimensions,
                                          __m128i (&four)[4]) {
   load_rows(keys + k * stride, stride, count - k, dimensions, four);
@@ -221,8 +217,7 @@ struct IntegerX86 {
     return _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
   }
 
-  // Shifts that bring the sums of a row, by `old`, and of a chunk to their common exponent. Returns what the chunk adds to the
-  // denominator.
+  // Shifts that bring the sums of a row, by `old`, and of a chunk to one exponent. Returns what the denominator gets.
   static ATTEND_ALWAYS_INLINE __m256i merge_sums(const RowWeights& weights, __m256i common, __m256i old, RowMerges& to) {
     const __m256i one = _mm256_set1_epi32(1), distance = _mm256_sub_epi32(common, load(weights.exponent));
     const __m256i added = _mm256_min_epi32(distance, _mm256_set1_epi32(30 - 8));
@@ -270,6 +265,3 @@ struct IntegerX86 {
     return number;
   }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA

@@ -1,8 +1,5 @@
 // What AVX2 and AVX-512 have in common: transposes of rows, rows of tiles, and the sum of lanes.
 
-namespace attend::ATTEND_ISA {
-namespace {
-
 template <class Tiles>
 struct X86Transposes : Tiles {
   static constexpr int tile_rows = 12;
@@ -32,8 +29,7 @@ struct X86Transposes : Tiles {
     to[3] = _mm256_shuffle_ps(high01, high23, 0xee);
   }
 
-  // to[16 i + j] = rows[j][column + i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes
-  // within its halves.
+  // to[16 i + j] = rows[j][column + i] for 8 x 8 floats: rows j and j + 4 side by side, then 4 x 4 transposes in halves.
   static void transpose(const float* const* rows, int first_column, float* to) {
     ptrdiff_t column = first_column;
     for (int half = 0; half < 2; ++half, column += 4, to += 4 * 16) {
@@ -104,6 +100,3 @@ struct X86Transposes : Tiles {
 
   static void store_bytes(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 };
-
-}  // namespace
-}  // namespace attend::ATTEND_ISA
