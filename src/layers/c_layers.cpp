@@ -200,7 +200,7 @@ bool run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.scale = scale_of(use.problem);
   const RunTimeLayer layer(use.layer, use.first);
   const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team_of(use.layer)};
-  if (use.plain) return detail::run_blocks<core::Floats>(problem, call);
+  if (use.plain) return detail::run_blocks<core::Floats>(problem, call), true;
   core::RangedOptions block_options = options_of_row(options, 0);
   if (has_lists(block_options)) return detail::run_option_blocks<core::Floats>(problem, block_options, call);
   core::Options& without_lists = block_options;

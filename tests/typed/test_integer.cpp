@@ -237,4 +237,11 @@ TEST_CASE("integers: a state over arrays") {
   }
   REQUIRE(attend::finish(state, output, scales) == Status::ok);
   CHECK(same(output, expected));
+  // Keys that ended within a chunk do not go on.
+  attend::Options shorter = attend::causal(60);
+  shorter.key_length = 50;
+  REQUIRE(state.begin() == Status::ok);
+  CHECK(attend::accumulate(query, key, value, state, 50, work_of_state, scales, shorter) == Status::ok);
+  CHECK(attend::accumulate(query, key, value, state, 50, work_of_state, scales, attend::causal(60)) == Status::ok);
+  CHECK(attend::accumulate(query, key, value, state, 64, work_of_state, scales, attend::causal(60)) == Status::bad_up_to);
 }

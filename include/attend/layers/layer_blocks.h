@@ -159,10 +159,10 @@ void run_share(const LayerTeam& team, const Problem&... problem) {
   team.parts == 1 ? Runner::run(problem...) : Runner::run_part(problem..., team.part, team.parts);
 }
 
-// Both return false, and write nothing of y, where new keys or values are out of range.
+// Floats keep every key and value: fill() succeeds.
 template <class Runner, class... Types>
-bool run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
-  if (!call.kept.fill(call, problem.queries)) return false;
+void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
+  (void)call.kept.fill(call, problem.queries);
   core::Problem block = problem;
   block.scratch = call.own();
   call.attend_blocks(problem.queries, [&](int first, int count) {
@@ -170,10 +170,9 @@ bool run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
     block.offset = core::offset_after(problem.offset, first);
     run_share<Runner>(call, block);
   });
-  return true;
 }
 
-// Runner::run computes a problem with options. Afterwards both describe the last block.
+// With options; both describe the last block then. False where new keys or values are out of range: nothing of y is written.
 template <class Runner, class CoreOptions, class... Types>
 bool run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;
@@ -202,6 +201,7 @@ struct KeptArrays {
   static void take_back(int /*tokens*/) {}
   core::Tensor<float> keys, values;
 };
+static_assert(KeptArrays::holds(0), "arrays keep every token: take_back() is never called");
 
 }  // namespace detail
 }  // namespace attend

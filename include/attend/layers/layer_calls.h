@@ -193,7 +193,7 @@ bool is_possible(const LayerCall<Types...>&) {
 
 template <class Runner, class... Types>
 Status perform(const LayerCall<Types...>& call, const core::Problem& problem) {
-  return run_blocks<Runner>(problem, call) ? Status::ok : Status::out_of_range;
+  return run_blocks<Runner>(problem, call), Status::ok;
 }
 template <class Runner, class... Types, class CoreOptions>
 Status perform(const LayerCall<Types...>& call, core::Problem& block, CoreOptions& options) {
