@@ -127,6 +127,12 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
   }
   REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
   CHECK(same(w->output, w->expected));
+  // A call stops at whole chunks where nobody sees them, too.
+  attend::ScoreOptions<Talk> window;
+  window.window_left = 40;
+  REQUIRE(later->begin() == Status::ok);
+  CHECK(attend::accumulate(w->query, w->cache, *later, 33, w->work, quantisation, window) == Status::bad_up_to);
+  CHECK(attend::accumulate(w->query, w->cache, *later, 64, w->work, quantisation, window) == Status::ok);
 }
 
 TEST_CASE("integers: what is out of range is refused, and changes nothing") {
