@@ -159,30 +159,18 @@ void run_share(const LayerTeam& team, const Problem&... problem) {
   team.parts == 1 ? Runner::run(problem...) : Runner::run_part(problem..., team.part, team.parts);
 }
 
-// Floats keep every key and value: fill() succeeds.
-template <class Runner, class... Types>
-void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
-  (void)call.kept.fill(call, problem.queries);
-  core::Problem block = problem;
-  block.scratch = call.own();
-  call.attend_blocks(problem.queries, [&](int first, int count) {
-    block.queries = count;
-    block.offset = core::offset_after(problem.offset, first);
-    run_share<Runner>(call, block);
-  });
-}
-
-// With options; both describe the last block then. False where new keys or values are out of range: nothing of y is written.
-template <class Runner, class CoreOptions, class... Types>
-bool run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
+// Runner::run computes a problem, which may have options. Afterwards they describe the last block. Returns false, and writes
+// nothing of y, where new keys or values are out of range.
+template <class Runner, class... Types, class... CoreOptions>
+bool run_blocks(core::Problem& problem, const LayerCall<Types...>& call, CoreOptions&... options) {
   const int queries = problem.queries, offset = problem.offset;
   problem.scratch = call.own();
   if (!call.kept.fill(call, queries)) return false;
   call.attend_blocks(queries, [&](int first, int count) {
     problem.queries = count;
     problem.offset = core::offset_after(offset, first);
-    run_share<Runner>(call, problem, options);
-    core::move_queries(options, count, 0);
+    run_share<Runner>(call, problem, options...);
+    (core::move_queries(options, count, 0), ...);
   });
   return true;
 }
