@@ -78,7 +78,7 @@ class Quantisation {
     const bool ordinary = query_scale.scale > 0 && key_scale.scale > 0 && value_scale.scale > 0 && output_scale.scale > 0;
     const double step = core::product(scales, key_scale.scale);
     const double steps = ordinary ? core::quotient(value_scale.scale, output_scale.scale) : 0;
-    if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {
+    if (!core::is_score_step(step) || !core::is_output_step(steps)) {
       refuse(Status::bad_quantisation);
     } else if (!is_zero_point(query_scale.zero_point) || !is_zero_point(key_scale.zero_point) ||
                !is_zero_point(value_scale.zero_point) || !is_zero_point(output_scale.zero_point) ||

@@ -108,7 +108,7 @@ Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axe
 
 Range Check::place(const void* data, const Extent& extent, int bits, attend_argument argument) {
   const auto& [batch, tokens, heads, width] = extent.counts;
-  if (failed() || batch == 0 || tokens == 0 || heads == 0 || width == 0) return {};
+  if (failed() || batch == 0 || tokens == 0 || width == 0) return {};  // heads were counted: there is one at least
   const ptrdiff_t size = bits < 8 ? 1 : bits / 8;
   const uintptr_t at = reinterpret_cast<uintptr_t>(data);
   address(data, size_t(size), argument);

@@ -207,7 +207,7 @@ bool any_seen(const Call& call, const attend_problem& problem, const CallOptions
 // A ring may have lost keys that are asked for: those between its copies of the sink panels and its first panel.
 void check_ring(Call& call, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
-  if (cache.ring_panels == 0 || call.batch == 0 || call.failed()) return;
+  if (cache.ring_panels == 0 || call.batch == 0) return;
   const int panel = panel_keys_of(cache);
   const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * panel;
   const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, peak_of(call, cache), panel)) * panel;
@@ -368,7 +368,7 @@ void check_pages(Call& call, const attend_problem& problem) {
 
 // With states `keys` is where a call stops: strides that would be dense of so many keys are not.
 void check_growing(Call& call, const attend_problem& problem) {
-  const bool grows = problem.states != nullptr && problem.pages.table == nullptr && call.stored > 0;
+  const bool grows = problem.states != nullptr && problem.pages.table == nullptr;
   const auto known = [&](const attend_input& input) {
     return (input.batch_stride != ATTEND_DENSE || call.batch <= 1) &&
            (input.head_stride != ATTEND_DENSE || problem.kv_heads == 1 || axes_of(problem) == Axes::token_head);

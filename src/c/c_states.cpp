@@ -148,7 +148,6 @@ void check_all_taken(Call& call, const attend_problem& problem, CallOptions& opt
 
 core::Tensor<void> states_of(void* states, const Call& call) {
   const ptrdiff_t state = state_numbers(call);
-  if (states == nullptr) return {nullptr, 0, 0};
   return {static_cast<float*>(states) + head_floats, state * call.first.query_heads, state};
 }
 

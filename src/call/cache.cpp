@@ -39,7 +39,7 @@ bool put_row<core::Format::int4>(const float* from, int count, const Place& plac
   for (int g = 0; g < count / core::int4_group; ++g, from += core::int4_group) {
     core::Int4Group group;
     if (!narrow_to_group(from, group)) {
-      fits = place.saturates && fits;
+      fits = place.saturates;
       if (fits) narrow_to_limited_group(from, group);
     }
     if (place.stride == 1) {

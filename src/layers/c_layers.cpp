@@ -202,9 +202,8 @@ bool run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team_of(use.layer)};
   if (use.plain) return detail::run_blocks<core::Floats>(problem, call);
   core::RangedOptions block_options = options_of_row(options, 0);
-  if (has_lists(block_options)) return detail::run_option_blocks<core::Floats>(problem, block_options, call);
-  core::Options& without_lists = block_options;
-  return detail::run_option_blocks<core::Floats>(problem, without_lists, call);
+  if (has_lists(block_options)) return detail::run_blocks<core::Floats>(problem, call, block_options);
+  return detail::run_blocks<core::Floats>(problem, call, static_cast<core::Options&>(block_options));
 }
 
 attend_status attend_through(const LayerArguments& given, bool self) {

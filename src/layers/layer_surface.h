@@ -112,7 +112,7 @@ struct RunTimePlaces {
 struct Kept {
   template <class LayerCall>
   bool fill(const LayerCall& call, int tokens) const {
-    return (!appends && cache != nullptr) || call.store(call.x, tokens);
+    return !appends && cache != nullptr ? true : call.store(call.x, tokens);
   }
   float* keys_at(float* work, int first) const { return cache != nullptr ? work : arrays.keys_at(work, first); }
   float* values_at(float* work, int first) const { return cache != nullptr ? work : arrays.values_at(work, first); }

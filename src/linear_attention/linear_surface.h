@@ -83,7 +83,6 @@ struct StateCall : Memory {
   // Which tokens there are, and the parts of the call, of either struct.
   template <class Given, class Call>
   void check_sequence(const Given& given, Call& call) {
-    if (failed()) return;
     const ptrdiff_t count = given.count == ATTEND_ALL_TOKENS ? given.tokens : given.count;
     within(given.tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
     within(count, 0, given.tokens, ATTEND_ARG_COUNT);

@@ -85,7 +85,13 @@ TEST_CASE("c empty work: no keys, no queries, empty batches, documents and cache
     p = calls.problem(), p.queries = 0, calls.gives(untouched, run(p));
     p.options = ATTEND_CAUSAL, calls.gives(untouched, run(p));
     p.keys = 0, calls.gives(untouched, run(p));
+    p.query.data = p.key.data = p.value.data = nullptr, p.output.data = nullptr;
+    p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM, calls.gives(untouched, run(p));
     p = calls.problem(), p.batch = 0, calls.gives(untouched, run(p));
+    const std::int32_t page[] = {0};
+    p.pages = {page, ATTEND_DENSE, 32, 1}, p.key.data = p.value.data = nullptr;
+    if (integers) p.key_scales.data = calls.inputs + 1;
+    calls.gives(untouched, run(p));
     const std::ptrdiff_t lengths[] = {0};
     p = calls.problem(), p.batch = 1, p.key_lengths = lengths, calls.gives(zeros, run(p));
 
@@ -114,6 +120,7 @@ TEST_CASE("c empty work: no keys, no queries, empty batches, documents and cache
     calls.refused(ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, run(p));
     p.key_lengths = lengths, p.batch = 1, calls.gives(zeros, run(p));
     p.key_lengths = nullptr, p.keys = 0, calls.gives(zeros, run(p));
+    p.key_format = p.value_format = integers ? ATTEND_INT8 : ATTEND_FLOAT32, calls.gives(zeros, run(p));
     p.keys = ATTEND_ALL_KEYS, p.queries = 0, calls.gives(untouched, run(p));
   }
 }
@@ -153,6 +160,8 @@ TEST_CASE("c empty work: states that have taken nothing") {
     p = with(others, 0, 5), p.queries = 0, calls.gives(untouched, attend_begin(&p));
     calls.gives(untouched, run(p));
     calls.gives(untouched, attend_finish(&p));
+    p.states = states.data(), calls.gives(untouched, attend_begin(&p));
+    calls.gives(untouched, attend_merge(&p, others.data()));
   }
 }
 

@@ -157,7 +157,9 @@ TEST_CASE("c rings: keys that are lost are refused, those that are held are not"
   p.scores = problem_of(tokens, 0, 1).scores;
   REQUIRE(attend_cache_truncate(cache.head, 40) == ATTEND_OK);
   CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));  // 24 ... are asked for, 32 ... are held
-  p.window_left = 7;
+  p.batch = 0;
+  CHECK(attend_check(&p) == ATTEND_OK);
+  p.batch = ATTEND_DEFAULT_BATCH, p.window_left = 7;
   CHECK(attend_check(&p) == ATTEND_OK);
   REQUIRE(attend_cache_truncate(cache.head, 0) == ATTEND_OK);
   p.window_left = ATTEND_NO_LIMIT, p.sink_tokens = 0;

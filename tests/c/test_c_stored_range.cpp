@@ -150,8 +150,8 @@ TEST_CASE("c stored range: weights that are too large are refused, and nothing i
   }
 }
 
-TEST_CASE("c stored range: layers whose keys are too large write no output and take their tokens back") {
-  constexpr int tokens = 203;  // more than a layer takes at a time
+TEST_CASE("c stored range: layers whose keys are too large write no output and take their tokens back; a ring keeps blocks") {
+  constexpr int tokens = 203, block = attend::config::layer_tokens;  // more than a layer takes at a time
   std::vector<float> square(width * width, 0.0f), x = Cache::numbers(tokens / heads + 1, 4);
   for (int i = 0; i < width; ++i) square[std::size_t(i * (width + 1))] = 1.0f;
   attend_layer layer;
@@ -161,29 +161,41 @@ TEST_CASE("c stored range: layers whose keys are too large write no output and t
   weights.layout = ATTEND_ROWS;
   layer.query = layer.key = layer.value = layer.output = weights;
   attend_cache_shape shape = shape_of(ATTEND_FLOAT16, ATTEND_FLOAT16);
-  shape.kv_heads = 1;
-  Cache cache(shape);
-  layer.cache = cache.head;
+  shape.kv_heads = 1, shape.max_tokens = 1000;
   attend_problem p;
   REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
   p.query_heads = p.kv_heads = 1, p.head_dim = p.value_dim = width, p.queries = tokens;
-  std::vector<float> y(std::size_t(tokens * width), -7.0f), before = y;
-  Aligned workspace(attend_layer_workspace_size(&p, &layer));
-  const auto attend_to = [&] {
-    return attend_self_attention(&p, &layer, x.data(), y.data(), workspace.data(), attend_layer_workspace_size(&p, &layer));
-  };
-  const auto project = [&] {
-    Aligned memory(attend_memory_workspace_size(&layer, tokens));
-    return attend_project_memory(&layer, x.data(), tokens, memory.data(), attend_memory_workspace_size(&layer, tokens));
-  };
-  float& last = x[std::size_t(tokens * width - 1)];
-  const float number = last;
-  last = 1e5f;
-  CHECK(attend_to() == of_cache);
-  CHECK(project() == of_cache);
-  CHECK(same_bits(y, before));
-  CHECK(attend_cache_tokens(cache.head, nullptr) == 0);
-  last = number;
-  CHECK(attend_to() == ATTEND_OK);
-  CHECK(attend_cache_tokens(cache.head, nullptr) == tokens);
+  p.options = ATTEND_CAUSAL, p.window_left = 30;
+  std::vector<float> y(std::size_t(tokens * width), -7.0f);
+  const std::vector<float> before = y;
+  for (const bool ring : {false, true}) {
+    shape.window_keys = ring ? tokens + 30 : 0;
+    Cache cache(shape);
+    layer.cache = cache.head;
+    Aligned workspace(attend_layer_workspace_size(&p, &layer));
+    const auto attend_to = [&] {
+      return attend_self_attention(&p, &layer, x.data(), y.data(), workspace.data(), attend_layer_workspace_size(&p, &layer));
+    };
+    const auto project = [&] {
+      Aligned memory(attend_memory_workspace_size(&layer, tokens));
+      return attend_project_memory(&layer, x.data(), tokens, memory.data(), attend_memory_workspace_size(&layer, tokens));
+    };
+    std::ptrdiff_t held = 0;
+    for (const int token : {0, tokens - 1}) {
+      float& number = x[std::size_t(token * width)];
+      const float fits = number;
+      number = 1e5f;
+      for (const bool self : {true, false}) {
+        CHECK((self ? attend_to() : project()) == of_cache);
+        if (ring) held += token / block * block;
+        CHECK(attend_cache_tokens(cache.head, nullptr) == held);
+      }
+      number = fits;
+    }
+    CHECK(same_bits(y, before));
+    CHECK(attend_memory_workspace_size(&layer, 0) == ATTEND_ALIGNMENT);
+    CHECK(attend_to() == ATTEND_OK);
+    CHECK(attend_cache_tokens(cache.head, nullptr) == held + tokens);
+    y = before;
+  }
 }

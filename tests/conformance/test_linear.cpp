@@ -71,6 +71,7 @@ TEST_CASE("a few tokens over rows of weights that the second-level cache does no
       {1, 1029, 521, Format::bfloat16, false}, {3, 1032, 520, Format::bfloat16, true}, {1, 2053, 520, Format::int8, true},
       {3, 2049, 517, Format::int8, false},     {1, 4096, 530, Format::int4, true},     {3, 2053, 2051, Format::float32, true},
       {8, 2053, 2051, Format::float32, false},  // nor the third, maybe
+      {1, 125, 2101, Format::float32, true},    // and short rows
   };
   std::uint64_t seed = 2000;
   for (const LinearShape& shape : shapes) {

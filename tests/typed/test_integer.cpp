@@ -127,6 +127,12 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
   }
   REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
   CHECK(same(w->output, w->expected));
+  // A call stops at whole chunks where nobody sees them, too.
+  attend::ScoreOptions<Talk> window;
+  window.window_left = 40;
+  REQUIRE(later->begin() == Status::ok);
+  CHECK(attend::accumulate(w->query, w->cache, *later, 33, w->work, quantisation, window) == Status::bad_up_to);
+  CHECK(attend::accumulate(w->query, w->cache, *later, 64, w->work, quantisation, window) == Status::ok);
 }
 
 TEST_CASE("integers: what is out of range is refused, and changes nothing") {
@@ -237,4 +243,11 @@ TEST_CASE("integers: a state over arrays") {
   }
   REQUIRE(attend::finish(state, output, scales) == Status::ok);
   CHECK(same(output, expected));
+  // Keys that ended within a chunk do not go on.
+  attend::Options shorter = attend::causal(60);
+  shorter.key_length = 50;
+  REQUIRE(state.begin() == Status::ok);
+  CHECK(attend::accumulate(query, key, value, state, 50, work_of_state, scales, shorter) == Status::ok);
+  CHECK(attend::accumulate(query, key, value, state, 50, work_of_state, scales, attend::causal(60)) == Status::ok);
+  CHECK(attend::accumulate(query, key, value, state, 64, work_of_state, scales, attend::causal(60)) == Status::bad_up_to);
 }

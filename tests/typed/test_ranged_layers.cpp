@@ -40,9 +40,15 @@ TEST_CASE("ranges: a layer takes them, in one call and block by block, and docum
   masked.mask = mask;
   attend::RangedOptions<Small> ranged;
   ranged.ranges = ranges;
-  REQUIRE(attend::self_attention(x, layer, expected, work, masked) == Status::ok);
-  REQUIRE(attend::self_attention(x, layer, y, work, ranged) == Status::ok);
-  CHECK(same_array(y, expected));
+  static attend::Rotary<8> rotary;
+  REQUIRE(rotary.init() == Status::ok);
+  const auto turning = attend::multi_head<Small>(wq, wk, wv, wo, attend::rotated<attend::RotaryPairs::halves>(rotary));
+  const auto check_layer = [&](const auto& any) {
+    REQUIRE(attend::self_attention(x, any, expected, work, masked) == Status::ok);
+    REQUIRE(attend::self_attention(x, any, y, work, ranged) == Status::ok);
+    CHECK(same_array(y, expected));
+  };
+  check_layer(turning), check_layer(layer);
   static attend::KvCache<Small> cache;
   masked.causal = ranged.causal = false;
   random.fill(&y.data[0][0], 40 * 16, 1.0f);
@@ -76,8 +82,5 @@ TEST_CASE("ranges: a layer takes them, in one call and block by block, and docum
   for (int i = 0; i < 40; ++i) {
     for (int c = 0; c < 16; ++c) CHECK(y[i][c] * 2 == expected[i][c]);
   }
-  static attend::Rotary<8> rotary;
-  REQUIRE(rotary.init() == Status::ok);
-  const auto turning = attend::multi_head<Small>(wq, wk, wv, wo, attend::rotated<attend::RotaryPairs::halves>(rotary));
   CHECK(attend::self_attention(x, turning, y, work, packed) == Status::bad_documents);
 }

@@ -276,6 +276,17 @@ TEST_CASE("states: other options than before are refused, by accumulate, merge a
   CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
   CHECK(same_array(w.found, w.expected));
 
+  // Where queries are is a setting where a right side or a distance alone asks for it.
+  attend::ScoreOptions<Wake> right, distance;
+  right.window_right = 3, distance.alibi_slopes = w.alibi_slopes;
+  for (attend::ScoreOptions<Wake>* each : {&right, &distance}) {
+    each->causal = false, each->offset = 100;
+    CHECK(state.begin() == Status::ok);
+    CHECK(attend::accumulate(w.query, w.plain, state, 512, w.work, *each) == Status::ok);
+    each->offset = 101;
+    CHECK(attend::accumulate(w.query, w.plain, state, 600, w.work, *each) == Status::other_options);
+  }
+
   // Queries stay where they are when the cache grows.
   static attend::KvCache<Wake> cache;
   static attend::Key<Wake, 600> key;

@@ -158,31 +158,18 @@ void run_share(const LayerTeam& team, const Problem&... problem) {
   team.parts == 1 ? Runner::run(problem...) : Runner::run_part(problem..., team.part, team.parts);
 }
 
-// Both return false, and write nothing of y, where new keys or values are out of range.
-template <class Runner, class... Types>
-bool run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
-  if (!call.kept.fill(call, problem.queries)) return false;
-  core::Problem block = problem;
-  block.scratch = call.own();
-  call.attend_blocks(problem.queries, [&](int first, int count) {
-    block.queries = count;
-    block.offset = core::offset_after(problem.offset, first);
-    run_share<Runner>(call, block);
-  });
-  return true;
-}
-
-// Runner::run computes a problem with options. Afterwards both describe the last block.
-template <class Runner, class CoreOptions, class... Types>
-bool run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
+// Runner::run computes a problem, which may have options. Afterwards they describe the last block. Returns false, and writes
+// nothing of y, where new keys or values are out of range.
+template <class Runner, class... Types, class... CoreOptions>
+bool run_blocks(core::Problem& problem, const LayerCall<Types...>& call, CoreOptions&... options) {
   const int queries = problem.queries, offset = problem.offset;
   problem.scratch = call.own();
   if (!call.kept.fill(call, queries)) return false;
   call.attend_blocks(queries, [&](int first, int count) {
     problem.queries = count;
     problem.offset = core::offset_after(offset, first);
-    run_share<Runner>(call, problem, options);
-    core::move_queries(options, count, 0);
+    run_share<Runner>(call, problem, options...);
+    (core::move_queries(options, count, 0), ...);
   });
   return true;
 }
@@ -201,5 +188,6 @@ struct KeptArrays {
   static void take_back(int /*tokens*/) {}
   core::Tensor<float> keys, values;
 };
+static_assert(KeptArrays::holds(0), "arrays keep every token: take_back() is never called");
 
 }  // namespace attend::detail

@@ -190,13 +190,9 @@ bool is_possible(const LayerCall<Types...>&) {
   return true;
 }
 
-template <class Runner, class... Types>
-Status perform(const LayerCall<Types...>& call, const core::Problem& problem) {
-  return run_blocks<Runner>(problem, call) ? Status::ok : Status::out_of_range;
-}
-template <class Runner, class... Types, class CoreOptions>
-Status perform(const LayerCall<Types...>& call, core::Problem& block, CoreOptions& options) {
-  return run_option_blocks<Runner>(block, options, call) ? Status::ok : Status::out_of_range;
+template <class Runner, class... Types, class... CoreOptions>
+Status perform(const LayerCall<Types...>& call, core::Problem& block, CoreOptions&... options) {
+  return run_blocks<Runner>(block, call, options...) ? Status::ok : Status::out_of_range;
 }
 
 // The keys and values of a layer: a cache that the call's tokens are appended to or not, or arrays in work memory.
