@@ -55,7 +55,7 @@ class IntegerPipeline {
     const Row last = row_after(rows.first, rows.count - 1, group_);
     const int end = keys_.end(last.token);
     int key = keys_.begin(rows.first.token);
-    int open = segment_of(keys_.has_states() ? keys_.first_of_states() : key);
+    int open = segment_of(keys_.first_of_sums(key));
     while (key < end) {
       if (segment_of(key) != open) end_segments(open, segment_of(key));
       open = segment_of(key);

@@ -60,9 +60,10 @@ class IntegerKeys {
     }
     return 0;
   }
-  int first_of_states() const {
-    if constexpr (has_options) return options_.first_key;
-    return 0;
+  // The key with whose segment sums begin, where `key` is the first to take.
+  int first_of_sums(int key) const {
+    if constexpr (has_options) return has_states() ? options_.first_key : key;
+    return key;
   }
   // The next key to take, from `key` on: windows leave out the keys between sink tokens and the first row's first key.
   int next(int token, int key) const {

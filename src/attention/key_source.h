@@ -41,7 +41,7 @@ class KeySource {
   void take_head(int head, int rows, bool together) {
     keeps_rows_ = together && !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
                   keeps_key_rows(rows, problem_.head_dim);
-    if (problem_.key.data == nullptr || problem_.value.data == nullptr) return;  // there are no keys
+    if (problem_.keys == 0) return;  // there may be no arrays either
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
     values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
     if constexpr (Features::any) {
@@ -67,16 +67,15 @@ class KeySource {
     made.slot = slot_of(key + from) - from;
     const bool widens_in_kernels = Features::any && rows <= most_widening_rows && made.together;
     const bool reads_keys_in_place = widens_in_kernels && problem_.key_panels && widens_in_registers(key_format(), rows);
-    const bool reads_values_in_place = widens_in_kernels && widens_in_registers(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          lies_apart(problem_.value.token_stride, problem_.value_dim);
+    const bool reads_values_in_place = (widens_in_kernels && widens_in_registers(value_format(), rows)) ||
+                                       (made.together && !gathers && value_format() == core::Format::float32);
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
     made.panels = keeps_rows_ ? Panels() : reads_keys_in_place ? panels_in_place(made) : float_panels(made, visibility);
     made.panels.scales = reads_keys_in_place ? key_scales : nullptr;
     made.key_scales = reads_keys_in_place ? nullptr : key_scales;
-    made.values = reads_values_in_place || (made.together && !gathers && value_format() == core::Format::float32)
-                      ? values_in_place(made)
-                      : float_values(made, visibility);
+    made.values = reads_values_in_place ? values_in_place(made) : float_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
     return made;
   }

@@ -29,8 +29,8 @@ Cut cut_before(const core::Problem& problem, int part, int parts, Work token_wor
   for (int token = 0; token < problem.queries; ++token) left += token_work(token) * before.rest;
   const int step = problem.queries >= 4 * parts * config::tile_rows ? config::tile_rows : 1;
   int token = 0;
-  while (left > 0 && token < problem.queries) {
-    for (const int end = token + step; token < end && token < problem.queries; ++token) left -= token_work(token) * parts;
+  while (token < problem.queries && left > 0) {
+    for (const int end = at_most(token + step, problem.queries); token < end; ++token) left -= token_work(token) * parts;
   }
   if (token == problem.queries) return {before.whole + 1, 0};
   return {before.whole, token};
@@ -133,8 +133,8 @@ void each_unit(const core::Problem& problem, const Options& options, int part, i
   for_each_unit(problem, part, parts, token_work, call);
 }
 
-// Arithmetic::run_part, without and with options. What copies a problem and its options is not inlined: for_each_unit calls it in
-// several places, and a copy there would lie on the stack beside the one of the unit that is computed.
+// Arithmetic::run_part, without and with options. What copies a problem and its options is not inlined: for_each_unit calls it
+// in several places, and a copy there would lie on the stack beside the one of the unit that is computed.
 template <class Arithmetic>
 void run_units(const core::Problem& problem, int part, int parts) {
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };

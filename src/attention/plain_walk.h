@@ -54,8 +54,8 @@ class PlainWalk {
   bool sees_segment(int token, int segment) const { return segment == 0 || visible_keys(problem_, token) > segment; }
 
   // A segment ends, but not the block's keys. What is the last one of a row is joined with all before it.
+  static_assert(config::row_block <= segment_keys, "a segment that one row sees whole has keys of each row of the block");
   ATTEND_NOINLINE void end_segment(int r, int token, int segment) const {
-    if (!sees_segment(token, segment)) return;
     const int number = segment_of(segment), depth = nodes_before(number);
     const int joins = visible_keys(problem_, token) > segment + segment_keys ? joins_from_zero(number) : depth;
     rows_.sums.end_segment(r, depth, joins);

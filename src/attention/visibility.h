@@ -22,7 +22,7 @@ struct Visibility {
   int end;
   int sink_tokens;
 
-  bool has(int key) const { return key >= call_begin && key < end && (key >= window_begin || key < sink_tokens); }
+  bool has(int key) const { return key < end && (key >= window_begin || key < sink_tokens); }  // of the call's keys
   // Whether it has any of the keys from `key` up to `to`.
   bool has_any(int key, int to) const {
     const int low = at_least(key, call_begin), high = at_most(to, end);

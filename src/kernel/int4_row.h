@@ -37,7 +37,7 @@ struct ValueScales {
 //   by  [groups], memory for the scales
 template <class Isa, int groups>
 ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int4Group* value, ptrdiff_t stride, int keys,
-                                           int first_chain, ValueScales<Isa>* by, float* sums, bool begun) {
+                                           int first_chain, ValueScales<Isa>* by, float* sums) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = core::int4_group / Isa::lanes;
   Vec chain[groups][vecs];
@@ -62,10 +62,9 @@ ATTEND_ALWAYS_INLINE void add_int4_columns(const float* weights, const core::Int
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
         float* const to = sums + g * core::int4_group + v * Isa::lanes;
-        Isa::store(to, Isa::add(begun ? Isa::load(to) : Isa::zero(), chain[g][v]));
+        Isa::store(to, Isa::add(Isa::load(to), chain[g][v]));
       }
     }
-    begun = true;
   }
 }
 
@@ -85,7 +84,7 @@ ATTEND_NOINLINE void value_int4_row(const float* weights, const Values& values, 
   float* to = sums.data;
   int left = sums.value_dim / core::int4_group;
   for (; left >= groups; left -= groups, value += groups, to += groups * core::int4_group) {
-    add_int4_columns<Isa, groups>(weights, value, stride, keys, values.first_chain, by, to, sums.begun);
+    add_int4_columns<Isa, groups>(weights, value, stride, keys, values.first_chain, by, to);
   }
-  if (groups > 1 && left > 0) add_int4_columns<Isa, 1>(weights, value, stride, keys, values.first_chain, by, to, sums.begun);
+  if (groups > 1 && left > 0) add_int4_columns<Isa, 1>(weights, value, stride, keys, values.first_chain, by, to);
 }

@@ -85,7 +85,7 @@ void value_of_format(int rows, const float* weights, const Values& values, const
 // Whether one pass over a tile's values goes through all chains: the kernel takes all rows and columns, and can go on after a
 // chain, where kernels of floats for several rows end. By the next pass, over other columns, the cache would have lost many.
 template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
+ATTEND_ALWAYS_INLINE constexpr bool takes_all_chains(int rows, int dims) {
   return (rows == 1 || widens<Number>)&&kernel_rows<Isa, Number>(rows) == rows &&
          dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
 }
@@ -141,7 +141,7 @@ struct Tiles {
   //   weights  [rows][score_keys], or as many as there are for one row
   //   values   for other formats than float32, at most most_widening_rows rows that see the same keys; for int4 one
   //   visible  [rows], never falling; not all 0
-  //   sums     [rows][value_dim]
+  //   sums     [rows][value_dim], which of int4 have begun
   ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
                                                Sums sums) {
     const int keys = visible[rows - 1], dims = sums.value_dim;
@@ -150,8 +150,8 @@ struct Tiles {
                                                                 : takes_all_chains<Isa, Half>(rows, dims);
     if (at_once || keys <= values.first_chain) return value_of_format<Isa>(rows, weights, values, visible, sums);
     if constexpr (has_narrow_tiles<Isa>) {
-      if (rows == narrow_rows && dims <= Isa::lanes && values.format == core::Format::float32 && visible[0] == keys &&
-          values.first_chain == chain_keys) {
+      static_assert(takes_all_chains<Isa, Half>(narrow_rows, Isa::lanes), "what is left are floats");
+      if (rows == narrow_rows && dims <= Isa::lanes && visible[0] == keys && values.first_chain == chain_keys) {
         return narrow_value_tile<Isa>(weights, static_cast<const float*>(values.data), values.stride, keys, sums);
       }
     }

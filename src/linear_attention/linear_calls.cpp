@@ -37,7 +37,6 @@ bool is_state(const LinearHead& head, const uint8_t* bytes, const float*) {
   }
   return valid;
 }
-bool is_state(const LinearHead&, const uint8_t*, const int8_t*) { return true; }
 bool is_state(const LinearHead& head, const uint8_t* bytes, const int32_t*) {
   const size_t head_numbers = linear_head_floats(head.head_dim, head.value_dim);
   const uint8_t* scaled = bytes + 4 * head_numbers * size_t(head.value_heads);
@@ -99,7 +98,9 @@ LinearLoaded load_state(LinearHead& head, const uint8_t* bytes, size_t size, Num
   const size_t count = saved_numbers(head);
   if (size / 4 < linear_head_words + count || saved.check != check_of(bytes, linear_head_words + count, linear_magic))
     return LinearLoaded::damaged;
-  if (head.rule % integer_rule != conv_rule && !is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
+  if constexpr (sizeof(Number) > 1) {  // numbers of one byte are of convolutions alone
+    if (head.rule % integer_rule != conv_rule && !is_state(head, bytes + sizeof head, state)) return LinearLoaded::damaged;
+  }
   for (size_t i = 0; i < count; ++i) set_word(state, i, word_at(bytes + 4 * (linear_head_words + i)));
   head = saved;
   return LinearLoaded::ok;

@@ -72,6 +72,8 @@ class LinearCase {
     random.fill(bias_.data(), bias_.size());
   }
 
+  void set_input(int t, int i, float number) { input_[std::size_t(t * input_stride_ + i)] = number; }
+
   // Every output by a plain loop.
   std::vector<float> defined() const {
     std::vector<float> output;

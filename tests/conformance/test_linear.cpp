@@ -84,6 +84,20 @@ TEST_CASE("a few tokens over rows of weights that the second-level cache does no
 }
 #endif
 
+TEST_CASE("projections: an infinite input is seen through a weight of 0 too") {
+  for (const Format format : formats) {
+    LinearCase c({1, 32, 40, format, false}, 3);
+    c.set_input(0, 5, INFINITY);
+    const std::vector<float> defined = c.defined();
+    for_each_backend([&](const char* backend) {
+      const std::vector<float> found = c.run({});
+      const bool same = std::equal(found.begin(), found.end(), defined.begin(),
+                                   [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+      CHECK_MESSAGE(same, std::string(backend), ": ", c.text());
+    });
+  }
+}
+
 TEST_CASE("projections keep to their error bound") {
   double worst = 0.0;
   for (const int i : each_round(120)) {

@@ -81,11 +81,16 @@ TEST_CASE("linear attention with gates at the edges of their range has the bits 
 
 TEST_CASE("linear attention whose factors no buffer holds has the bits of its definition") {
   for (const auto& kind : linear_kinds) {
-    const LinearWorld defined_by({kind.rule, kind.decay, 1, 1, 1, 4099, 17, 3});
+    const LinearWorld defined_by({kind.rule, kind.decay, 1, 1, 1, 4099, 65, 3});
     const std::vector<float> defined = defined_by.defined(0, 3);
     for_each_backend([&](const char* backend) {
       LinearWorld w(defined_by.c);
       run_in_calls(w, 0, 3, 3);
+      CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
+      w.clear();  // then the state alone
+      attend::core::LinearAttention call = linear_call(w.c, w.d, 0, 3);
+      call.query.data = nullptr, call.output.data = nullptr;
+      run_linear_case(w.c, call);
       CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
     });
   }

@@ -79,6 +79,17 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
   });
 }
 
+TEST_CASE("options: the stride of one key's value is any, and of no use") {
+  for_each_backend([](const char* backend) {
+    for (const std::ptrdiff_t stride : {std::ptrdiff_t(600), std::ptrdiff_t(1) << (4 * sizeof(std::ptrdiff_t))}) {
+      Small s;
+      s.problem.keys = 1, s.problem.value.token_stride = stride;
+      core::Floats::run(s.problem, s.options);
+      CHECK_MESSAGE(s.output == std::vector<float>(dim, 1.0f), std::string(backend));
+    }
+  });
+}
+
 TEST_CASE("options: values of 8 bits without scales have those of 1, also between masked ones") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));

@@ -91,6 +91,14 @@ TEST_CASE("options: 24 random combinations over keys so wide that they stay in r
     in.poison_masked(number % 4);
     check_instance(in, number);
   }
+  // Rows of other formats, or apart; panels between sink tokens and a window, which no row sees.
+  for (int number = 0; number < 6; ++number) {
+    RandomInstance in(std::uint64_t(number) + 70000, number < 3 ? half_formats : windows | pins,
+                      {96, 1, 256, 32, 1, 60, 50, 0.1f, 1.0f, true});
+    if (number >= 3) in.options.left = 10, in.options.right = -1, in.options.sink_tokens = 4;
+    in.poison_masked(number % 4);
+    check_instance(in, number);
+  }
 }
 
 TEST_CASE("options: 300 random combinations with number formats, pages, rings and origins have the defined bits") {
@@ -130,6 +138,11 @@ TEST_CASE("options: ranges of queries whose positions pass an int are behind all
     in.options.left = -1, in.options.right = 19;
     check_instance(in, number);
   }
+  // Positions far before all keys, whose window is open to the right: ends that move by one are no window's.
+  RandomInstance in(50006, range_lists | windows | lse, {4, 2, 5, 6, 9, 35, -last - 1, 0.3f, 1.0f, false});
+  in.options.left = 19, in.options.right = -1;
+  for (std::size_t t = 0; t < 9; ++t) in.range_first[t] = 0, in.range_end[t] = std::int32_t(t) + 3;
+  check_instance(in, 50006);
 }
 
 TEST_CASE("options: outputs, weights and log-sum-exps are within the error bound of the oracle's") {

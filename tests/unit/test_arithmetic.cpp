@@ -62,6 +62,14 @@ TEST_CASE("the software fused multiply-add rounds once") {
   }
 }
 
+TEST_CASE("where_equal tells numbers from smaller and larger ones and from NaN") {
+  const float numbers[] = {-infinity, -1.0f, -0.0f, 0.0f, 0x1p-149f, 2.0f, infinity, not_a_number};
+  for (const float a : numbers) {
+    for (const float b : numbers)
+      if (!std::isnan(b)) CHECK(attend::Scalar::where_equal(a, b, 3.0f, 4.0f) == (a == b ? 3.0f : 4.0f));
+  }
+}
+
 TEST_CASE("scale * log2(e) is rounded once") {
   Random random(2);
   for (int i = 0; i < 200000; ++i) {

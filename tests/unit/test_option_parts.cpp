@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "../support/tested.h"
+
 #include "../support/instance.h"
 #include "../support/rounds.h"
 #include "attend/core/options.h"
@@ -74,4 +76,20 @@ TEST_CASE("option parts: each row belongs to one, and a triangle, a window and s
       CHECK(double(most) * parts < 1.08 * double(total));
     }
   }
+}
+
+TEST_CASE("documents: they are plain calls only where no option asks for anything else") {
+  constexpr int count = 14;
+  core::Options o[count];  // the last one asks for nothing
+  attend::TensorFormats f[5];
+  for (auto& formats : f) formats = attend::formats_of<core::Floats>();
+  float number = 0.0f;
+  const std::int32_t page = 0;
+  o[0].sink_logits = o[1].lse.data = &number, o[2].states.data = &number;
+  o[3].key_scales = o[4].value_scales = &number, o[5].soft_cap = 1.0f;
+  o[6].paging.pages = &page, o[7].left = o[8].right = 0;
+  o[9].query_zero = o[10].paging.ring_panels = o[11].origin = o[12].first_key = 1;
+  f[0].query = f[1].output = f[2].key = f[3].value = core::Format::float16;
+  for (auto& with : o) CHECK(attend::has_no_option(with, f[4], core::Format::float32) == (&with == o + count - 1));
+  for (auto& with : f) CHECK(attend::has_no_option(o[count - 1], with, core::Format::float32) == (&with == f + 4));
 }

@@ -223,18 +223,18 @@ class ChainTest {
     return right;
   }
 
-  // Rows that see more and more keys, the first of them none, too; and the same keys.
+  // Rows that see more and more keys, the first of them none, too; and the same keys, or none at all.
   bool values() {
     constexpr int apart = attend::config::score_keys, stride = columns + 1, most = attend::chain_keys;
     float weights[rows * apart], values[most * stride], sums[rows * columns], before[rows * columns];
     bool right = true;
-    for (int first = 0; first <= most - rows + 1; ++first) {
-      const Digits digits = kinds[first % 4];
+    for (int first = -1; first <= most - rows + 1; ++first) {
+      const Digits digits = kinds[(first + 4) % 4];
       for (float& weight : weights) weight = number(digits);
       for (float& value : values) value = number(digits);
       for (int i = 0; i < rows * columns; ++i) sums[i] = before[i] = number(Digits::all);
       int visible[rows];
-      for (int r = 0; r < rows; ++r) visible[r] = first % 8 == 4 ? first : first + r;
+      for (int r = 0; r < rows; ++r) visible[r] = first < 0 ? 0 : first % 8 == 4 ? first : first + r;
       const bool begun = first / 4 % 3 != 1;
       attend::value_columns<Isa, float, rows, vecs>(weights, {values, stride, most}, visible, {sums, columns, begun, false}, 0,
                                                     columns);

@@ -128,7 +128,7 @@ struct Vectors256 {
     return count >= lanes ? load(from) : _mm256_maskload_epi32(static_cast<const int*>(from), first(count));
   }
   static ATTEND_ALWAYS_INLINE void store_lanes(void* to, __m256i a, int count) {
-    count >= lanes ? store(to, a) : _mm256_maskstore_epi32(static_cast<int*>(to), first(count), a);
+    _mm256_maskstore_epi32(static_cast<int*>(to), first(count), a);
   }
   static ATTEND_ALWAYS_INLINE __m256i all(int32_t a) { return _mm256_set1_epi32(a); }
   static ATTEND_ALWAYS_INLINE __m256i difference(__m256i a, __m256i b) { return _mm256_sub_epi32(a, b); }
