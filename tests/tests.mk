@@ -137,7 +137,7 @@ proofs: $(BUILD)/unit
 	@sh tests/support/files.sh >build/proofs/files
 
 #: coverage    lines, branches and MC/DC of include and src that the compiled tests reach, as hosts and as boards have them, beside tests/coverage/exceptions.toml: what is missing fails (needs clang-22, llvm-22, python3; some twenty minutes)
-COVERED := unit emulated embedded/unit soft/unit c_surface c_layers c_integer c_linear
+COVERED := unit emulated embedded/unit soft/unit small/unit c_surface c_layers c_integer c_linear
 COVERAGE = $(MAKE) CXX=clang++-22 OPT=-O1 WARNINGS=-w CXXFLAGS='-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc'
 # The form of boards, on this machine: what looks at operations of hosts' sets is left out. Then floats by software, with tests that compare bits;
 # these are optimised, or they ask for doubles of the library that this form has not.
@@ -151,6 +151,8 @@ coverage:
 	  TEST_FILES='$(filter-out tests/app/% tests/unit/test_operations.cpp tests/unit/test_formats%,$(TEST_FILES))'
 	@$(COVERAGE) BUILD=build/coverage/soft TEST_OPT=-O1 $(call BOARDS,-D__SOFTFP__) build/coverage/soft/unit \
 	  TEST_FILES='$(patsubst %,tests/conformance/test_%.cpp,digests options linear)'
+	@$(COVERAGE) BUILD=build/coverage/small TEST_OPT=-O0 $(call BOARDS,-DATTEND_CHECKED) OPT=-Os EXTRA='--target=i686-linux-gnu -msse2 -mfpmath=sse' LDFLAGS=-static build/coverage/small/unit \
+	  TEST_FILES='$(wildcard tests/c/test_*.cpp) tests/unit/test_cache_head.cpp'
 	@rm -f $(COVERED:%=build/coverage/%.profile)
 	@$(MAKE) $(COVERED:%=build/coverage/%.profile)
 	@python3 tests/coverage/coverage.py build/coverage $(COVERED:%=build/coverage/%)
@@ -162,8 +164,11 @@ build/coverage/c_%: tests/c/c_%.c build/coverage/libattend.a
 
 build/coverage/emulated.profile: export ATTEND_QUICK = 72
 build/coverage/emulated.profile: LEFT_OUT = --test-case-exclude='errors*,integer attention keeps*,app*,soft floats*,dispatch*,*of x86*'
-build/coverage/embedded/unit.profile build/coverage/soft/unit.profile: export ATTEND_QUICK = 24
+# A processor that has neither leaf 7 of CPUID nor the sets of x86 that are asked for by it.
+build/coverage/unit.profile: OLDER = LLVM_PROFILE_FILE=$@.raw.older qemu-x86_64 -cpu Haswell,level=6 build/coverage/unit --test-case='dispatch*' >build/coverage/older.log
+build/coverage/embedded/unit.profile build/coverage/small/unit.profile build/coverage/soft/unit.profile: export ATTEND_QUICK = 24
 build/coverage/%.profile: build/coverage/%
 	@LLVM_PROFILE_FILE=$@.raw build/coverage/$* $(LEFT_OUT) >build/coverage/$*.log || { cat build/coverage/$*.log; exit 1; }
-	@llvm-profdata-22 merge -sparse $@.raw -o $@
-	@rm $@.raw
+	@$(OLDER)
+	@llvm-profdata-22 merge -sparse $@.raw* -o $@
+	@rm $@.raw*

@@ -150,10 +150,10 @@ class Evidence:
         is_open = any(each['reason'].startswith('Open') for each in kinds.get('exceptions', ()))
         missing = [kinds[kind]['count'] - kinds[kind]['covered'] - kinds[kind]['excepted'] for _, kind in named] if kinds else []
         self.add('Coverage', (FAILED if any(missing) else STATED if is_open else PASSED) if kinds else ELSEWHERE, 'What the compiled tests reach of include and src in the form of hosts, with emulated instruction sets of x86, '
-                 'in the form of boards, and with floats by software, all on this machine; templates count as one. What is not reached is an exception with a reason, below, or missing.', 'make coverage', 'tests/coverage/exceptions.toml',
+                 'in the form of boards, and with floats by software, all on this machine; templates count as one. What is not reached is an exception with a reason and what shows it, below, or missing.', 'make coverage', 'tests/coverage/exceptions.toml',
                  [['', 'reached', 'of', '%', 'exceptions', 'missing']] + [[name, f'{kinds[kind]["covered"]}', f'{kinds[kind]["count"]}', f'{100 * kinds[kind]["covered"] / kinds[kind]["count"]:.1f}', f'{kinds[kind]["excepted"]}', f'{left}']
                                                                         for (name, kind), left in zip(named, missing)]
-                 + [[each['reason'], '', '', '', f'{each["uses"]}', ''] for each in kinds['exceptions']] if kinds else ())
+                 + [[f'{each["reason"]} Shown by: {each["shown"]}.', '', '', '', f'{each["uses"]} in {each["places"]} places', ''] for each in kinds['exceptions']] if kinds else ())
         lines = proved.read_text().splitlines() if proved.exists() else []
         self.add('Proofs', (FAILED if any(line.startswith('FAIL') for line in lines) else PASSED) if lines else ELSEWHERE,
                  'Polynomials beside their functions by Sollya, the roundings of 2^f by Gappa; the same commands try functions of one float on every float. The derivation of the error bound is on paper.',

@@ -120,7 +120,7 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
   attend_gated_norm gated;
   attend_output to_rotate;
   float base = 10000.0f, pair_factors[2] = {1.0f, 2.0f};
-  double frequencies[2] = {1.0, 0.5};
+  alignas(8) double frequencies[2] = {1.0, 0.5};
   attend_rotary_scaling scaling = {ATTEND_ROTARY_YARN, 4.0f, 4096, 1.0f, 32.0f, 0, nullptr, 0, nullptr, 0.0f};
   const attend_rotary_scaling* given_scaling = &scaling;
   int axis_positions[2][2] = {{5, -6}, {7, 8}};

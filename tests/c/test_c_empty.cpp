@@ -178,7 +178,7 @@ TEST_CASE("c empty work: what looks at each row of a batch has nothing to look a
   REQUIRE(attend_state_size(&q) <= sizeof states);
   CHECK(attend_begin(&q) == ATTEND_OK);
   q = p, q.ranges = {numbers, nullptr, 0};
-  CHECK(attend_check(&q) == ATTEND_OK);
+  CHECK((attend_check(&q) == ATTEND_OK) == (sizeof(void*) > 4));  // numbers of so many rows are 2^31 bytes
   q = p, q.pages = {numbers, 0, 16, 1};
   CHECK(attend_check(&q) == ATTEND_OK);
   CHECK(std::clock() - begin < CLOCKS_PER_SEC / 4);

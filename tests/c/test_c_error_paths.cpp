@@ -61,7 +61,9 @@ TEST_CASE("edges of rotary scalings: each field decides, and both ends of YaRN's
     of = scaling(kind);
     for (const int positions : {1, (1 << 24) + 1}) of.original_positions = positions, CHECK(!is_taken(of));
   }
-  core::RotaryScaling of = scaling(RotaryKind::yarn);
+  core::RotaryScaling of = scaling(RotaryKind(9));
+  CHECK(!is_taken(of));
+  of = scaling(RotaryKind::yarn);
   of.fast = infinite;
   CHECK(!is_taken(of));
   of = scaling(RotaryKind::yarn);

@@ -183,6 +183,10 @@ TEST_CASE("c saved: states that saw nothing are a head alone, of more rows than 
     CHECK(saved(merged, states) == of_all);
     CHECK(merged.finish(states, merged.keys) == ATTEND_OK);
     CHECK(same_bits(merged.output(), whole));
+    Bytes far = bytes;
+    put(far, next_key, ATTEND_MAX_TOKENS + segment);
+    put_sum(far, far.size() / 4);
+    CHECK(refused(merged, far.data(), far.size()) == corrupt);
   });
 }
 
@@ -332,6 +336,21 @@ TEST_CASE("c saved: a head that was made up, with the right sum, leads nowhere")
       CHECK(merged.merge(other, any) == ATTEND_OK);
       CHECK(merged.finish(any, merged.keys) == ATTEND_OK);
     }
+  });
+}
+
+TEST_CASE("c saved: states whose rows took different keys are corrupt") {
+  for_each_arithmetic(1, [](bool integers, Random& random) {
+    Merged merged(integers, 3 * segment, 1, 2, random);
+    Merged::States states = merged.took(0, 2 * segment, random), other = merged.took(segment, 2 * segment, random);
+    const std::ptrdiff_t half = std::ptrdiff_t(states.size() / 2);
+    attend_problem q = with(merged, states.data());
+    q.origin = 0, q.first_key = 2 * segment;
+    CHECK(run_with_exact_workspace(q) == ATTEND_OK);
+    states = merged.took(0, 2 * segment, random);
+    std::copy(other.begin() + half, other.end(), states.begin() + half);
+    q.states = states.data();
+    CHECK(run_with_exact_workspace(q) == wrong(ATTEND_CORRUPT, ATTEND_ARG_STATES));
   });
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What `make test` leaves out: tests/scripts/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A 36th of the suite over Clang's library; the unit tests with contraction and under sanitizers; typed calls of many widths;
+# A 36th of the suite over Clang's library; what some of it reaches of the library; the unit tests with contraction and under
+# sanitizers; typed calls of many widths;
 # the digests on older processors; that benchmarks run; sums over three processes; hot loops within their limits; every emulated
 # target; flash, stack and instructions on boards; the self-tests on boards of other people; what make vendor copies; copied
 # folders, with layers and without; an install; the library at -O0, its symbols and its recursion; packages of all kinds; a release;
@@ -41,14 +42,14 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end. What makes the same objects stands apart.
-parts="clang sanitized exporter vendoring packages release install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground distributed board_tests vendor alone adapters app_faults keywords symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
+parts="clang sanitized exporter vendoring packages release install ${ALL:+accuracy unit dialects wheel link_time unity} contracted tiles typed_widths site playground coverage distributed board_tests vendor alone adapters app_faults keywords symbols npm types iso forms benchmarks old_processors stack ${ALL:+freestanding}"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # share_of PART: which checks are PART= of it. What stands in none of them is found when all are run.
 share_of() {
   for check in $parts; do
     case $check in
-      clang | sanitized | contracted | typed_widths | dialects | link_time | unity | iso) share=clang ;;
+      clang | sanitized | contracted | coverage | typed_widths | dialects | link_time | unity | iso) share=clang ;;
       unit | old_processors | distributed | story) share=linux ;;
       tiles | accuracy | board_tests | keywords | forms) share=boards ;;
       benchmarks | vendor | vendoring | install | alone | symbols | stack | freestanding) share=vendors ;;
@@ -225,7 +226,7 @@ work_on() { # part
     symbols | stack) LEVELS="-O0${ALL:+ -Os}" sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     distributed) distributed ;;
-    adapters | app_faults | exporter | keywords | packages | release | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
+    adapters | app_faults | coverage | exporter | keywords | packages | release | npm | vendoring | install | alone | freestanding | playground | types | link_time | unity | board_tests | iso | forms | vendor) sh "tests/scripts/check_$1.sh" "$cxx" "$build" ;;
     site) make -j1 lib CXX="$cxx" BUILD="$build" >&2 && sh tests/scripts/check_site.sh "$cxx" "$build" ;;
     # Their figures are for people: without optimisation they are compiled sooner, beside the objects that are there.
     benchmarks)

@@ -218,6 +218,9 @@ TEST_CASE("edges of states: who may finish, merge and load") {
   static const float numbers[256] = {};
   attend::core::save(head, numbers, 0, bytes);
   CHECK(attend::load(state, bytes, sizeof bytes) == Status::other_shape);
+  head.batch = 1, head.queries = 0, head.next_key = 5;  // of no call, and yet inside a segment
+  attend::core::save(head, numbers, 0, bytes);
+  CHECK(attend::load(state, bytes, sizeof bytes) == Status::bad_saved);
   CHECK(attend::detail::QueryFactorStep{{}}.check(-1, 1) == Status::bad_position);
 }
 

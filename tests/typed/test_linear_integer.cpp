@@ -152,9 +152,9 @@ TEST_CASE("typed linear attention in integers refuses scales that are out of ran
 }
 
 TEST_CASE("saved states of linear attention in integers whose numbers no state can have are refused") {
-  const int dims = 3, columns = 5;
+  const int dims = 3, columns = 21;  // two panels
   attend::core::LinearHead head{0, 0, 0, 1 + attend::core::integer_rule, 0, 1, dims, columns, {0, 0}};
-  std::int32_t numbers[dims * columns + 3] = {}, loaded[dims * columns + 3];
+  std::int32_t numbers[dims * columns + 6] = {}, loaded[dims * columns + 6];
   std::uint8_t bytes[sizeof head + sizeof numbers];
   const auto loads = [&](int place, std::int32_t number) {
     const std::int32_t before = numbers[place];
@@ -164,7 +164,7 @@ TEST_CASE("saved states of linear attention in integers whose numbers no state c
     return attend::core::load(head, bytes, sizeof bytes, loaded) == attend::core::LinearLoaded::ok;
   };
   std::int32_t *const scaled = numbers + dims * columns, *const exponent = scaled, *const bound = scaled + 1;
-  *bound = 1000, *exponent = 3, scaled[2] = 1;
+  *bound = 1000, *exponent = scaled[3] = 3, scaled[2] = 1;
   const int end = dims * columns;
   CHECK((loads(4, 1000) && loads(4, -1001) && loads(end, 10) && loads(end, -16) && loads(end + 2, 7)));
   CHECK_FALSE((loads(4, 1001) || loads(4, -1002) || loads(14, INT32_MIN) || loads(14, INT32_MAX)));
@@ -174,4 +174,7 @@ TEST_CASE("saved states of linear attention in integers whose numbers no state c
   scaled[2] = 0;
   CHECK(loads(end + 1, 1 << 30));
   CHECK_FALSE(loads(end + 1, (1 << 30) + 1));
+  *bound = 1 << 30;
+  CHECK((loads(4, (1 << 30) - 1) && loads(4, -(1 << 30))));
+  CHECK_FALSE((loads(4, 1 << 30) || loads(4, -(1 << 30) - 1)));
 }

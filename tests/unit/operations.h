@@ -62,6 +62,9 @@ class Operations : LaneNumbers<Isa> {
     if constexpr (Isa::chain_rows > 0) {
       if (const char* wrong = ChainTest<Isa>::first_wrong(end)) return wrong;
     }
+    for (int rows = 1; rows <= Isa::tile_rows; ++rows) {
+      if ((Isa::tile_vecs(rows) & (Isa::tile_vecs(rows) - 1)) != 0) return "tile_vecs";
+    }
     if (!Transposes::transposes()) return "transpose";
     if constexpr (Isa::transposes_rows) {
       if (!Transposes::has_columns_of_rows() || !Transposes::has_columns_of_words(end)) return "columns_of_rows";

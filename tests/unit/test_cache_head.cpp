@@ -32,21 +32,25 @@ constexpr Field fields[] = {
     {"layout", &attend_cache::layout, 0, 3},  // 4: values in keys, which are narrower than these values
 };
 
-// What a call says of a cache of 30 tokens that held 35 once, with one field of its head as given.
-int status_with(const Field& field, std::int32_t number) {
+// What a call says of a cache of 30 tokens that held 35 once, whose head somebody has changed.
+template <class Change>
+int status_after(const Change& change) {
   attend_cache_shape shape;
   REQUIRE(attend_cache_shape_init(&shape, sizeof shape) == ATTEND_OK);
   shape.kv_heads = 1, shape.head_dim = 2, shape.value_dim = 3, shape.max_tokens = most_tokens;
-  alignas(ATTEND_ALIGNMENT) unsigned char memory[4096];
+  alignas(ATTEND_ALIGNMENT) static unsigned char memory[4096];  // not where addresses of 32 bits end
   attend_cache* cache = nullptr;
   REQUIRE(attend_cache_init(&shape, memory, sizeof memory, &cache) == ATTEND_OK);
   const std::vector<float> numbers(most_tokens * 3, 1.0f);
   const attend_input input = {numbers.data(), ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
   REQUIRE(attend_cache_append(cache, most_held, &input, &input) == ATTEND_OK);
   REQUIRE(attend_cache_truncate(cache, held) == ATTEND_OK);
-  cache->*field.member = number;
+  change(*cache);
   cache->check = attend::c_surface::check_of(*cache);
   return attend_cache_truncate(cache, 0);
+}
+int status_with(const Field& field, std::int32_t number) {
+  return status_after([&](attend_cache& head) { head.*field.member = number; });
 }
 
 }  // namespace
@@ -63,4 +67,13 @@ TEST_CASE("the head of a cache whose check sum is right: what cannot be is corru
     CHECK(status_with(field, field.least - 1) == corrupt);
     CHECK(status_with(field, field.peak_tokens + 1) == corrupt);
   }
+  CHECK(status_after([](attend_cache& head) { head.layout = 8; }) == corrupt);
+  // Groups of 32 dimensions, where there are 2 and 3.
+  CHECK(status_after([](attend_cache& head) { head.key_format = ATTEND_INT4; }) == corrupt);
+  CHECK(status_after([](attend_cache& head) { head.value_format = ATTEND_INT4; }) == corrupt);
+  for (const auto integers : {attend::c_surface::integer_rows, attend::c_surface::integer_quads})
+    CHECK(status_after([&](attend_cache& head) { head.key_format = integers; }) == corrupt);
+  const auto in_keys = [](attend_cache& head) { head.layout = 4, head.value_dim = 2; };
+  CHECK(status_after(in_keys) == ATTEND_OK);
+  CHECK(status_after([&](attend_cache& head) { in_keys(head), head.ring_panels = 1; }) == corrupt);
 }
