@@ -152,7 +152,7 @@ int differs(const char* name, int times, Call call) {
     if (kind == 0) first = count;
     same = same && (count > first ? count - first : first - count) <= uint64_t(times) / 2;
   }
-  if (same) return 0;
+  firmware::print(name);firmware::print(" ");firmware::print_number(first/times);firmware::print("\n");  if (same) return 0;
   firmware::print("differs ");
   firmware::print(name);
   firmware::print("\n");
