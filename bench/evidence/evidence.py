@@ -178,6 +178,10 @@ class Evidence:
         self.add('MISRA C++:2023', (FAILED if 'FAIL' in log else PASSED) if log else ELSEWHERE, f'No compliance is claimed: {len(rules["deviations"])} guidelines of 179 have deviations, which nobody outside has approved, and nobody here has '
                  'a certified checker. Embedded form and surfaces; numbers and categories from public tables. What tools found, or only people have read.', 'make rules', 'tests/rules/rules.toml',
                  [['guideline', 'what', 'why, and what controls it', 'times, where', 'seen by'], *rows])
+        kinds, above = rules['functions']['limits'], rules['functions']['above']
+        self.add('Complexity', (FAILED if 'FAIL' in log else PASSED) if log else ELSEWHERE, 'Functions of include/attend and src, in the forms of x86, AArch64 and three boards, as clang-tidy counts: '
+                 + ', '.join(f'{kind} up to {most}' for kind, most in kinds.items()) + ', but for these. Recursion: two constant functions, see 8.2.10 above; no goto.', 'make rules', 'tests/rules/rules.toml',
+                 [['function', 'cognitive complexity', 'lines', 'nesting'], *sorted(([at, *(str(each.get(kind, '')) for kind in kinds)] for at, each in above.items()), key=lambda row: -int(row[1] or 0))])
 
 
 def marked(text, folder):

@@ -168,6 +168,7 @@ ATTEND_NOINLINE void add_integers(const core::IntegerSum& sum) {
   const auto output = [=](A x, B y) ATTEND_INLINE_AT_ALL_LEVELS {
     const int32_t low = lower_product(x, by_a) + lower_product(y, by_b) + start;
     const int32_t number = ((upper_product(x, by_a) + upper_product(y, by_b) + (low >> 8)) >> shift) + zero;
+    if (config::embedded) return clamped(number, lowest, largest);  // without a branch on numbers
     const int32_t above = number < lowest ? lowest : number;
     return above > largest ? largest : above;
   };

@@ -2,9 +2,12 @@
 
 From the project's top folder. What the tools find in the files of include/attend (without hosted) and src that the compiler takes for the targets
 below must be what rules.toml says of each folder: nothing else, and nothing that is no longer there. `write` makes today's counts those of the file.
-Each check of a guideline that is followed must find the mistake that planted.cpp has for it. FOLDER gets log.
+Each check of a guideline that is followed must find the mistake that planted.cpp has for it. Functions of all of include/attend and src, in the
+forms of hosts and boards, that are more complex than the file's limits are those that it names.
+FOLDER gets log.
 """
 import collections
+import json
 import os
 import pathlib
 import re
@@ -16,6 +19,7 @@ import tomllib
 FILE, PLANTED = 'tests/rules/rules.toml', 'tests/rules/planted.cpp'
 BOARD = '-std=c++17 -Os -Iinclude --target=arm-none-eabi -nostdlibinc -nostdinc++ -ffreestanding -fno-exceptions'
 TARGETS = [f'{BOARD} -mcpu=cortex-{each}'.split() for each in ('m0plus', 'm4 -mfloat-abi=hard', 'm55 -mfloat-abi=hard')]
+WHOLE = '-std=c++17 -O2 -Iinclude'.split()
 # Calls of the C++ surface, whose templates show some conversions only when they are used.
 HOST = '-std=c++17 -Iinclude -I. -DATTEND_EMBEDDED=1 -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS -isystem build/doctest/usr/include -w'.split()
 PROGRAMS = [f'tests/typed/test_{each}.cpp' for each in ('surface', 'score_options', 'layers', 'linear_attention', 'integer', 'states', 'typed_caches')]
@@ -70,6 +74,22 @@ class Tools:
         return found
 
 
+def large_functions(sources, limits):
+    """What clang-tidy counts above the limits: {"file function": {kind: the most of any form}}."""
+    options = {'readability-function-cognitive-complexity': {'Threshold': limits['complexity'], 'DescribeBasicIncrements': False},
+               'readability-function-size': {'LineThreshold': limits['lines'], 'NestingThreshold': limits['nesting'], 'StatementThreshold': 'none'}}
+    config = json.dumps({'CheckOptions': {f'{check}.{name}': str(value).lower() for check, each in options.items() for name, value in each.items()}})
+    found, at = collections.defaultdict(dict), ''
+    for source, flags in [(source, flags) for source in sources for flags in (WHOLE, WHOLE + ['--target=aarch64-linux-gnu'], *TARGETS)]:
+        text = run('clang-tidy-22', '--quiet', '--header-filter=.*', f'--config={config}', '--checks=-*,' + ','.join(options), source, '--', '-w', *flags)
+        if 'error:' in text:
+            sys.exit(text[-300:])
+        for file, name, *numbers in re.findall(r"^([^\s:]+):\d+:\d+: (?:warning: function '([^'<]*)|note: )(?:.* has cognitive complexity of (\d+)|(\d+) lines including|nesting level (\d+) starts)?", text, re.M):
+            at = f'{os.path.relpath(file)} {name}' if name else at
+            found[at] |= {kind: max(int(number), found[at].get(kind, 0)) for kind, number in zip(limits, numbers) if number}
+    return {at: {kind: each[kind] for kind in limits if kind in each} for at, each in sorted(found.items()) if each and ours(at)}
+
+
 def folder_of(file):
     return '/'.join(file.split('/')[:2 if file[0] == 's' or file.count('/') == 2 else 3])
 
@@ -87,7 +107,9 @@ def main():
     tools = Tools({*followed.values(), *(check for each in deviations.values() for check in each['by'] if check != 'reading')}, folder)
 
     one, found, taken = folder / 'all.cpp', collections.defaultdict(set), set()
-    one.write_text(''.join(f'#include "{path.absolute()}"\n' for path in [*sorted(pathlib.Path('src').glob('*/*.cpp')), *sorted(pathlib.Path('include/attend').rglob('*.h'))] if 'hosted' not in path.parts))
+    halves = {folder / f'{top}.cpp': ''.join(f'#include "{path.absolute()}"\n' for path in sorted(pathlib.Path(top).rglob(what)) if 'hosted' not in path.parts) for top, what in (('src', '*.cpp'), ('include', '*.h'))}
+    for path, text_of in [*halves.items(), (one, ''.join(halves.values()))]:
+        path.write_text(text_of)
     looks = [tools.queries(program, HOST) for program in PROGRAMS]
     for flags in TARGETS:
         looks += [tools.queries(one, flags), tools.warnings(one, flags)]
@@ -110,9 +132,13 @@ def main():
         lines.append(f'     {number}: {sum(now.values()) or "not counted"}, {each["is"]}')
         counts = ', '.join(f'"{place}" = {count}' for place, count in sorted(now.items()))
         text = re.sub(rf'(?ms)(^(?:"{re.escape(number)}" = |\[{number}\]).*?\bwhere = {{)[^}}]*', lambda part: part[1] + counts, text, count=1)
+    large = large_functions(halves, data['functions']['limits'])
+    wrong += [f'{at}: {large.get(at)}, {data["functions"]["above"].get(at)} in {FILE}' for at in sorted({*large, *data['functions']['above']}) if large.get(at) != data['functions']['above'].get(at)]
+    rows = ''.join(f'"{at}" = {{{", ".join(f"{kind} = {number}" for kind, number in each.items())}}}\n' for at, each in large.items())
+    text = re.sub(r'(?s)(?<=\n\[functions\.above\]\n).*', lambda _: rows, text)
     if 'write' in sys.argv[2:]:
         pathlib.Path(FILE).write_text(text)
-    lines += [f'FAIL {each}' for each in wrong] or [f'ok   179 guidelines of MISRA C++:2023: {len(deviations)} with deviations, all where {FILE} says; the others are followed']
+    lines += [f'FAIL {each}' for each in wrong] or [f'ok   179 guidelines of MISRA C++:2023: {len(deviations)} with deviations, all where {FILE} says; the others are followed; {len(large)} functions are large, those that it names']
     (folder / 'log').write_text('\n'.join(lines) + '\n')
     print('\n'.join(lines))
     return bool(wrong)

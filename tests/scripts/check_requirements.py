@@ -1,11 +1,12 @@
-"""Holds tests/requirements.toml to the pages and to what has run: check_requirements.py FILE RUNS test | check PART…
+"""Holds tests/requirements.toml to the pages and to what has run: check_requirements.py FILE RUNS test | check PART… | write
 
 RUNS is the folder of a build; a folder that holds `parts`, `rest` or `targets` as `make test` and `make check` leave them there will do. `test` looks
 at the tests of `make test`, `check` at those of all parts that it names, and of `make test` where that has run. From the project's top folder.
 
 A requirement says one sentence, where it is promised (a page and a heading, or a header and a name in it), and which tests break with
 it. What is wrong is a line "FAIL …": a requirement without a test, an unknown place, a test that does not exist, that failed, or that
-did not run although its part did. What this machine left out is said, and is wrong only in `check` where CI=true.
+did not run although its part did, or a * that stands for fewer tests than it says, in CI=true without ALL=1 also for more; `write` makes
+that how many passed. What this machine left out is said, and is wrong only in `check` where CI=true.
 """
 import functools
 import os
@@ -40,12 +41,20 @@ def pattern(name):
     return re.compile('.*'.join(map(re.escape, name.split('*'))))
 
 
+def parsed(test):
+    """The part of a test, its name, and for how many * stands: of "PART: NAME* (5)" 5, otherwise 1."""
+    part, _, name = test.partition(': ')
+    counted = re.fullmatch(r'(.*\*.*) \((\d+)\)', name)
+    return (part, counted[1], int(counted[2])) if counted else (part, name, 1)
+
+
 class Part:
     """What one part of a run has said: its checks and test cases that passed, those that failed, and what it left out."""
     def __init__(self, folder, log):
         text = log.read_text(errors='replace')
         cases = folder / 'cases'
-        self.passed = set(re.findall('^ok   (.*)$', text + '\n' + (cases.read_text() if cases.exists() else ''), re.M))
+        self.is_compiled = cases.exists()
+        self.passed = set(re.findall('^ok   (.*)$', text + '\n' + (cases.read_text() if self.is_compiled else ''), re.M))
         self.failed = set(re.findall('^FAIL (.*)$', text, re.M))
         # doctest names a test case above the first line of its failures; a case that runs twice in a part may have passed once.
         for block in re.split('^={20,}$', text, flags=re.M):
@@ -55,14 +64,19 @@ class Part:
         result = folder / 'result'
         self.status = int(result.read_text().split()[0]) if result.exists() else 1
 
-    def state(self, name):
-        found = pattern(name)
+    def count(self, name):
+        return sum(bool(pattern(name).fullmatch(each)) for each in self.passed)
+
+    def state(self, name, least=1):
+        found, count = pattern(name), self.count(name)
         if any(found.match(each) for each in self.failed):
             return FAILED
-        if any(found.fullmatch(each) for each in self.passed) or name == '*' and self.status == 0 and not self.left_out:
+        if count >= least or name == '*' and self.status == 0 and not self.left_out:
             return PASSED
         # What needs a program may say so by the program's name.
         named = any(found.match(each) for each in self.left_out)
+        if count and self.is_compiled and not named:  # which leaves out cases by name
+            return UNKNOWN
         return LEFT_OUT if named or self.left_out and not self.status else FAILED if self.status else UNKNOWN
 
 
@@ -93,13 +107,13 @@ class Runs:
         return Part(folder, log) if log.exists() and log.stat().st_size else None
 
     def state(self, test):
-        part, _, name = test.partition(': ')
+        part, name, least = parsed(test)
         if part == 'check targets':  # a target is one test, whose exit status says what became of it
             result = self.build / 'targets/log' / name.replace('/', '-') / 'result'
             status = result.read_text().split()[0] if result.exists() else ''
             return {'0': PASSED, '77': LEFT_OUT, '78': LEFT_OUT, '': ELSEWHERE}.get(status, FAILED)
         part = self.part(part)
-        return ELSEWHERE if part is None else part.state(name)
+        return ELSEWHERE if part is None else part.state(name, least)
 
 
 @functools.lru_cache(None)
@@ -116,17 +130,23 @@ def is_spelt(name):
 def main():
     file, build, stage, *parts = sys.argv[1:]
     runs, requirements, wrong, gone, left, count = Runs(build), load(file), [], [], [], 0
+    exact, text = os.environ.get('CI') == 'true' and not os.environ.get('ALL'), pathlib.Path(file).read_text()
     for number, each in requirements:
         if not each.get('says') or not each.get('tests'):
             wrong.append(f'{number} has no {"test" if each.get("says") else "sentence"}')
         if not is_there(each.get('where', '')):
             wrong.append(f'{number} is promised in {each.get("where")}, which is not there')
         for test in each.get('tests', ()):
-            (part, _, name), state = test.partition(': '), runs.state(test)
+            (part, name, least), state = parsed(test), runs.state(test)
+            found = runs.part(part).count(name) if '*' in name and name != '*' and runs.part(part) else 0
+            if stage == 'write' and found:
+                text = text.replace(f'"{test}"', f'"{part}: {name}' + (f' ({found})"' if found > 1 else '"'))
             # Of PART= of `make check`, what other parts would say is left to them.
             mine = not part.startswith('check ') if stage == 'test' else state != ELSEWHERE or part[6:].split('/')[0] in parts
             count += mine
-            if mine and state == UNKNOWN or (not mine or state == LEFT_OUT) and not is_spelt(name):
+            if mine and (found and state == UNKNOWN or found > least and exact):
+                wrong.append(f'{number}: "{test}" stands for {found} tests: check_requirements.py {file} {build} write')
+            elif mine and state == UNKNOWN or (not mine or state == LEFT_OUT) and not is_spelt(name):
                 wrong.append(f'{number}: "{test}" is not the name of a test')
             elif mine and state == LEFT_OUT:
                 left.append(f'{number}: "{test}"')
@@ -134,6 +154,8 @@ def main():
                 gone.append(part)
             elif mine and state == FAILED:
                 wrong.append(f'{number}: "{test}" failed')
+    if stage == 'write':
+        return pathlib.Path(file).write_text(text) == 0
     wrong += [f'tests: {part} did not run, which has {gone.count(part)} of them' for part in sorted(set(gone))]
     for each in left:
         print(f'     not run here: {each}')

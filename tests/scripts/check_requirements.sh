@@ -12,7 +12,7 @@ needs python3 python3 || { finish; exit; }
 python3 -c 'import tomllib' 2>/dev/null || { missing "requirements" "they are read by Python from 3.11 on"; finish; exit; }
 
 # A run of some parts, and a requirement with one test each: what is said of it, and in which run.
-printf 'ok   one\nok   two times 3\n' >"$build/parts/unit/cases"
+printf 'ok   one\nok   two times 3\nok   two times 4\n' >"$build/parts/unit/cases"
 printf '%s\n' 'skip four: this processor lacks it' '=====================' 'x.cpp:1:' 'TEST CASE:  five' '  in part' 'x.cpp:2: ERROR: CHECK( false ) is NOT correct!' >"$build/parts/unit/log"
 printf '%s\n' 'ok   six' 'FAIL seven: why' >"$build/parts/look/log"
 printf '%s\n' 'ok   nine' 'skip eight: apt-get install it' >"$build/parts/whole/log"
@@ -29,6 +29,11 @@ planted() {  # sentence-that-is-expected stage tests [where]
 planted 'ok   1 requirements' test '"unit: one", "unit: two times *", "look: six", "check far: no recursion"'
 planted 'ok   1 requirements' 'check far' '"check far: no recursion"'
 planted 'ok   1 requirements' test '"check far: no instruction masks interrupts"'
+planted 'ok   1 requirements' test '"unit: two times * (2)"'
+planted '"unit: two times * (3)" stands for 2 tests' test '"unit: two times * (3)"'
+ci=true planted '"unit: two times *" stands for 2 tests' test '"unit: two times *"'
+python3 tests/scripts/check_requirements.py "$build/a.toml" "$build" write
+nothing_in "$(grep -vE '^\[a\]|\["unit: two times \* \(2\)"\]' "$build/a.toml")" 'counts are written'
 planted 'a.01 has no test' test ''
 planted 'a.01 is promised in README.md#got-it' test '"unit: one"' 'README.md#got-it'
 planted 'a.01 is promised in src/none.h#one' test '"unit: one"' 'src/none.h#one'

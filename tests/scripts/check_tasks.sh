@@ -11,13 +11,15 @@ objects=$(sh bench/boards/board.sh library "$board" "$build/work") || { fail "$b
 
 # shellcheck disable=SC2086
 "${cxx%g++}objdump" -d $objects >"$build/text"
-nothing_in "$(grep -q 'bx.*lr' "$build/text" || echo 'there are no instructions'
-  grep -iE '[[:space:]](cps|msr.*(mask|basepri))' "$build/text")" "$board: no instruction masks interrupts"
+nothing_in "$(grep -qE 'bx.*lr|[[:space:]]ret' "$build/text" || echo 'there are no instructions'
+  grep -iE '[[:space:]](cps|msr.*(mask|basepri)|csr.*(mstatus|mie))' "$build/text")" "$board: no instruction masks interrupts"
 
 notes=$(echo "$objects" | tr ' ' '\n' | sed -n 's/[.]o$/.ci/p' | while read -r note; do [ ! -e "$note" ] || echo "$note"; done)
 known='memcpy=0 memset=0 memmove=0'
 for helper in __aeabi_idiv __aeabi_idivmod __aeabi_uidiv __aeabi_uidivmod __aeabi_uldivmod __aeabi_ldivmod __aeabi_d2lz; do known="$known $helper=128"; done
 for helper in i2d ui2d f2d d2f d2iz d2uiz dadd dsub dmul ddiv dcmpeq dcmplt dcmple dcmpge dcmpgt dcmpun; do known="$known __aeabi_$helper=64"; done
+for helper in aeabi_fcmpge aeabi_fcmple aeabi_fdiv aeabi_fmul aeabi_i2f aeabi_lasr aeabi_llsl aeabi_llsr aeabi_lmul adddf3 ashldi3 ashrdi3 clzsi2 divdf3 divdi3 \
+  divsf3 extendsfdf2 fixdfdi floatsisf gedf2 gesf2 gtdf2 ledf2 lesf2 lshrdi3 ltdf2 muldf3 mulsf3 truncdfsf2 udivdi3 umoddi3; do known="$known __$helper=64"; done
 
 # deepest INDIRECT PATTERN FILES: the most stack of functions of these files whose names have the pattern, where a call through a pointer takes INDIRECT.
 # shellcheck disable=SC2002,SC2046,SC2086

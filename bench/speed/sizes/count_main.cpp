@@ -12,6 +12,7 @@
 #include "attend/core/integer.h"
 #include "attend/core/options.h"
 #include "attend/layers.h"
+#include "count_differences.h"
 #include "count_projections.h"
 
 namespace {
@@ -105,24 +106,6 @@ void count_integers(int tokens, int head_dim) {
   firmware::print_number(uint64_t(head_dim));
   firmware::print(" integer ");
   report(count_integers({tokens, tokens, head_dim, false, 1}, 1), 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim));
-}
-
-// How many of 100 inputs, half of them causal, take another number of instructions than the first of their kind. Each is
-// computed so often that one instruction more is longer than the clock's steps, some 40 instructions.
-void count_different_integers() {
-  constexpr int times = 160;
-  int different = 0;
-  for (int causal = 0; causal < 2; ++causal) {
-    const IntegerCount call = {3, 37, 9, causal != 0, times};
-    const uint64_t first = count_integers(call, 1);
-    for (uint64_t seed = 2; seed <= 50; ++seed) {
-      const uint64_t count = count_integers(call, seed);
-      different += (count > first ? count - first : first - count) > times / 2;
-    }
-  }
-  firmware::print("integer differences ");
-  firmware::print_number(uint64_t(different));
-  firmware::print("\n");
 }
 
 // A call over a cache of 256 tokens with 32 dimensions.
@@ -264,7 +247,7 @@ int firmware::run() {
   count_integers(64, 16);
   count_integers(64, 32);
   count_integers(128, 64);
-  count_different_integers();
+  differences::count();
   for (const Call& call : calls) count_call(call, 1);
   for (const Call& call : calls) count_call(call, 64);
   for (const LinearCall& call : linear_calls) count_linear(call);

@@ -38,4 +38,8 @@ void call_prefill();
 void append_token();
 void call_decode();
 void call_options();
+void call_integer();
+void begin_integer_ring();
+void call_integer_ring();
+void call_project_integer();
 }

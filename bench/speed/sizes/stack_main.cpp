@@ -78,6 +78,10 @@ int firmware::run() {
   report("prefill", call_prefill);
   append_token();
   report("decode", call_decode);
+  report("integer", call_integer);
+  begin_integer_ring();
+  report("integer_ring", call_integer_ring);
+  report("project_integer", call_project_integer);
   prepare_options();
   report("options", call_options);
   return size_program::token.output.data[0][0][0] != 0.0f ? 0 : 1;
