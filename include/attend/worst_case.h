@@ -108,4 +108,34 @@ constexpr int64_t worst_instructions(const InstructionCounts& counts) {
   return detail::CountedLoops::with_margin(most);
 }
 
+// How far outputs of attention in integers can be from the exact ones of the same numbers of 8 bits, whatever these are, in
+// steps of the output: src/guide/integers.md derives it. What is outside an output's range counts as its end.
+//
+//   constexpr attend::IntegerErrorBound of_talk = {64, 1.4427 * 0.177 * 0.031 * 0.027, 0.02 / 0.01};
+//   static_assert(of_talk.rounded() < 1.5, "an output errs by too much");
+struct IntegerErrorBound {
+  int keys;                                               // what a query sees is among the first so many positions
+  double score_step;                                      // log2(e) * scale * query scale * key scale
+  double output_steps;                                    // value scale / output scale
+  double value_zero = 0;                                  // zero point of the values
+  double output = 255;                                    // the largest distance of an output from its zero point
+  double values_apart = 255;                              // the largest value of a column less its smallest, as they are stored
+  double largest_value = 128;                             // the largest size of one
+  bool has_key_scales = false, has_value_scales = false;  // of single keys, of single values
+
+  constexpr double rounded() const { return 0.5 + unrounded(); }  // outputs of 8 and 16 bits; else of float32
+  constexpr double unrounded() const {
+    const int chunks = keys > segment_keys ? segment_keys / integer_chunk : (keys + integer_chunk - 1) / integer_chunk;
+    int bits = 0, levels = 0;
+    for (; (int64_t(1) << bits) < keys; ++bits) levels += (int64_t(segment_keys) << levels) < keys;
+    const double few = keys < integer_chunk ? keys : integer_chunk, many = chunks > 1, apart = keys > 1 ? values_apart : 0;
+    const double tilt = ((score_step < 0x1p-12) + 1 + many) * 3.3846e-4 + 2.2e-4, cut = (few - 1) * 0x1p-15;
+    const double weights = cut < tilt ? (tilt + cut) * (tilt + cut) / (4 * tilt) : cut, sums = many * (0.5 * chunks + levels);
+    const double of_sums = 256 * (sums + 0.5) + largest_value * (sums + has_value_scales * few * 0.5);
+    const double of_values = apart * (weights + 0.6932 * bits * 0x1p-16 + has_key_scales * score_step * 0.1733) +
+                             of_sums * 0x1p-14 + ((value_zero < 0 ? -value_zero : value_zero) + 5) * 0x1p-21;
+    return 1.01 * (output * 5.35e-5 + output_steps * of_values);
+  }
+};
+
 }  // namespace attend

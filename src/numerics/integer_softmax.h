@@ -76,7 +76,7 @@ struct Merge {
 };
 
 // Adds a chunk's denominator to a state, and returns how its value sums are added. The added value sums are shifted by `scaled`
-// bits more: by 8 for a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
+// bits more: by 8 for a chunk, whose weights have 15 bits. Further below counts as 30 bits below.
 ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled) {
   const int32_t common = larger_of(state.exponent, exponent);
   const int32_t old = smaller_of_numbers(common - state.exponent, 31);

@@ -142,7 +142,7 @@ class IntegerModel {
     if (from.empty) return;
     if (to.empty) to = {false, from.exponent, 0, std::vector<std::int64_t>(from.values.size())};
     const std::int64_t common = std::max(to.exponent, from.exponent);
-    const std::int64_t old = common - to.exponent, added = common - from.exponent;
+    const std::int64_t old = common - to.exponent, added = std::min(common - from.exponent, std::int64_t(30 - bits));
     to.exponent = fitting(common, 29);
     to.denominator = fitting(floor_shift(to.denominator, old) + nearest_shift(from.denominator, added));
     for (std::size_t i = 0; i < to.values.size(); ++i) {

@@ -49,7 +49,7 @@ class Sums:
 
     def add(self, other, bits):
         exponent = np.where(self.empty, other.exponent, np.maximum(self.exponent, other.exponent))
-        old, added = exponent - self.exponent, exponent - other.exponent
+        old, added = exponent - self.exponent, np.minimum(exponent - other.exponent, 30 - bits)
         takes = ~other.empty
         denominator = np.where(self.empty, 0, down(self.denominator, old)) + nearest(other.denominator, added)
         values = np.where(self.empty[:, None], 0, down(self.values, old[:, None])) + nearest(other.values, added[:, None] + bits)

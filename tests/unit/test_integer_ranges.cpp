@@ -2,8 +2,10 @@
 // and else for every number that a step can take.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 #include "attend/layers/core_linear.h"
 
@@ -66,10 +68,14 @@ TEST_CASE("integers: every weight stays in 32 bits and is at most 2^15, for ever
     power_fits &= uint64_t(x) * first <= (attend::exp2_c0 << 11 | 2047);
   }
   CHECK(power_fits);
+  std::vector<double> exact;  // weights. Others than a chunk's largest may be off by half a unit besides
+  for (int t = 0; t <= attend::weight_end + 2048; ++t) exact.push_back(std::exp2(15 - t / 2048.0));
   const core::ScoreScale ones = {1u << 16, 0, 0, attend::weight_end};  // a distance is a number of 2048ths
   for (uint32_t fraction = 1; fraction <= 2048; ++fraction) {
     for (std::int32_t distance = 0; distance < attend::weight_end; distance += all || fraction % 64 == 0 ? 1 : 61) {
-      weight_fits &= attend::weight_of(distance, ones, fraction) <= most_weight;
+      const uint32_t weight = attend::weight_of(distance, ones, fraction);
+      const double is = exact[uint32_t(distance) + fraction], off = std::fabs(weight - is);
+      weight_fits &= weight <= most_weight && off <= (distance > 0 ? 0.5 + 9.7e-5 * is : 1.22e-4 * is);
     }
     weight_fits &= attend::weight_of(attend::weight_end, ones, fraction) == 0;
   }
@@ -81,12 +87,16 @@ TEST_CASE("integers: every weight stays in 32 bits and is at most 2^15, for ever
 TEST_CASE("integers: no scale of scores lets a product leave 32 bits before its end") {
   bool fits = true;
   for (uint32_t mantissa = 1u << 15; mantissa < 1u << 16; ++mantissa) {
-    double step = double(mantissa) * 0x1p-16 * (1 - 0x1p-53);
+    double step = (mantissa + 0.5) * 0x1p-16 * (1 - 0x1p-53);  // where rounding loses most
+    const core::OutputScale output = core::output_scale(step);
+    fits &= std::fabs(std::ldexp(output.factor, -output.shift) - step) <= step * 0x1p-15;
     for (int shift = 0; shift < 26; ++shift, step *= 0.5) {
       const core::ScoreScale scale = core::score_scale(step);
       fits &= int64_t(scale.end - 1) * scale.factor < int64_t(15) << 27 && scale.end <= 15u << 12 && scale.factor < 1u << 27 &&
               scale.left >= 0 && scale.left <= 11 && scale.right >= 0 && scale.right <= 13 &&
               scale.factor >> scale.left < 1u << 16;
+      const double off = std::fabs(std::ldexp(scale.factor, -27 - scale.right) - step);
+      fits &= off <= step * 0x1p-16 + (scale.right == 13 ? 0x1p-40 : 0) && (step < 0x1p-12 || scale.right == 0);
     }
   }
   CHECK(fits);
@@ -94,9 +104,14 @@ TEST_CASE("integers: no scale of scores lets a product leave 32 bits before its 
 
 TEST_CASE("integers: every reciprocal of a row's denominator has 17 bits, and its product with every factor 31") {
   bool fits = true;
+  double off = 0;
   for (uint32_t divisor = 1u << 15; divisor <= 1u << 16; ++divisor) {
     const uint32_t number = (1u << 31) + (divisor >> 1), reciprocal = attend::quotient(number, divisor);
+    // Denominators of 31 bits that are rounded to this divisor.
+    const double least = std::fmax(0x1p30, divisor * 32768.0 - 16384), most = std::fmin(0x1p31 - 1, divisor * 32768.0 + 16383);
+    off = std::fmax(off, std::fmax(std::fabs(reciprocal * least * 0x1p-46 - 1), std::fabs(reciprocal * most * 0x1p-46 - 1)));
     fits &= reciprocal == number / divisor && reciprocal >= 1u << 15 && int64_t(reciprocal) * ((1 << 15) - 1) < int_end;
   }
   CHECK(fits);
+  CHECK(off <= 2.3e-5);
 }
