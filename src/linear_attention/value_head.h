@@ -192,7 +192,6 @@ class ValueHead {
       if constexpr (looks_ahead) {
         if (i + 1 < count_) next = before(i + 1, column, u);
         if (i + 1 == count_ && reads_ahead_) next = before(i + 1, column, output_row(i + 1, 0) + column);
-        if (queries_ == 0 && by_key && !is_made()) next.to = nullptr;
         if (next.to != nullptr && queries_ > 0) take<1, true>(columns, column, i, has, next);
       }
       if (next.to == nullptr || queries_ == 0) take<1, false>(columns, column, i, has, next);

@@ -15,9 +15,11 @@ using attend::Status;
 namespace {
 
 struct Talk {
+  using Values = float;
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 64, max_tokens = 1;
 };
-struct Alone : Talk {  // decode takes row by row
+struct Alone : Talk {  // decode takes row by row, where keys and values are of one format
+  using Values = int8;
   static constexpr int kv_heads = 4;
 };
 struct Powers {
@@ -76,8 +78,8 @@ TEST_CASE_TEMPLATE("shrunk queries: one key of int8 and a query whose sum overfl
     for (auto& head : one[0]) head[0] = 1.0f;
     const auto value = filled<attend::Value<Shape>>(5);
     static attend::OptionWorkspace<Shape> work;
-    attend::KvCache<Shape> floats;
-    attend::KvCache<Shape, int8, float> bytes;
+    attend::KvCache<Shape, float, typename Shape::Values> floats;
+    attend::KvCache<Shape, int8, typename Shape::Values> bytes;
     REQUIRE(floats.append(one, value) == Status::ok);
     REQUIRE(bytes.append(one, value) == Status::ok);
     for_each_backend([&](const char*) {
