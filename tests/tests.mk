@@ -136,11 +136,11 @@ proofs: $(BUILD)/unit
 	@echo 'ok   functions of one float on every float, multiply-adds in software, ranges of integers' >>build/proofs/log
 	@sh tests/support/files.sh >build/proofs/files
 
-#: coverage    lines, branches and MC/DC of include and src that the compiled tests reach, as hosts and as boards have them, beside tests/coverage/exceptions.toml: what is missing fails (needs clang-22, llvm-22, python3; some twenty minutes)
+#: coverage    lines, branches and MC/DC of include and src that the compiled tests reach, as hosts, boards and 32 bits have them, beside tests/coverage/exceptions.toml: what is missing fails, and so do more than 60 places there (needs clang-22, llvm-22, g++-i686-linux-gnu, qemu-user, python3; some twenty minutes)
 COVERED := unit emulated embedded/unit soft/unit small/unit c_surface c_layers c_integer c_linear
 COVERAGE = $(MAKE) CXX=clang++-22 OPT=-O1 WARNINGS=-w CXXFLAGS='-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc'
 # The form of boards, on this machine: what looks at operations of hosts' sets is left out. Then floats by software, with tests that compare bits;
-# these are optimised, or they ask for doubles of the library that this form has not.
+# these are optimised, or they ask for doubles of the library that this form has not. Then small code of checked calls, where addresses have 32 bits.
 BOARDS = TEST_ROOMS=none CPPFLAGS='-DATTEND_EMBEDDED=1 $(1)'
 coverage: export ATTEND_QUICK = 6
 .PHONY: coverage
