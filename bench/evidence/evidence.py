@@ -150,7 +150,7 @@ class Evidence:
         is_open = any(each['reason'].startswith('Open') for each in kinds.get('exceptions', ()))
         missing = [kinds[kind]['count'] - kinds[kind]['covered'] - kinds[kind]['excepted'] for _, kind in named] if kinds else []
         self.add('Coverage', (FAILED if any(missing) else STATED if is_open else PASSED) if kinds else ELSEWHERE, 'What the compiled tests reach of include and src in the form of hosts, with emulated instruction sets of x86, '
-                 'in the form of boards, and with floats by software, all on this machine; templates count as one. What is not reached is an exception with a reason and what shows it, below, or missing.', 'make coverage', 'tests/coverage/exceptions.toml',
+                 'in the form of boards, with floats by software, and as small code of 32 bits, all on this machine; templates count as one. What is not reached is an exception with a reason and what shows it, below, or missing.', 'make coverage', 'tests/coverage/exceptions.toml',
                  [['', 'reached', 'of', '%', 'exceptions', 'missing']] + [[name, f'{kinds[kind]["covered"]}', f'{kinds[kind]["count"]}', f'{100 * kinds[kind]["covered"] / kinds[kind]["count"]:.1f}', f'{kinds[kind]["excepted"]}', f'{left}']
                                                                         for (name, kind), left in zip(named, missing)]
                  + [[f'{each["reason"]} Shown by: {each["shown"]}.', '', '', '', f'{each["uses"]} in {each["places"]} places', ''] for each in kinds['exceptions']] if kinds else ())

@@ -145,3 +145,20 @@ TEST_CASE("c states: the end looks neither at queries nor at key lengths") {
   CHECK(attend_finish(&p) == ATTEND_OK);
   CHECK(same_bits(data.output, expected));
 }
+
+TEST_CASE("c states: a size that no address reaches is 0") {
+  int sizes = 0;
+  for (int extents = 0; extents < 32; ++extents) {
+    attend_problem p;
+    REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
+    const auto most = [extents](int bit, int number) { return (extents >> bit & 1) != 0 ? number : 1; };
+    p.batch = most(0, 1 << 15), p.queries = most(1, 1 << 29), p.query_heads = most(2, 64), p.value_dim = most(3, 1 << 16);
+    p.state_nodes = most(4, 1 << 15), p.kv_heads = p.head_dim = 1;
+    const double state = double(p.state_nodes) * (p.value_dim + 2) + 2 * p.value_dim + 16;
+    const double bytes = 4 * state * double(p.batch) * double(p.queries) * p.query_heads;
+    const std::size_t size = attend_state_size(&p);
+    CHECK((size == 0 || (bytes < double(PTRDIFF_MAX) && double(size) > bytes)));
+    sizes += size > 0;
+  }
+  CHECK(sizes >= 8);
+}
