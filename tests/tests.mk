@@ -120,7 +120,7 @@ tiles:
 digests: $(BUILD)/unit
 	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
-#: rules       MISRA C++:2023: what tools find in the embedded form and in the surfaces, held to tests/rules/rules.toml; RULES=write makes today's counts the file's (needs clang-22, clang-tools-22, clang-tidy-22, cppcheck, python3; a minute)
+#: rules       MISRA C++:2023: what tools find in the embedded form and in the surfaces, and functions above limits of complexity and length, held to tests/rules/rules.toml; RULES=write makes today's counts the file's (needs clang-22, clang-tools-22, clang-tidy-22, cppcheck, python3; a minute and a half)
 .PHONY: rules
 rules: | build/doctest.ready
 	@rm -f build/rules/log build/rules/files

@@ -55,6 +55,16 @@ def columns(rows, *names):
     return [[row[i] for i in at] for row in rows]
 
 
+# How a requirement is verified: by running code, or, of these parts, by looking at sources, objects and graphs of calls.
+ANALYSES = ('symbols', 'stack', 'wrong_code', 'unsafe_math', 'rooms', 'pages', 'check tiles', 'check clang/windows', 'check types', 'check release')
+OF = {'A': 'attention', 'I': 'integers', 'Y': 'layers', 'L': 'linear attention', 'C': 'C surface', 'H': 'hosted', 'X': 'around the library'}
+
+
+def kind(each):
+    methods = {'analysis' if test['name'].split(': ')[0] in ANALYSES else 'test' for test in each['tests']}
+    return f'{"safety-related" if each["is"][0] == "S" else "not safety-related"}, {OF[each["is"][1]]}, by {" and ".join(sorted(methods))}'
+
+
 class Evidence:
     def __init__(self, build):
         self.runs = Runs(build)
@@ -164,7 +174,7 @@ class Evidence:
         self.add('Not there', MISSING, 'What an assessor will ask and nobody has made.', 'none', 'tests/README.md#tests', [['what', 'so that whoever takes the library plans it'],
                  ['a review from outside', 'who writes code and tests also reviews them; no body has certified anything'], ['runs on silicon', 'boards are emulated: `make board-tests` on the part, with its flags, is a condition of use (A18)'],
                  ['a bound of linear attention in integers for every input', 'its errors are measured, over 3,000 tokens'], ['instructions of floats in the worst case', 'counts of pages are means; see the page on time'],
-                 ['evidence of a subset', 'rows here are of all files, not of what `make vendor` copies']])
+                 ['evidence of a subset', 'rows here are of all files; the MANIFEST of what `make vendor` copies names the requirements of its parts, whose tests ran on all']])
 
 
     def rules(self):
@@ -228,9 +238,9 @@ def page_of(data):
         if row['name'] == 'Requirements':
             for group in dict.fromkeys(each['number'].split('.')[0] for each in data['requirements']):
                 tests = lambda each: '<br>'.join(f'{coloured(test["state"])} <code>{html.escape(test["name"])}</code>' for test in each['tests'])
-                lines = '\n'.join(f'<tr id="{each["number"]}"><td>{each["number"]}</td><td>{html.escape(each["says"])} <a href="../../{each["where"]}">{each["where"]}</a></td><td>{tests(each)}</td></tr>'
+                lines = '\n'.join(f'<tr id="{each["number"]}"><td>{each["number"]}</td><td>{html.escape(each["says"])} <i>{kind(each)}</i> <a href="../../{each["where"]}">{each["where"]}</a></td><td>{tests(each)}</td></tr>'
                                   for each in data['requirements'] if each['number'].startswith(group + '.'))
-                parts.append(f'<h3>{group}</h3>\n<div class="table cards"><table><thead><tr><th></th><th>says</th><th>tests</th></tr></thead><tbody>\n{lines}\n</tbody></table></div>\n')
+                parts.append(f'<h3>{group}</h3>\n<div class="table cards"><table><thead><tr><th></th><th>says; what it is, of what, how it is verified; where it is promised</th><th>tests</th></tr></thead><tbody>\n{lines}\n</tbody></table></div>\n')
     style = pathlib.Path('bench/site/style.css').read_text() + '''
 main { max-width: var(--wide); margin: 0 auto; } .bad { color: light-dark(#a3160a, #ff9d92); font-weight: 620; } .good { color: light-dark(#0a6636, #8fd6a5); } .other { color: var(--soft); }
 td code, td a { overflow-wrap: anywhere; } .table:not(.cards) td:first-child code { white-space: nowrap; } span { white-space: nowrap; }
@@ -251,7 +261,7 @@ def main():
     evidence = Evidence(build)
     states = [worst(test['state'] for test in each['tests']) for each in evidence.requirements]
     tests = [test['state'] for each in evidence.requirements for test in each['tests']]
-    evidence.add('Requirements', worst(states), f'{len(states)} promises of the pages, with {len(tests)} tests that go red when one is broken, and what became of these in the last run: '
+    evidence.add('Requirements', worst(states), f'{len(states)} promises of the pages, {sum(each["is"][0] == "S" for each in evidence.requirements)} of them safety-related, with {len(tests)} tests that go red when one is broken, and what became of these in the last run: '
                  + ', '.join(f'{tests.count(state)} {state}' for state in reversed(STATES) if state in tests) + '.', 'make test && make check', 'tests/requirements.toml')
     evidence.collect()
     data = {'version': version, 'bits_version': defined['BITS_VERSION'], 'manifest': hashlib.sha256(manifest.encode()).hexdigest(), 'rows': evidence.rows, 'requirements': evidence.requirements}

@@ -67,10 +67,18 @@ cp LICENSE "$folder" || exit 1
 number() { sed -n "s/^#define ATTEND_$1 //p" include/attend/core/version.h; }
 version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
 lines=$(cd "$folder" && xargs cat <"$work/files" | wc -l | tr -d ' ')
+# Of requirements, those of what is here: attention, and what of the rest has sources among the files.
+parts=A
+for part in 'I:src/(call/integers|backend/embedded_integers).cpp' 'Y:src/layers/[a-z0-9_]*.cpp' 'L:src/linear_attention/[a-z0-9_]*.cpp' 'C:src/c/[a-z0-9_]*.cpp' H:include/attend/hosted/; do
+  ! grep -qE "^${part#*:}" "$work/files" || parts=$parts${part%%:*}
+done
 {
   echo "# Attend $version, bits version $(number BITS_VERSION): $(wc -l <"$work/files" | tr -d ' ') files with $lines lines, of $(git describe --always --dirty 2>/dev/null || echo 'a release')."
   echo "# For: $cxx $flags"
   echo "# Uses: $*"
+  [ ! -r tests/requirements.toml ] || echo "# Requirements (tests/requirements.toml) of these files, as far as they have the calls; the tests were of all files:$(awk -v parts=$parts '
+    /^\[/ { group = substr($0, 2, length($0) - 2) }
+    match($0, /^[0-9]+ = {is = "[SQ][A-Z]"/) && index(parts, substr($0, RSTART + RLENGTH - 2, 1)) { printf " %s.%s", group, substr($0, 1, 2) }' tests/requirements.toml)"
   (cd "$folder" && xargs sha256sum LICENSE <"$work/files") || fail "sums cannot be made"
 } >"$folder/MANIFEST"
 cat >"$folder/attend.mk" <<END

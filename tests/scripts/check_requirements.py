@@ -3,7 +3,7 @@
 RUNS is the folder of a build; a folder that holds `parts`, `rest` or `targets` as `make test` and `make check` leave them there will do. `test` looks
 at the tests of `make test`, `check` at those of all parts that it names, and of `make test` where that has run. From the project's top folder.
 
-A requirement says one sentence, where it is promised (a page and a heading, or a header and a name in it), and which tests break with
+A requirement says what it is (two letters), one sentence, where it is promised (a page and a heading, or a header and a name in it), and which tests break with
 it. What is wrong is a line "FAIL …": a requirement without a test, an unknown place, a test that does not exist, that failed, or that
 did not run although its part did, or a * that stands for fewer tests than it says, in CI=true without ALL=1 also for more; `write` makes
 that how many passed. What this machine left out is said, and is wrong only in `check` where CI=true.
@@ -22,7 +22,7 @@ PASSED, LEFT_OUT, ELSEWHERE, FAILED, UNKNOWN = 'passed', 'not run here', 'not ru
 
 
 def load(path):
-    """[(number, requirement)] in the order of the file: [("bits.01", {says, where, tests})]."""
+    """[(number, requirement)] in the order of the file: [("bits.01", {is, says, where, tests})]."""
     with open(path, 'rb') as file:
         return [(f'{group}.{number}', each) for group, numbers in tomllib.load(file).items() for number, each in numbers.items()]
 
@@ -134,6 +134,8 @@ def main():
     for number, each in requirements:
         if not each.get('says') or not each.get('tests'):
             wrong.append(f'{number} has no {"test" if each.get("says") else "sentence"}')
+        if not re.fullmatch('[SQ][AIYLCHX]', each.get('is', '')):
+            wrong.append(f'{number} does not say whether it is safety-related, and of what')
         if not is_there(each.get('where', '')):
             wrong.append(f'{number} is promised in {each.get("where")}, which is not there')
         for test in each.get('tests', ()):

@@ -19,8 +19,8 @@ printf '%s\n' 'ok   nine' 'skip eight: apt-get install it' >"$build/parts/whole/
 echo 'ok   no recursion' >"$build/rest/log/far/log"
 echo 1 9 9 | tee "$build/parts/unit/result" "$build/parts/look/result" >"$build/targets/log/cortex-m4/result"
 echo 0 9 9 | tee "$build/parts/whole/result" >"$build/rest/log/far/result"
-planted() {  # sentence-that-is-expected stage tests [where]
-  printf '[a]\n01 = {says = "s", where = "%s", tests = [%s]}\n' "${4:-README.md#get-it}" "$3" >"$build/a.toml"
+planted() {  # sentence-that-is-expected stage tests [where [is]]
+  printf '[a]\n01 = {is = "%s", says = "s", where = "%s", tests = [%s]}\n' "${5-SA}" "${4:-README.md#get-it}" "$3" >"$build/a.toml"
   # shellcheck disable=SC2086
   CI=${ci:-} python3 tests/scripts/check_requirements.py "$build/a.toml" "$build" $2 >"$build/found" 2>&1
   case $1 in ok*) what="what is right is taken: $3" ;; *) what="a mistake among requirements is found: $1" ;; esac
@@ -37,6 +37,7 @@ nothing_in "$(grep -vE '^\[a\]|\["unit: two times \* \(2\)"\]' "$build/a.toml")"
 planted 'a.01 has no test' test ''
 planted 'a.01 is promised in README.md#got-it' test '"unit: one"' 'README.md#got-it'
 planted 'a.01 is promised in src/none.h#one' test '"unit: one"' 'src/none.h#one'
+planted 'a.01 does not say whether it is safety-related' test '"unit: one"' '' ''
 planted '"unit: five" failed' test '"unit: five"'
 planted '"look: seven" failed' test '"look: seven"'
 planted '"look: one more" failed' test '"look: one more"'

@@ -64,6 +64,7 @@ fi
 nothing_in "$(cd "$build/host" && sed '/^#/d' MANIFEST | sha256sum -c --quiet 2>&1)" 'the manifest has the sum of each file'
 nothing_in "$(cd "$build/host" && find . -type f -name '*.[hc]*' ! -name '*.o' | sed 's|^\./||' | sort | while read -r file; do grep -q " $file\$" MANIFEST || echo "$file"; done)" 'the manifest names each file'
 nothing_in "$(sed '/^#/d' "$build/host/MANIFEST" | while read -r sum file; do grep -A 1 "\"\./$file\"" "$build/host/attend.spdx.json" | grep -q "$sum" || echo "$file"; done)" 'the bill of materials has the sum of each file'
+nothing_in "$(grep '^# Requirements' "$build/host/MANIFEST" | grep ' bits.01 .* masks.01 ' | grep -vE ' (integers|layers|linear|c|app)[.]' | grep -q . || echo 'they are not')" 'the manifest has the requirements of what was copied'
 reason=$(MAKEFLAGS='' make -s vendor USES='decode rings' TO="$build/wrong" 2>&1) && fail 'a word that USES does not know is refused' 'it was taken'
 case $reason in *'takes attention'*) ok 'a word that USES does not know is refused, with those that it knows' ;; *) fail 'a word that USES does not know is refused' "$reason" ;; esac
 
@@ -116,6 +117,7 @@ if needs $compiler gcc-arm-none-eabi && needs qemu-system-arm qemu-system-arm; t
     sh bench/boards/board.sh run cortex-m4 "$build/keywords.alone" >"$build/keywords.alone.text" || fail 'keywords on a Cortex-M4: the program runs' 'it does not'
   [ -s "$build/keywords.text" ] || fail 'keywords on a Cortex-M4: the program says something' 'it does not'
   succeeds 'keywords on a Cortex-M4: the copied files alone have the same digest' cmp "$build/keywords.text" "$build/keywords.alone.text"
+  nothing_in "$(grep '^# Requirements.* integers.01 .* integers.07 ' "$build/keywords/MANIFEST" | grep -vE ' (linear|c)[.]' | grep -q . || echo 'they are not')" 'keywords on a Cortex-M4: the manifest has the requirements of integers'
   most=18500
   if [ "$(lines keywords)" -le $most ]; then ok "keywords on a Cortex-M4: at most $most lines are copied"; else fail "keywords on a Cortex-M4: at most $most lines are copied" "$(lines keywords)"; fi
   row keywords 'cortex-m4, the keyword example, in integers'
