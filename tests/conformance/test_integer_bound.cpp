@@ -137,7 +137,7 @@ TEST_CASE("integer attention keeps to its error bound of every input, with rando
   }
 }
 
-TEST_CASE("integer attention comes near its error bound where the derivation says so, and a search does not pass it") {
+TEST_CASE("integer attention keeps to its error bound under a search, and comes near it") {
   const char* const longer = std::getenv("ATTEND_CLIMB");
   for (const int keys : {1, 8, 20, 32, 64, 512, 1024, 4096, 65535}) {
     for (const int dims : {2, 65}) {
