@@ -39,7 +39,7 @@ struct CountedLoops {
     return counts.call + call.kv_heads * sum;
   }
 
-  // With what no loop tells, such as branches: never below what a call takes. More for calls that were counted less often.
+  // With what no loop tells, such as branches and divisions: never below what a call takes.
   static constexpr int64_t with_margin(int64_t sum, int share = 96) { return sum + sum / share; }
   constexpr int64_t instructions() const {
     return instructions([this](int two, int first, int keys) { return block(two, first, keys); });
@@ -128,7 +128,7 @@ struct CountedLoops {
         return c[4 + two] + (cut ? inputs / 64 * step(64) + (inputs % 64 > 0 ? step(inputs % 64) : 0) : step(inputs));
       };
       const bool cuts = counts.value_keys > 1;
-      sum += c[3] + here * (c[15] + tokens * c[16]) + (zero ? tile(1, true) : 0) + left / 2 * tile(1, cuts) +
+      sum += c[3] + here * (c[15] + tokens * c[16] + zero * c[21]) + (zero ? tile(1, true) : 0) + left / 2 * tile(1, cuts) +
              left % 2 * tile(0, cuts);
     }
     return sum;
@@ -200,7 +200,7 @@ template <class Dims>
 constexpr CountedCall counted_token = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, 1, 1, true};
 template <class Cache>
 using CountedCache = Checked<typename CacheTraits<Cache>::ShapeType>;
-constexpr int others_margin = 64;
+constexpr int others_margin = 56;
 
 }  // namespace detail
 

@@ -11,8 +11,8 @@ import numpy
 
 DIVISIONS = 7  # constants that say how kernels divide the work
 CALL, ROWS, BLOCK, CHUNK = 7, (16, 40), 0, 1  # places of constants
-MARGIN = 64  # detail::others_margin
-ARRAYS = (64, 71, 84, 105)  # where the constants of append, ring, projection and state begin
+MARGIN = 56  # detail::others_margin
+ARRAYS = (64, 71, 84, 106)  # where the constants of append, ring, projection and state begin
 
 rows = numpy.array([line.split() for line in sys.stdin], float)
 kind, typed, causal, counted, formula = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:4], rows[:, 4:]
