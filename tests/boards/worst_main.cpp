@@ -269,7 +269,7 @@ void check_worst() {
 template <class Cache, class Shape>
 void check_append(int length) {
   compare("append: ", Typed<Shape>::template call_of<1>(1), count_append<Cache, Shape>(length),
-          attend::worst_append_instructions<Cache>(counts), 150);
+          attend::worst_append_instructions<Cache>(counts), 200);
 }
 template <class Shape, int window, int sinks>
 void check_ring() {
