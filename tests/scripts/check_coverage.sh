@@ -9,9 +9,9 @@ build=$2/check_coverage
 . tests/support/check.sh
 mkdir -p "$build" || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-# Lines, branches, conditions of MC/DC. Addresses and threads decide a few: 842 to 845, 584 to 586 and 181 were missing in nine runs. Who adds code
+# Lines, branches, conditions of MC/DC. Addresses and threads decide a few: in ten runs lines differed by 3, branches by 2. Who adds code
 # that these tests cannot reach raises the numbers.
-most=845,592,185
+most=842,581,175
 
 needs clang++-22 clang-22 && needs llvm-cov-22 llvm-22 && needs python3 python3 || { finish; exit; }
 if "$2/unit" --no-run | grep -q 'not on this processor' || ! grep -qw avx512_vnni /proc/cpuinfo || ! grep -qw avx_vnni /proc/cpuinfo; then
