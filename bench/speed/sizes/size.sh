@@ -157,7 +157,7 @@ measure() {  # board level
     sed -n 's/^stack _ZN6attend4core6Floats3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
     sed -n 's/^stack call_\([a-z0-9_]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text" |
-      awk -v most="$(pushed "$1")" '{ print $1, $2 + ($1 ~ /^stack_integer/ ? most : $1 == "stack_project_integer" && most > 12 ? 12 : 0) }'
+      awk -v most="$(pushed "$1")" '{ print $1, $2 + ($1 ~ /^stack_integer/ ? most : $1 != "stack_project_integer" ? 0 : most > 12 ? 12 : most) }'
     for call in core prefill decode options linear multi_head multi_head_option integer integer_option; do
       echo "promised_$call $(symbols "$folder/bench_speed_sizes_size_main.cpp.o" . "^${call}_stack\$")"
     done
