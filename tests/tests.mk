@@ -138,7 +138,7 @@ proofs: $(BUILD)/unit
 
 #: coverage    lines, branches and MC/DC of include and src that the compiled tests reach, as hosts, boards and 32 bits have them, beside tests/coverage/exceptions.toml: what is missing fails, and so do more than 60 places there (needs clang-22, llvm-22, g++-i686-linux-gnu, qemu-user, python3; some twenty minutes)
 COVERED := unit emulated embedded/unit soft/unit small/unit c_surface c_layers c_integer c_linear
-COVERAGE = $(MAKE) CXX=clang++-22 OPT=-O1 WARNINGS=-w CXXFLAGS='-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc'
+COVERAGE = $(MAKE) CXX=clang++-22 OPT=-O1 WARNINGS=-w CXXFLAGS='-fprofile-instr-generate -fprofile-update=atomic -fcoverage-mapping -fcoverage-mcdc'
 # The form of boards, on this machine: what looks at operations of hosts' sets is left out. Then floats by software, with tests that compare bits;
 # these are optimised, or they ask for doubles of the library that this form has not. Then small code, where addresses have 32 bits.
 BOARDS = TEST_ROOMS=none CPPFLAGS='-DATTEND_EMBEDDED=1 $(1)'
