@@ -154,8 +154,8 @@ TEST_CASE("c states: a size that no address reaches is 0") {
     const auto most = [extents](int bit, int number) { return (extents >> bit & 1) != 0 ? number : 1; };
     p.batch = most(0, 1 << 15), p.queries = most(1, 1 << 29), p.query_heads = most(2, 64), p.value_dim = most(3, 1 << 16);
     p.state_nodes = most(4, 1 << 15), p.kv_heads = p.head_dim = 1;
-    const double state = double(p.state_nodes) * (p.value_dim + 2) + 2 * p.value_dim + 16;
-    const double bytes = 4 * state * double(p.batch) * double(p.queries) * p.query_heads;
+    const double state = double(p.state_nodes) * double(p.value_dim + 2) + double(2 * p.value_dim + 16);
+    const double bytes = 4 * state * double(p.batch) * double(p.queries) * double(p.query_heads);
     const std::size_t size = attend_state_size(&p);
     CHECK((size == 0 || (bytes < double(PTRDIFF_MAX) && double(size) > bytes)));
     sizes += size > 0;
