@@ -4,10 +4,8 @@
 //   static_assert(attend::worst_instructions<Talk, 64>(attend::gcc_12_O2::cortex_m0_plus) < 150000, "a token takes too long");
 //
 // The number of instructions depends on the shape and on who sees how many keys, and on no number. So it is added up from
-// loops, which were counted for a processor, a compiler and its flags; `make worst-cases` counts them for yours. Further calls
-// of a step have bounds of their own: worst_append_instructions, worst_ring_instructions, worst_project_instructions,
-// worst_linear_instructions. The stack has constants too: integer_stack_bytes. What instructions say of time, and what has no
-// such bound: include/guide/time.md.
+// loops, which were counted for a processor, a compiler and its flags; `make worst-cases` counts them for yours. The stack has
+// constants too: integer_stack_bytes. What instructions say of time, and what has no such bound: include/guide/time.md.
 #pragma once
 
 #include "detail/instruction_counts.h"
@@ -39,8 +37,8 @@ struct CountedLoops {
     return counts.call + call.kv_heads * sum;
   }
 
-  // With what no loop tells, such as branches and divisions: never below what a call takes.
-  static constexpr int64_t with_margin(int64_t sum, int share = 96) { return sum + sum / share; }
+  // With what no loop tells, such as branches: never below what a call takes.
+  static constexpr int64_t with_margin(int64_t sum) { return sum + sum / 96; }
   constexpr int64_t instructions() const {
     return instructions([this](int two, int first, int keys) { return block(two, first, keys); });
   }
@@ -66,94 +64,13 @@ struct CountedLoops {
 
   constexpr int64_t chunk(int two, int keys) const {
     const InstructionCounts::Rows& rows = counts.rows[two];
-    const int steps = up(keys, counts.value_keys);
+    const int dims = call.head_dim, steps = up(keys, counts.value_keys), score_tiles = up(keys, counts.score_keys[two]);
     const int left = call.value_dim % counts.columns, twos = left / 2 * counts.has_two;
-    return rows.chunk + scores(two, keys, call.head_dim) +
+    return rows.chunk + score_tiles * (fours(rows.scores, dims) + rows.sixteen * up(dims / 4, 4)) +
+           (counts.value_keys > 1 ? keys : score_tiles) * rest(rows.scores, dims) +  // DSP kernels go key by key
            call.value_dim / counts.columns *
                (all(rows.values, steps) + (steps * counts.value_keys == integer_chunk ? counts.whole : 0)) +
            (left > 0 ? rows.left : 0) + twos * all(rows.two_columns, keys) + (left - 2 * twos) * all(rows.column, keys);
-  }
-  constexpr int64_t scores(int two, int keys, int dims) const {
-    const InstructionCounts::Rows& rows = counts.rows[two];
-    const int tiles = up(keys, counts.score_keys[two]);
-    return tiles * (fours(rows.scores, dims) + rows.sixteen * up(dims / 4, 4)) +
-           (counts.value_keys > 1 ? keys : tiles) * rest(rows.scores, dims);  // DSP kernels go key by key
-  }
-  constexpr int64_t query(int dims) const { return counts.query_four * up(dims, 4) + counts.query_rest * (dims % 4); }
-
-  // A token, `stores` times: 64 bytes and less are copied inline, more by memcpy; on Thumb's first processors all by memcpy.
-  constexpr int64_t append(int stores, bool rings) const {
-    const auto& c = counts.append;
-    const auto copy = [&](int n) {
-      return n > 64 ? c[3] + n / 64 * c[4] + n % 64 / 4 * c[5] + n % 4 * c[6] : n / 4 * c[5] + n % 4 * c[6];
-    };
-    return c[0] + rings * c[1] + stores * call.kv_heads * (c[2] + copy(call.head_dim) + copy(call.value_dim));
-  }
-
-  // Decode over a ring far from its first token, where the window begins with number `first` of a chunk and crosses as many
-  // segments as it can. Before it are chunks with sinks, and the rest of their segment, which no row sees.
-  constexpr int64_t ring(int window, int sinks, int first) const {
-    const auto& c = counts.ring;
-    const int full = (first + window) / integer_chunk, left = (first + window) % integer_chunk,
-              sink_chunks = up(sinks, integer_chunk);
-    const int chunks = up(first + window, integer_chunk),
-              parts = (first > 0) + (left > 0 && (first == 0 || chunks > 1)) + (sinks % integer_chunk > 0);
-    const int closed = (chunks + 14) / 16 + up(sink_chunks, 16), skipped = -sink_chunks & 15;
-    const auto block = [&](int two) {
-      const int64_t row = (counts.row_column + c[8]) * call.value_dim + (closed + 1) * query(call.head_dim) +
-                          parts * counts.mask + closed * (counts.segment + c[7] + counts.segment_column * call.value_dim) +
-                          c[3] + skipped * c[6] + (sink_chunks + chunks) * c[5];
-      return counts.rows[two].block + c[2] + (two + 1) * row +
-             (sink_chunks + chunks) * (c[4] + call.value_dim * c[9 + two] + call.head_dim * c[11 + two]) +
-             (sink_chunks + full) * chunk(two, integer_chunk) + (left > 0 ? chunk(two, left) : 0);
-    };
-    const int group = call.query_heads / call.kv_heads;
-    return counts.call + c[0] + call.kv_heads * (counts.kv_head + c[1] + group / 2 * block(1) + group % 2 * block(0));
-  }
-
-  // 16 outputs after the other: with a zero point first a row of it beside a token, 64 inputs at a time as DSP kernels always
-  // have it, then tokens two by two.
-  constexpr int64_t projection(int outputs, int inputs, int tokens, bool zero, bool typed) const {
-    const auto& c = counts.projection;
-    int64_t sum = c[0] + typed * (c[1] + outputs * c[2]);
-    for (int o = 0; o < outputs; o += 16) {
-      const int here = outputs - o < 16 ? outputs - o : 16, left = tokens - zero;
-      const auto tile = [&](int two, bool cut) {
-        const auto step = [&](int dims) {
-          return c[7 + two] + here * ((two + 1) * c[6]) +
-                 up(here, counts.score_keys[two]) * (c[9 + two] + dims / 4 * c[11 + two]) + scores(two, here, dims) +
-                 (two + 1) * query(dims) + dims / 4 * c[13 + two] + (dims % 4 > 0 ? here * c[17 + two] : 0) +
-                 (counts.value_keys > 1 ? here : up(here, counts.score_keys[two])) * (dims % 4) * c[19 + two];
-        };
-        return c[4 + two] + (cut ? inputs / 64 * step(64) + (inputs % 64 > 0 ? step(inputs % 64) : 0) : step(inputs));
-      };
-      const bool cuts = counts.value_keys > 1;
-      sum += c[3] + here * (c[15] + tokens * c[16] + zero * c[21]) + (zero ? tile(1, true) : 0) + left / 2 * tile(1, cuts) +
-             left % 2 * tile(0, cuts);
-    }
-    return sum;
-  }
-
-  // A token of linear attention whose state is scaled. Gates are rule's bit 0, retrieved values its bit 1.
-  constexpr int64_t state(int rule, int per_key, int value_heads) const {
-    const auto& c = counts.state;
-    const bool gated = rule % 2 == 1, delta = rule > 1;
-    const int dims = call.head_dim, queries = call.query_heads > value_heads ? call.query_heads / value_heads : 1;
-    int64_t sum = 0;
-    for (int column = 0; column < call.value_dim; column += 16) {
-      const int width = call.value_dim - column < 16 ? call.value_dim - column : 16;
-      const auto pass = [&](int kind, int together) {
-        const auto& of = counts.columns_of_state[kind];
-        return width / together * (of[0] + int64_t(dims) * of[1]) +
-               (together > 1 ? width % together : 0) * (of[2] + int64_t(dims) * of[3]);
-      };
-      const int usual = counts.state_columns[0], reads = usual == 1 ? 0 : 1;
-      sum += c[2] + width * (c[3] + dims * c[4]) + dims * c[5] + queries * (c[6] + width * c[7]) +
-             (delta ? c[8] + width * c[9] + (gated ? pass(2 + per_key, usual) : pass(1, usual)) : 0) +
-             (gated && !delta ? pass(4 + per_key, counts.state_columns[1]) : pass(0, usual)) +
-             (queries - 1) * (c[10] + pass(reads, usual));
-    }
-    return c[0] + value_heads * (c[1] + sum);
   }
 };
 
@@ -189,63 +106,6 @@ constexpr int64_t worst_instructions(const InstructionCounts& counts) {
     if (here > most) most = here;
   }
   return detail::CountedLoops::with_margin(most);
-}
-
-namespace detail {
-
-template <class Shape>
-struct LinearChecked;  // linear_attention.h
-
-template <class Dims>
-constexpr CountedCall counted_token = {Dims::head_dim, Dims::value_dim, Dims::query_heads, Dims::kv_heads, 1, 1, true};
-template <class Cache>
-using CountedCache = Checked<typename CacheTraits<Cache>::ShapeType>;
-constexpr int others_margin = 56;
-
-}  // namespace detail
-
-// The most instructions of append, of one token, whose arrays may lie anywhere. Cache: a KvCache or RingCache of an integer
-// shape. It holds for newlib's memcpy: newlib-nano's takes more, for heads of more than 64 numbers and on Thumb's first
-// processors.
-template <class Cache>
-constexpr int64_t worst_append_instructions(const InstructionCounts& counts) {
-  using Ring = typename detail::CacheTraits<Cache>::Ring;
-  const detail::CountedLoops loops = {counts, detail::counted_token<detail::CountedCache<Cache>>};
-  return loops.with_margin(loops.append(Ring::sink_groups > 0 ? 2 : 1, Ring::window > 0), detail::others_margin);
-}
-
-// The most instructions of decode over a RingCache of an integer shape, without further options, after any number of tokens.
-template <class Cache>
-constexpr int64_t worst_ring_instructions(const InstructionCounts& counts) {
-  using Ring = typename detail::CacheTraits<Cache>::Ring;
-  static_assert(Ring::window > 0,
-                "attend: worst_ring_instructions takes an attend::RingCache; a KvCache's is worst_instructions");
-  const detail::CountedLoops loops = {counts, detail::counted_token<detail::CountedCache<Cache>>};
-  int64_t most = 0;
-  for (int first = 0; first < integer_chunk; ++first) {
-    const int64_t here = loops.ring(Ring::window, Ring::sink_tokens, first);
-    if (here > most) most = here;
-  }
-  return loops.with_margin(most, detail::others_margin);
-}
-
-// The most instructions of project of so many tokens, from 4 inputs on, with Weights of attend::integer and outputs of 8 bits.
-// with_zero: whether the input has a zero point, which takes about as much as another token.
-template <int outputs, int inputs, int tokens = 1, bool with_zero = true>
-constexpr int64_t worst_project_instructions(const InstructionCounts& counts) {
-  static_assert(outputs >= 1 && inputs >= 1 && tokens >= 1, "attend: a projection has at least 1 output, input and token");
-  const detail::CountedLoops loops = {counts, detail::counted_token<detail::Checked<detail::NoShape>>};
-  return loops.with_margin(loops.projection(outputs, inputs, tokens, with_zero, true), detail::others_margin);
-}
-
-// The most instructions of decode of linear attention in integers, of linear_attention.h, which a program includes for its
-// Shape.
-template <class Shape>
-constexpr int64_t worst_linear_instructions(const InstructionCounts& counts) {
-  using Dims = detail::LinearChecked<Shape>;
-  static_assert(detail::is_integer<Shape>, "attend: only calls in integers have a worst case: write attend::Integer<Shape>");
-  const detail::CountedLoops loops = {counts, detail::counted_token<Dims>};
-  return loops.with_margin(loops.state(int(Dims::rule), int(Dims::decay), Dims::value_heads), detail::others_margin);
 }
 
 // How far outputs of attention in integers can be from the exact ones of the same numbers of 8 bits, whatever these are, in

@@ -124,51 +124,6 @@ TEST_CASE("the worst case is that of the rows in pairs, over the last 32 numbers
   }
 }
 
-template <int window_, int sinks>
-struct Last {
-  static constexpr int window = window_, sink_tokens = sinks;
-};
-struct OddTokens : Odd<5, 1> {
-  static constexpr int max_tokens = 8;
-};
-template <LinearRule rule_>
-struct Ruled : Odd<4, 2> {
-  static constexpr LinearRule rule = rule_;
-};
-struct PerKey : Ruled<LinearRule::gated_delta> {
-  static constexpr Decay decay = Decay::per_key;
-};
-struct OfOwn : Ruled<LinearRule::gated> {
-  static constexpr int value_heads = 4;
-};
-struct ManyTokens : Many {
-  static constexpr int max_tokens = 8, value_dim = 99;
-};
-
-TEST_CASE("the worst cases of a step's calls are constants, and grow with what the calls do") {
-  using Ring = RingCache<Odd<5, 1>, Last<97, 0>>;
-  using Sinks = RingCache<Odd<5, 1>, Last<97, 4>>;
-  for (const InstructionCounts* counts :
-       {&gcc_12_O2::cortex_m0_plus, &gcc_12_O2::cortex_m3, &gcc_12_Os::cortex_m0_plus, &gcc_12_Os::cortex_m4}) {
-    CHECK(worst_ring_instructions<Ring>(*counts) > worst_instructions<Odd<5, 1>, 97>(*counts));
-    CHECK(worst_ring_instructions<Sinks>(*counts) > worst_ring_instructions<Ring>(*counts));
-    CHECK(worst_ring_instructions<RingCache<Odd<5, 1>, Last<8, 0>>>(*counts) < worst_ring_instructions<Ring>(*counts));
-    CHECK(worst_append_instructions<KvCache<ManyTokens>>(*counts) > worst_append_instructions<KvCache<OddTokens>>(*counts));
-    CHECK(worst_append_instructions<Sinks>(*counts) > worst_append_instructions<KvCache<OddTokens>>(*counts));
-    CHECK(worst_project_instructions<40, 70, 3>(*counts) > worst_project_instructions<40, 70, 2>(*counts));
-    CHECK(worst_project_instructions<40, 128>(*counts) > worst_project_instructions<40, 64>(*counts));
-    CHECK(worst_project_instructions<40, 70>(*counts) > worst_project_instructions<40, 70, 1, false>(*counts));
-    CHECK(worst_linear_instructions<Ruled<LinearRule::delta>>(*counts) >
-          worst_linear_instructions<Ruled<LinearRule::linear>>(*counts));
-    CHECK(worst_linear_instructions<Ruled<LinearRule::gated>>(*counts) >
-          worst_linear_instructions<Ruled<LinearRule::linear>>(*counts));
-    CHECK(worst_linear_instructions<OfOwn>(*counts) > worst_linear_instructions<Ruled<LinearRule::gated>>(*counts));
-    CHECK(worst_linear_instructions<PerKey>(*counts) > worst_linear_instructions<Ruled<LinearRule::gated>>(*counts));
-  }
-  constexpr std::int64_t constant = worst_ring_instructions<Sinks>(gcc_12_O2::cortex_m4);
-  CHECK(constant == worst_ring_instructions<Sinks>(gcc_12_O2::cortex_m4));
-}
-
 // Compilers limit what a constant takes: many queries, of many heads, must stay within.
 TEST_CASE("the worst case of a prefill of 512 queries of 15 heads is a constant") {
   constexpr std::int64_t most = worst_instructions<Many, 1024, 512>(gcc_12_O2::cortex_m4);
