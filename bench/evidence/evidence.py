@@ -173,7 +173,7 @@ class Evidence:
                  table('include/guide/assumptions.md'))
         self.add('Not there', MISSING, 'What an assessor will ask and nobody has made.', 'none', 'tests/README.md#tests', [['what', 'so that whoever takes the library plans it'],
                  ['a review from outside', 'who writes code and tests also reviews them; no body has certified anything'], ['runs on silicon', 'boards are emulated: `make board-tests` on the part, with its flags, is a condition of use (A18)'],
-                 ['a bound of linear attention in integers for every input', 'its errors are measured, over 3,000 tokens'], ['instructions of floats in the worst case', 'counts of pages are means; see the page on time'],
+                 ['a bound of linear attention in integers for every input', 'its errors are measured, over 3,000 tokens'], ['instructions in the worst case of floats, and in integers of all but plain attention', 'counts of pages are means; see the page on time'],
                  ['evidence of a subset', 'rows here are of all files; the MANIFEST of what `make vendor` copies names the requirements of its parts, whose tests ran on all']])
 
 

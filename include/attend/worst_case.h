@@ -118,9 +118,10 @@ struct IntegerErrorBound {
   double score_step;                                      // log2(e) * scale * query scale * key scale
   double output_steps;                                    // value scale / output scale
   double value_zero = 0;                                  // zero point of the values
-  double output = 255;                                    // the largest distance of an output from its zero point
-  double values_apart = 255;                              // the largest value of a column less its smallest, as they are stored
-  double largest_value = 128;                             // the largest size of one
+  double output = -1;                                     // the most of an output less its zero point; -1: as far as values go
+  double values_apart = 255;                              // the largest value of a column less its smallest, times their scales
+  double largest_value = 128;                             // the largest size of one, times its scale
+  double largest_stored = 128;                            // and without
   bool has_key_scales = false, has_value_scales = false;  // of single keys, of single values
 
   constexpr double rounded() const { return 0.5 + unrounded(); }  // outputs of 8 and 16 bits; else of float32
@@ -131,10 +132,11 @@ struct IntegerErrorBound {
     const double few = keys < integer_chunk ? keys : integer_chunk, many = chunks > 1, apart = keys > 1 ? values_apart : 0;
     const double tilt = ((score_step < 0x1p-12) + 1 + many) * 3.3846e-4 + 2.2e-4, cut = (few - 1) * 0x1p-15;
     const double weights = cut < tilt ? (tilt + cut) * (tilt + cut) / (4 * tilt) : cut, sums = many * (0.5 * chunks + levels);
-    const double of_sums = 256 * (sums + 0.5) + largest_value * (sums + has_value_scales * few * 0.5);
+    const double of_sums = 256 * (sums + 0.5) + largest_value * sums + largest_stored * has_value_scales * few * 0.5;
+    const double zero = value_zero < 0 ? -value_zero : value_zero;
     const double of_values = apart * (weights + 0.6932 * bits * 0x1p-16 + has_key_scales * score_step * 0.1733) +
-                             of_sums * 0x1p-14 + ((value_zero < 0 ? -value_zero : value_zero) + 5) * 0x1p-21;
-    return 1.01 * (output * 5.35e-5 + output_steps * of_values);
+                             of_sums * 0x1p-14 + (zero + 5) * 0x1p-21;
+    return 1.01 * ((output < 0 ? output_steps * (largest_value + zero) : output) * 5.35e-5 + output_steps * of_values);
   }
 };
 

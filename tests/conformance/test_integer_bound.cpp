@@ -47,16 +47,17 @@ Share share_of(IntegerRun& run, double step) {
     }
     for (double& weight : weights) sum += weight = std::exp2(weight - largest);
     for (int column = 0; column < c.value_dim && seen > 0; ++column) {
-      double mean = 0, low = 1e9, high = -1e9;
+      double mean = 0, low = 1e9, high = -1e9, stored = 0;
       for (std::size_t i = 0; i < places.size(); ++i) {
         double value = run.data.value[(places[i] * c.kv_heads + kv_head) * c.value_dim + column];
+        stored = std::max(stored, std::fabs(value));
         if (c.value_scales) value *= run.data.value_scales[kv_head * c.places() + places[i]] * 0x1p-15;
         mean += weights[i] / sum * value, low = std::min(low, value), high = std::max(high, value);
       }
       const double number = (mean - c.value_zero) * c.output_steps, rounds = c.format != Format::float32;
       const double exact = std::clamp(number + rounds * c.zero, -most - 1, most);
       attend::IntegerErrorBound bound = {seen, step, c.output_steps, double(c.value_zero), std::fabs(number)};
-      bound.values_apart = high - low, bound.largest_value = std::max(high, -low);
+      bound.values_apart = high - low, bound.largest_value = std::max(high, -low), bound.largest_stored = stored;
       bound.has_key_scales = c.key_scales, bound.has_value_scales = c.value_scales;
       const double off = std::fabs(number_at(output, c.format, std::size_t(r * c.value_dim + column)) - exact);
       worst = {std::max(worst.of_bound, off / (0.5 * rounds + bound.unrounded())), std::max(worst.off, off)};
@@ -117,7 +118,7 @@ class Climb {
     run_.data.score_scales[0] = attend::core::score_scale(step_);
     const Share share = share_of(run_, step_);
     CHECK(share.of_bound <= 1);
-    return share.off / attend::IntegerErrorBound{run_.c.keys, step_, 1, 0, 128}.unrounded();
+    return share.off / attend::IntegerErrorBound{run_.c.keys, step_, 1}.unrounded();
   }
 
   IntegerRun run_;
@@ -132,9 +133,27 @@ TEST_CASE("integer attention keeps to its error bound of every input, with rando
   for (const int round : each_round(600)) {
     Random random(std::uint64_t(round) + 90000);
     IntegerRun run(changed(random_options(random, round % 3), &IntegerCase::head_scales, false));
+    // Scales of single values, far apart: a weight times its scale is rounded, and then multiplied by the value as it is
+    // stored.
+    for (int i = 0; run.c.value_scales && i < run.c.places() * run.c.kv_heads; ++i) {
+      run.data.value_scales[i] = std::uint16_t(random.bits() >> 17 >> random.between(0, 14));
+    }
     const Share share = share_of(run, run.c.score_step);
     CHECK_MESSAGE(share.of_bound <= 1, run.text(), ": ", share.off, " steps");
   }
+}
+
+TEST_CASE("integer attention keeps to its error bound where weights times scales of single values round to nothing") {
+  const double step = 0.999 * 0x1p-7;
+  IntegerRun run(
+      IntegerCase().heads(1, 1).dims(2, 1).tokens(1, 32, 31).steps(step, 1).output(Format::float32).token_scales(false, true));
+  for (int key = 0; key < 32; ++key) {
+    run.data.key[2 * key] = 0, run.data.key[2 * key + 1] = std::int8_t(key == 0 ? 0 : -59);
+    run.data.value[key] = std::int8_t(key == 0 ? 0 : 127), run.data.value_scales[key] = std::uint16_t(key == 0 ? 32768 : 164);
+  }
+  run.data.query[0] = 1, run.data.query[1] = 16;
+  const double share = share_of(run, step).of_bound;
+  CHECK((share > 0.5 && share <= 1));
 }
 
 TEST_CASE("integer attention keeps to its error bound under a search, and comes near it") {

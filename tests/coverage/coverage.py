@@ -137,6 +137,9 @@ class Exception_:
             if not has(line):
                 continue
             end, indent = start, len(line) - len(line.lstrip())
+            if 'switch (' in line:  # of which no case is left out
+                yield start + 1
+                continue
             while end + 1 < len(source) and not re.sub(r' *//.*', '', source[end]).endswith(('{', ';', '}')):
                 end += 1
             if re.sub(r' *//.*', '', source[end]).endswith('{'):
