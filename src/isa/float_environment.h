@@ -36,7 +36,7 @@ struct FloatControl {
 #endif
 };
 #elif ATTEND_ASSEMBLY && (defined(__aarch64__) || defined(__arm__) || defined(__riscv) || defined(__s390x__))
-#define ATTEND_FLOAT_CONTROL 1  // what other compilers are told, or the caller has set, stays
+#define ATTEND_FLOAT_CONTROL 1  // elsewhere what compilers are told, or the caller has set, stays
 struct FloatControl {
 #if defined(__aarch64__)
 #define ATTEND_READ_FLOATS "mrs %0, fpcr"
