@@ -23,13 +23,18 @@ STATES = (FAILED, UNKNOWN, MISSING, STALE, ELSEWHERE, LEFT_OUT, STATED, PASSED) 
 
 # Commands whose folder in build/ says which files they have read.
 OTHER_RUNS = {'coverage': 'coverage', 'proofs': 'proofs', 'rules': 'rules', 'thread-sanitizer': 'races', 'fuzz-depth': 'fuzz'}
+# Rows that pass only where these have read the files that are here.
+ROWS_OF = {'Stack': ['make test'], 'Bits': ['make test', 'make check'], 'Error bound': ['make test'], 'Requirements': ['make test', 'make check'], 'No allocation, no recursion': ['make test'], 'Fuzzing': ['make check'],
+           'Fuzzing at depth': ['make fuzz-depth'], 'Threads': ['make thread-sanitizer'], 'Coverage': ['make coverage'], 'Proofs': ['make proofs'], 'MISRA C++:2023': ['make rules'], 'Complexity': ['make rules'],
+           'Memory': ['make check'], 'Sizes': ['make check'], 'Targets and compilers': ['make check']}
 
 # Tool, use, what an error of it would hide, what would notice it.
 COMPILED = 'code that computes something else', 'digests of two other compilers, at other levels, and the definition, which shares no code'
+CROSS = COMPILED[0], 'the same digests as other targets, and on a part `make board-tests`; of Arm boards Clang and the vendor builds of `make targets` too'
 EMULATED = 'an instruction that the emulator has otherwise than the processor', 'digests of other targets; `make board-tests` on a part'
-TOOLS = (('g++', 'library and tests', *COMPILED), ('clang++', 'the same; sanitizers, fuzzers', *COMPILED), ('arm-none-eabi-g++', 'boards, sizes, stack frames', *COMPILED),
-         ('riscv64-unknown-elf-g++', 'boards', *COMPILED), ('qemu-arm', 'Linux targets', *EMULATED), ('qemu-system-arm', 'boards, counted instructions', *EMULATED),
-         ('clang++-22', 'coverage, rules', 'a line that no test reaches', 'mutants: `make mutants`'), ('gappa', 'roundings of 2^f', 'a bound that does not hold', 'every float: `make proofs`'),
+TOOLS = (('g++', 'library and tests', *COMPILED), ('clang++', 'the same; sanitizers, fuzzers', *COMPILED), ('arm-none-eabi-g++', 'boards, sizes, stack frames', *CROSS),
+         ('riscv64-unknown-elf-g++', 'boards', *CROSS), ('qemu-arm', 'Linux targets', *EMULATED), ('qemu-system-arm', 'boards', *EMULATED), ('qemu-system-arm', 'counted instructions', 'a count that is not the processor\'s', 'nothing here: a cycle counter on a part'),
+         ('clang++-22', 'coverage, rules', 'a line that no test reaches', 'mutants: `make mutants`'), ('cppcheck', 'rules', 'a departure from a guideline', 'mistakes that `make rules` plants'), ('gappa', 'roundings of 2^f', 'a bound that does not hold', 'every float: `make proofs`'),
          ('sollya', 'polynomials beside functions', 'the same', 'the same'), ('python3', 'this page, scripts of checks', 'a check that finds nothing', 'mistakes that scripts plant before they look'))
 
 
@@ -71,8 +76,13 @@ class Evidence:
         self.requirements = [{'number': number, **each, 'tests': [{'name': test, 'state': self.runs.state(test)} for test in each['tests']]}
                              for number, each in load('tests/requirements.toml')]
         self.rows = []
+        self.files = subprocess.run(['sh', 'tests/support/files.sh'], capture_output=True, text=True).stdout.strip()
+        runs = {'make test': self.runs.build / 'parts', 'make check': self.runs.rest / 'log', 'make targets': self.runs.build / 'targets/log', **{f'make {name}': pathlib.Path('build') / folder for name, folder in OTHER_RUNS.items()}}
+        self.read = {run: ELSEWHERE if not (folder / 'files').exists() else PASSED if (folder / 'files').read_text().strip() == self.files else STALE for run, folder in runs.items()}
 
     def add(self, name, state, says, command, page, rows=()):
+        if state == PASSED:
+            state = worst([PASSED, *(self.read[run] for run in ROWS_OF.get(name, ()))])
         self.rows.append({'name': name, 'state': state, 'says': says, 'command': command, 'page': page, 'table': list(rows)})
 
     def log(self, part):
@@ -95,12 +105,10 @@ class Evidence:
         rows += [[name, state] for name, state in self.targets()]
         self.add('Bits', worst(row[1] for row in rows if row[1] in STATES), 'One table of digests is compared on every backend and target.', 'make test && make targets', 'include/guide/exactness.md#the-same-bits-everywhere', rows)
 
-    def files(self):
+    def files_and_tools(self):
         """Whether what is read here is of the files that are here, and the tools that made it."""
-        here = subprocess.run(['sh', 'tests/support/files.sh'], capture_output=True, text=True).stdout.strip()
-        runs = {'make test': self.runs.build / 'parts', 'make check': self.runs.rest / 'log', 'make targets': self.runs.build / 'targets/log', **{f'make {name}': pathlib.Path('build') / folder for name, folder in OTHER_RUNS.items()}}
-        states = [[f'`{run}`', ELSEWHERE if not (folder / 'files').exists() else PASSED if (folder / 'files').read_text().strip() == here else STALE] for run, folder in runs.items()]
-        self.add('Files', worst(state for _, state in states), f'What each command has read: one hash of sources, tests and pages, {here[:16]}… now.', 'make evidence RUN=1', 'tests/support/files.sh', [['command', 'its files are those of this page'], *states])
+        self.add('Files', worst(self.read.values()), f'What each command has read: one hash of sources, tests and pages, {self.files[:16]}… now.', 'make evidence RUN=1', 'tests/support/files.sh',
+                 [['command', 'its files are those of this page'], *[[f'`{run}`', state] for run, state in self.read.items()]])
         tools = []
         for name, use, hides, notices in TOOLS:
             try:
@@ -109,7 +117,7 @@ class Evidence:
             except (OSError, StopIteration):
                 version = LEFT_OUT
             tools.append([f'`{name}`', version, use, hides, notices])
-        self.add('Tools', STATED, 'What results rest on, and what would notice an error of it. No tool is qualified.', 'sh .ci/run', 'bench/evidence/evidence.py', [['tool', 'version', 'for what', 'what an error of it would hide', 'what would notice'], *tools])
+        self.add('Tools', STATED, 'What results rest on, and what would notice an error of it. No tool is qualified, and none has a level of confidence; linkers and assemblers are those of the compilers.', 'sh .ci/run', 'bench/evidence/evidence.py', [['tool', 'version', 'for what', 'what an error of it would hide', 'what would notice'], *tools])
 
     def targets(self):
         names = sorted({test['name'].partition(': ')[2] for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets: ')})
@@ -131,13 +139,13 @@ class Evidence:
         sizes, accuracy = 'bench/speed/results/sizes.md', 'bench/speed/results/accuracy.md'
         size = self.runs.part('check size')  # of boards that it took, it says whether pages still hold
         size = STATED if size is None else FAILED if size.failed else PASSED
-        self.files()
+        self.files_and_tools()
         self.stack()
         self.add('Memory', size, 'Nothing is allocated: sizeof of caches, workspaces and states is the whole bill. RAM of three models, in bytes.', 'make size', f'{sizes}#ram-of-three-models', table(sizes, 'RAM of three models'))
         self.add('Sizes', size, 'Flash, static RAM and stack of prefill and decode, float32, one head of 32, in bytes. The figures of the page, which make size wrote and holds to limits.', 'make size', f'{sizes}#plain-calls',
                  columns(table(sizes, 'Plain calls'), 'target', 'flash -Os', 'flash -O2', 'static RAM', 'stack -Os', 'stack -O2'))
         self.bits()
-        self.add('Error bound', self.of_group('errors'), 'A formula holds for every input, and its tests on this machine. The worst inputs that a search found, beside it, are published figures: make bound SECONDS=3600.', 'make test',
+        self.add('Error bound', self.of_group('errors'), 'A formula for every input, derived on paper, and the tests that try to contradict it on this machine. The worst inputs that a search found, beside it, are published figures: make bound SECONDS=3600.', 'make test',
                  'include/guide/exactness.md#for-every-input', table(accuracy, 'The worst inputs that were found'))
         named = [each for each in self.requirements if each['number'].startswith('memory.') and re.search('alloc|undefined|initialiser|itself|stack|C library', each['says'])]
         self.add('No allocation, no recursion', worst(test['state'] for each in named for test in each['tests']), 'By the symbols of the objects, the graph of calls, and a trap for allocations.',
@@ -172,8 +180,11 @@ class Evidence:
         self.add('Assumptions of use', STATED, 'What has to hold around a call, who looks at it, and what happens otherwise.', 'make test', 'include/guide/assumptions.md',
                  table('include/guide/assumptions.md'))
         self.add('Not there', MISSING, 'What an assessor will ask and nobody has made.', 'none', 'tests/README.md#tests', [['what', 'so that whoever takes the library plans it'],
-                 ['a review from outside', 'who writes code and tests also reviews them; no body has certified anything'], ['runs on silicon', 'boards are emulated: `make board-tests` on the part, with its flags, is a condition of use (A18)'],
-                 ['a bound of linear attention in integers for every input', 'its errors are measured, over 3,000 tokens'], ['instructions in the worst case of floats, and in integers of all but plain attention', 'counts of pages are means; see the page on time'],
+                 ['a level of integrity, safety requirements, an analysis of failures and of common causes', 'they are the integrator\'s; [what stands against each failure](../include/guide/assumptions.md)'],
+                 ['a review from outside', 'who writes code and tests also reviews them; no body has certified anything; there are no plans of safety and verification, no records of reviews or competence, no history in the field'],
+                 ['runs on silicon', 'boards are emulated: `make board-tests` on the part, with its flags, is a condition of use (A18)'], ['coverage of the kernels of other processors, and of object code', 'it is of x86, by Clang: the row Coverage says which files it leaves out. Digests and tests of these run under emulators'],
+                 ['a bound of linear attention in integers for every input', 'its errors are measured, over 3,000 tokens'], ['instructions in the worst case of floats, and in integers of all but plain attention; an analysis of worst cases without a fit', 'counts of pages are means; see the page on time'],
+                 ['combinations of configurations', 'each macro has its own tests; compilers that were never run are named on the page of targets'],
                  ['evidence of a subset', 'rows here are of all files; the MANIFEST of what `make vendor` copies names the requirements of its parts, whose tests ran on all']])
 
 
@@ -261,10 +272,11 @@ def main():
     evidence = Evidence(build)
     states = [worst(test['state'] for test in each['tests']) for each in evidence.requirements]
     tests = [test['state'] for each in evidence.requirements for test in each['tests']]
-    evidence.add('Requirements', worst(states), f'{len(states)} promises of the pages, {sum(each["is"][0] == "S" for each in evidence.requirements)} of them safety-related, with {len(tests)} tests that go red when one is broken, and what became of these in the last run: '
+    evidence.add('Requirements', worst(states), f'{len(states)} promises of the pages, {sum(each["is"][0] == "S" for each in evidence.requirements)} of them safety-related, with {len(tests)} tests that were chosen to go red when one is broken, which was tried for 35 promises, and what became of these in the last run: '
                  + ', '.join(f'{tests.count(state)} {state}' for state in reversed(STATES) if state in tests) + '.', 'make test && make check', 'tests/requirements.toml')
     evidence.collect()
-    data = {'version': version, 'bits_version': defined['BITS_VERSION'], 'manifest': hashlib.sha256(manifest.encode()).hexdigest(), 'rows': evidence.rows, 'requirements': evidence.requirements}
+    commit = subprocess.run(['git', 'rev-parse', 'HEAD'], capture_output=True, text=True).stdout.strip()
+    data = {'version': version, 'bits_version': defined['BITS_VERSION'], 'files': evidence.files, 'commit': commit, 'manifest': hashlib.sha256(manifest.encode()).hexdigest(), 'rows': evidence.rows, 'requirements': evidence.requirements}
     (folder / 'evidence.json').write_text(json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + '\n')
     (folder / 'index.html').write_text(page_of(data))
     made = subprocess.run(['git', 'log', '-1', '--format=%ct'], capture_output=True, text=True).stdout.strip() or '0'

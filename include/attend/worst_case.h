@@ -37,7 +37,7 @@ struct CountedLoops {
     return counts.call + call.kv_heads * sum;
   }
 
-  // With what no loop tells, such as branches: never below what a call takes.
+  // With what no loop tells, such as branches.
   static constexpr int64_t with_margin(int64_t sum) { return sum + sum / 96; }
   constexpr int64_t instructions() const {
     return instructions([this](int two, int first, int keys) { return block(two, first, keys); });

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "../support/instance.h"
+#include "attend/c/layers.h"
+#include "attend/c/linear_attention.h"
 #include "c_run.h"
 
 using namespace attend_test;
@@ -148,12 +150,13 @@ TEST_CASE("c states: the end looks neither at queries nor at key lengths") {
 
 TEST_CASE("c states: a size that no address reaches is 0") {
   int sizes = 0;
-  for (int extents = 0; extents < 32; ++extents) {
+  for (int extents = 0; extents < 64; ++extents) {
     attend_problem p;
     REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
     const auto most = [extents](int bit, int number) { return (extents >> bit & 1) != 0 ? number : 1; };
     p.batch = most(0, 1 << 15), p.queries = most(1, 1 << 29), p.query_heads = most(2, 64), p.value_dim = most(3, 1 << 16);
     p.state_nodes = most(4, 1 << 15), p.kv_heads = p.head_dim = 1;
+    p.state_nodes -= extents >= 32 && p.state_nodes > 1 ? 2 : 0;
     const double state = double(p.state_nodes) * double(p.value_dim + 2) + double(2 * p.value_dim + 16);
     const double bytes = 4 * state * double(p.batch) * double(p.queries) * double(p.query_heads);
     const std::size_t size = attend_state_size(&p);
@@ -161,4 +164,39 @@ TEST_CASE("c states: a size that no address reaches is 0") {
     sizes += size > 0;
   }
   CHECK(sizes >= 8);
+}
+
+// Addresses of 64 bits have room for all of these.
+TEST_CASE("c: what no address reaches has no size, and a head whose memory would end behind them all is corrupt") {
+  const bool is_small = sizeof(void*) == 4;
+  attend_weights weights = {};
+  weights.data = reinterpret_cast<void*>(std::uintptr_t(64));  // which nothing reads
+  weights.outputs = 1, weights.inputs = 1 << 26;               // a panel has room for 16 outputs
+  CHECK((attend_packed_size(&weights) == 0) == is_small);
+  attend_linear_attention linear;
+  REQUIRE(attend_delta_rule_init(&linear, sizeof linear) == ATTEND_OK);
+  linear.query_heads = linear.kv_heads = 64, linear.value_heads = ATTEND_KV_HEADS, linear.head_dim = linear.value_dim = 2048;
+  const std::size_t bytes = attend_linear_state_size(&linear);  // a GB
+  CHECK(bytes > std::size_t(1) << 29);
+  linear.head_dim = 4096;
+  CHECK((attend_linear_state_size(&linear) == 0) == is_small);
+  linear.head_dim = 64;
+  attend_cache_shape shape;
+  REQUIRE(attend_cache_shape_init(&shape, sizeof shape) == ATTEND_OK);
+  shape.kv_heads = 1, shape.head_dim = shape.value_dim = 64, shape.max_tokens = 1 << 16;
+
+  // Both take some 32 MB, of which the heads alone are used. The stack of a program of 32 bits ends close to its last address.
+  const Work of_state(attend_linear_state_size(&linear)), of_cache(attend_cache_size(&shape));
+  attend_linear_state* state = nullptr;
+  attend_cache* cache = nullptr;
+  REQUIRE(attend_linear_state_init(&linear, of_state.memory, of_state.bytes, &state) == ATTEND_OK);
+  REQUIRE(attend_cache_init(&shape, of_cache.memory, of_cache.bytes, &cache) == ATTEND_OK);
+  alignas(ATTEND_ALIGNMENT) unsigned char copies[2][128];
+  if (!is_small || UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(copies) > (32u << 20)) return;
+  std::memcpy(copies[0], of_state.memory, 128), std::memcpy(copies[1], of_cache.memory, 128);
+  std::uint64_t tokens = 0;
+  CHECK(attend_linear_state_tokens(state, &tokens) == ATTEND_OK);
+  CHECK(attend_linear_state_tokens(reinterpret_cast<attend_linear_state*>(copies[0]), &tokens) % 256 == ATTEND_CORRUPT);
+  CHECK(attend_cache_truncate(cache, 0) == ATTEND_OK);
+  CHECK(attend_cache_truncate(reinterpret_cast<attend_cache*>(copies[1]), 0) % 256 == ATTEND_CORRUPT);
 }

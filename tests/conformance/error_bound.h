@@ -71,14 +71,14 @@ inline double lse_bound(const Roundings& count, double score_size, double lse) {
   return second_order * (weight_error(count, score_size) + count.denominator + log_error + rounded_once) * unit_roundoff;
 }
 
-// The same two in the short form of include/guide/exactness.md, which is never less.
-inline double short_output_bound(int head_dim, int keys, double score_size) {
+// The same two in the short form of include/guide/exactness.md, which is never less; options: what they add to h.
+inline double short_output_bound(int head_dim, int keys, double score_size, int options = 0) {
   const double sums = keys <= 64 ? keys + 9.0 : 108.0 + 2.0 * levels_over(keys);
-  return 6.1e-8 * (sums + roundings_of(head_dim, keys).score * score_size);
+  return 6.1e-8 * (sums + (roundings_of(head_dim, keys).score + options) * score_size);
 }
-inline double short_lse_bound(int head_dim, int keys, double score_size, double lse) {
+inline double short_lse_bound(int head_dim, int keys, double score_size, double lse, int options = 0) {
   const double sums = keys <= 64 ? 10.0 : 38.0 + levels_over(keys);
-  return 6.1e-8 * (sums + roundings_of(head_dim, keys).score * score_size + std::fabs(lse));
+  return 6.1e-8 * (sums + (roundings_of(head_dim, keys).score + options) * score_size + std::fabs(lse));
 }
 
 }  // namespace attend_test

@@ -55,9 +55,12 @@ TEST_CASE("the short form of the error bound is never less") {
   for (const int head_dim : {1, 16, 64, 100, 256}) {
     for (int keys = 1; keys < 5000; keys += 1 + keys / 8) {
       for (const double score_size : {0.0, 0.1, 1.0, 3.0, 100.0}) {
-        const Roundings count = roundings_of(head_dim, keys);
-        CHECK(output_bound(count, score_size) <= short_output_bound(head_dim, keys, score_size));
-        CHECK(lse_bound(count, score_size, 3.0) <= short_lse_bound(head_dim, keys, score_size, 3.0));
+        for (const int options : {0, 1, soft_cap_roundings, soft_cap_roundings + 3}) {  // and biases of three kinds
+          Roundings count = roundings_of(head_dim, keys);
+          count.score += options;
+          CHECK(output_bound(count, score_size) <= short_output_bound(head_dim, keys, score_size, options));
+          CHECK(lse_bound(count, score_size, 3.0) <= short_lse_bound(head_dim, keys, score_size, 3.0, options));
+        }
       }
     }
   }

@@ -1,5 +1,5 @@
-// The head of a cache of the C surface: whoever writes another one, with a check sum that is right, is told so when an extent,
-// a format or a number of tokens cannot be.
+// The heads of a cache and of a state of linear attention of the C surface: whoever writes another one, with a check sum that
+// is right, is told so when an extent, a format or a number of tokens cannot be.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../src/c/surface.h"
+#include "../../src/linear_attention/linear_surface.h"
 
 namespace {
 
@@ -76,4 +77,20 @@ TEST_CASE("the head of a cache whose check sum is right: what cannot be is corru
   const auto in_keys = [](attend_cache& head) { head.layout = 4, head.value_dim = 2; };
   CHECK(status_after(in_keys) == ATTEND_OK);
   CHECK(status_after([&](attend_cache& head) { in_keys(head), head.ring_panels = 1; }) == corrupt);
+}
+
+TEST_CASE("the head of a state of linear attention whose check sum is right: extents that cannot be are corrupt") {
+  constexpr unsigned floats = unsigned(attend::LinearRule::delta), integers = floats + attend::core::integer_rule;
+  const auto status_of = [](unsigned rule, int rows, int columns) {
+    alignas(ATTEND_ALIGNMENT) static unsigned char memory[256];  // whose numbers nothing reads
+    auto* const state = reinterpret_cast<attend_linear_state*>(memory);
+    state->head = attend::c_surface::linear_head_of(rule, 0, 1, rows, columns);
+    std::uint64_t tokens = 0;
+    return attend_linear_state_tokens(state, &tokens);
+  };
+  constexpr int corrupt = int(ATTEND_CORRUPT) | int(ATTEND_ARG_STATE) << 8;
+  CHECK(status_of(floats, 300, 4) == ATTEND_OK);
+  CHECK(status_of(integers, 256, 4) == ATTEND_OK);
+  CHECK(status_of(integers, 257, 4) == corrupt);
+  CHECK(status_of(floats, 65536, 65536) == corrupt);
 }
