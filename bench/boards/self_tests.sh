@@ -15,6 +15,9 @@ say() { echo "board-tests: $*"; }
 stop() { say "$*" >&2; exit 1; }
 
 command -v "${CXX%% *}" >/dev/null 2>&1 || stop "$CXX was not found"
+version=$(awk '/define ATTEND_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." } /define ATTEND_BITS_VERSION / { print ", bits version " $3 }' \
+  include/attend/core/version.h)
+say "Attend $version, files $(sh tests/support/files.sh); $($CXX --version | head -n 1), $BOARD_FLAGS ${OPT:--Os}"
 link=${LINK:-} start=''
 if [ -z "$link" ]; then
   case $FLASH,$RAM in *[!,],*[!,],*[!,],*[!,]) ;; *) stop "expected FLASH=origin,size and RAM=origin,size, as FLASH=0x08000000,256K, or LINK= with a linker script of yours" ;; esac

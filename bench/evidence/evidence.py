@@ -180,7 +180,7 @@ class Evidence:
         self.add('Assumptions of use', STATED, 'What has to hold around a call, who looks at it, and what happens otherwise.', 'make test', 'include/guide/assumptions.md',
                  table('include/guide/assumptions.md'))
         self.add('Not there', MISSING, 'What an assessor will ask and nobody has made.', 'none', 'tests/README.md#tests', [['what', 'so that whoever takes the library plans it'],
-                 ['a level of integrity, safety requirements, an analysis of failures and of common causes', 'they are the integrator\'s; [what stands against each failure](../include/guide/assumptions.md)'],
+                 ['a level of integrity, safety requirements, an analysis of failures and of common causes', 'they are the integrator\'s; the page of assumptions has what stands against each failure'],
                  ['a review from outside', 'who writes code and tests also reviews them; no body has certified anything; there are no plans of safety and verification, no records of reviews or competence, no history in the field'],
                  ['runs on silicon', 'boards are emulated: `make board-tests` on the part, with its flags, is a condition of use (A18)'], ['coverage of the kernels of other processors, and of object code', 'it is of x86, by Clang: the row Coverage says which files it leaves out. Digests and tests of these run under emulators'],
                  ['a bound of linear attention in integers for every input', 'its errors are measured, over 3,000 tokens'], ['instructions in the worst case of floats, and in integers of all but plain attention; an analysis of worst cases without a fit', 'counts of pages are means; see the page on time'],
