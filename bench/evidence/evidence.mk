@@ -4,5 +4,5 @@
 EVIDENCE_RUNS := test check rules proofs coverage thread-sanitizer
 .PHONY: evidence
 evidence:
-	@$(if $(RUN),MAKEFLAGS= sh bench/evidence/once.sh $(if $(filter 1,$(RUN)),$(EVIDENCE_RUNS),$(RUN)))
+	@$(if $(RUN),env -u RUN MAKEFLAGS= sh bench/evidence/once.sh $(if $(filter 1,$(RUN)),$(EVIDENCE_RUNS),$(RUN)))
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/evidence/evidence.py $(BUILD) build/evidence

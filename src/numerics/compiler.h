@@ -31,7 +31,8 @@ extern "C" long _InterlockedCompareExchange(long volatile*, long, long);
 #pragma intrinsic(_InterlockedCompareExchange)
 #endif
 
-namespace attend::detail {
+namespace attend {
+namespace detail {
 
 #if ATTEND_GNU
 
@@ -99,4 +100,5 @@ inline bool subtract_overflows(ptrdiff_t a, ptrdiff_t b, ptrdiff_t* to) {
 
 #endif
 
-}  // namespace attend::detail
+}  // namespace detail
+}  // namespace attend

@@ -110,7 +110,7 @@ def check_names(site, library):
 
 
 # Whose names pages may mean without a prefix or an owner; on all others they are words.
-SURFACES = {'c': 'c', 'python': 'python', 'families': 'python', 'javascript': 'javascript', 'export': 'command', 'receipts': 'command'}
+SURFACES = {'c': 'c', 'linear_attention_c': 'c', 'python': 'python', 'families': 'python', 'javascript': 'javascript', 'export': 'command', 'receipts': 'command'}
 
 
 def check_pages(site):
