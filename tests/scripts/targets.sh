@@ -302,7 +302,8 @@ on_board() {  # board
     case $program in household* | story | example) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
   [ "$1" != cortex-m4 ] || two_boards "$1" || return
-  sh tests/scripts/check_tasks.sh "$1" "$work" || return
+  # It asks for objects of single sources, which some boards have with ALL=1 alone.
+  case "$1${ALL:+ all}" in cortex-m0plus* | cortex-m4* | cortex-m55* | rv32imafc* | *' all') AS_ONE='' sh tests/scripts/check_tasks.sh "$1" "$work" || return ;; esac
   case "$1${ALL:+ all}" in cortex-m4* | 'cortex-m55 all' | 'cortex-m7 all' | 'cortex-m33 all') sh tests/scripts/check_strict.sh "$1" "$work" || return ;; esac
   case $programs in
     *story*) say "actions, scores and text as on this machine" ;;
