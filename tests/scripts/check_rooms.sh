@@ -10,6 +10,8 @@ for top in include src tests bench; do
 done
 
 # Nothing from outside but what a freestanding compiler has, string.h for others than GCC and Clang, and intrinsics.
+nothing_in "$(git ls-files 2>/dev/null | cut -d / -f 1 | sort -u | grep -vxE 'src|include|tests|bench|Makefile|README.md|LICENSE|[.].*')" \
+  "at the top level is nothing that somebody has left there"
 nothing_in "$(grep -rnE '^ *# *include <[^ >]+>' include src --include='*.h' --include='*.cpp' | grep -v '^include/attend/hosted/' |
   grep -vE '<(std(def|int)|float|string|cpuid|[a-z0-9]*intrin|arm_(mve|neon)|riscv_vector|wasm_simd128)[.]h>')" "the library includes no header of a C or C++ library"
 
