@@ -254,7 +254,7 @@ def page_of(data):
                 parts.append(f'<h3>{group}</h3>\n<div class="table cards"><table><thead><tr><th></th><th>says; what it is, of what, how it is verified; where it is promised</th><th>tests</th></tr></thead><tbody>\n{lines}\n</tbody></table></div>\n')
     style = pathlib.Path('bench/site/style.css').read_text() + '''
 main { max-width: var(--wide); margin: 0 auto; } .bad { color: light-dark(#a3160a, #ff9d92); font-weight: 620; } .good { color: light-dark(#0a6636, #8fd6a5); } .other { color: var(--soft); }
-td code, td a { overflow-wrap: anywhere; } .table:not(.cards) td:first-child code { white-space: nowrap; } span { white-space: nowrap; }
+td code, td a { overflow-wrap: anywhere; } .table:not(.cards) td:first-child code { white-space: nowrap; } span { white-space: nowrap; } .cards th { white-space: normal; } @media (min-width: 40.01rem) { tr[id] td:nth-child(2) { width: 50%; } }
 @media (max-width: 40rem) { .cards thead { display: none; } .cards :is(table, tbody, tr, td) { display: block; } main .cards td { min-width: 0; max-width: none; position: static; border: 0; padding: .15rem 0; }
   .cards tr { border-bottom: 1px solid var(--line); padding: .6rem 0; } .cards td:first-child { font-weight: 620; box-shadow: none !important; } }'''
     return ('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Attend: evidence</title>\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -46,7 +46,7 @@ def lines_and_branches(text, reached, asked):
             for side, count in (('true', found[3]), ('false', found[4])):
                 if count != 'Folded':
                     key = name, int(found[1]), f'{found[2]}: never {side}'
-                    reached['branches'][key] = reached['branches'].get(key, False) or not count.endswith((': 0', ': 18.4E'))  # threads lose counts: below 0
+                    reached['branches'][key] = reached['branches'].get(key, False) or not count.endswith((': 0', ': 18.4E'))  # below 0
 
 
 def decides(vectors, condition):

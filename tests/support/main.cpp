@@ -11,17 +11,18 @@
 
 namespace {
 
-std::string program;
+std::string program, backend;
 bool runs_all = false;
 
-// Says how a failure is repeated: its test case alone and, where problems have seeds of their own, its round alone.
-// ATTEND_RUNNER is the emulator that the program was started by.
+// Begins each test case with the backend that was chosen, and says how a failure is repeated: its test case alone and, where
+// problems have seeds of their own, its round alone. ATTEND_RUNNER is the emulator that the program was started by.
 class Repeats : public doctest::IReporter {
  public:
   explicit Repeats(const doctest::ContextOptions&) {}
   void test_case_start(const doctest::TestCaseData& test) override {
     case_ = test.m_name, name_ = test.m_name, said_ = -2;
     attend_test::round_now() = -1;
+    attend::use_backend(backend.c_str());
     // Quotes would end the shell's, and commas separate patterns.
     for (char& letter : name_) letter = letter == '\'' || letter == ',' ? '?' : letter;
   }
@@ -84,7 +85,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < attend::backend_count(); ++i) {
     std::printf(" %s%s", attend::backend_name(i), attend::backend_available(i) ? "" : " (not on this processor)");
   }
-  std::printf("; active: %s\n", attend::active_backend());
+  backend = attend::active_backend();
+  std::printf("; active: %s\n", backend.c_str());
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (!attend::backend_available(i))
       std::printf("skip calls of %s: this processor lacks the instruction set\n", attend::backend_name(i));

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "attend/hosted/threads.h"
 #include "../support/random.h"
+#include "attend/hosted/threads.h"
 #include "attend/layers.h"
 
 using attend::Status;
@@ -112,10 +112,11 @@ TEST_CASE("layer steps: factors of queries and a gate are those of the calls by 
 TEST_CASE("layer steps: factors of queries are refused where they cannot be meant") {
   static World w(12);
   static const float factors[] = {1.0f, 2.0f};
-  const auto call = [&](const auto& step) {
-    return attend::self_attention(w.x, attend::multi_head<Small>(w.wq, w.wk, w.wv, w.wo, step), w.cache, w.y, w.work);
+  const auto call = [&](const auto&... steps) {
+    return attend::self_attention(w.x, attend::multi_head<Small>(w.wq, w.wk, w.wv, w.wo, steps...), w.cache, w.y, w.work);
   };
   CHECK(call(attend::scaled_queries(factors, 0)) == Status::bad_position);
+  CHECK(call(attend::scaled_queries(factors, 0), attend::gated(w.gate)) == Status::bad_position);
   CHECK(call(attend::scaled_queries(factors, -1)) == Status::bad_position);
   CHECK(call(attend::scaled_queries(factors, 5, -1)) == Status::bad_position);
   CHECK(w.cache.length() == 0);

@@ -73,8 +73,8 @@ ATTEND_CONSTEXPR_14 ScoreScale score_scale(double step) {
   if (n.exponent < -most_right) n = {n.exponent < -40 ? 0 : n.mantissa >> (-n.exponent - most_right), -most_right};
   if (n.mantissa == 0) return {0, most_right, 0, last};
   const int left = n.exponent > 0 ? n.exponent : 0;
-  const uint32_t factor = n.mantissa << left, end = ((15u << 27) - 1) / factor + 1;
-  return {factor, left > 0 ? 0 : -n.exponent, left, end < last ? end : last};
+  const uint32_t factor = n.mantissa << left, reach = ((15u << 27) - 1) / factor + 1, end = reach < last ? reach : last;
+  return {factor, left > 0 ? 0 : -n.exponent, left, end};
 }
 
 // Whether output_scale takes a number: 2^-10 … 2^18.
