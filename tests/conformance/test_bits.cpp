@@ -30,6 +30,10 @@ Shape random_shape(Random& random, int number) {
   s.spread = spreads[random.between(0, 4)];
   static constexpr float scales[] = {0.0f, 0.0f, 0.25f, -0.7f, 1.0f};
   s.scale = scales[random.between(0, 4)];
+  if (number % 50 == 49) {  // rows of a block that end on both sides of a segment's end
+    const int end = attend::segment_keys * (3 - number / 50 % 3);
+    s.keys = end + random.between(1, 40), s.queries = 3, s.causal = true, s.offset = end - 2;
+  }
   return s;
 }
 

@@ -109,6 +109,12 @@ def integers():
         for name, again in (('load', attend.LinearState.load(state.save(), quantisation=meaning)), ('copy', state.copy()),
                             ('pickle', pickle.loads(pickle.dumps(other)))):
             same(f'{what}: {name}', again.prefill(*given, **bits), state.copy().prefill(*given, **bits))
+        # The last head alone has scales and a factor of its own.
+        own = attend.LinearQuantisation(1 / 127, 1 / 127, 0.02, 0.01, scale=0.3)
+        all_own, one_own = (attend.linear_attention(rule, *given, **bits, decay=decay, quantisation=each) for each in (own, [meaning] * 3 + [own]))
+        same(what + ': scales of each head', one_own, np.concatenate([output[:3], all_own[3:]]))
+        wanted = defined(query / 127, key / 127, value * 0.02, **exact, scale=0.3)[0]
+        check(np.abs(all_own - (wanted / 0.01).clip(-128, 127)).max() < 1, f'{what}: a factor of the scores')
         partly = other.prefill(*given, **bits, first=4, count=25)
         check(not partly[:, np.r_[0:4, 25:41]].any() and partly[:, 4:25].any(), f'{what}: what does not exist is 0')
     state, out = attend.LinearState('gated_delta', 4, 20, value_dim=35, quantisation=meaning), np.full((4, 41, 35), 7, np.int8)

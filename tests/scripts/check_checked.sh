@@ -29,8 +29,7 @@ ends() {
 
 if program checked -include include/attend/hosted/checked.h; then
   ends checked right 0
-  ends checked layer 134 "$sentence"
-  ends checked attention 134 "$sentence"
+  for call in layer attention arrays decode accumulate memory additive projection; do ends checked $call 134 "$sentence"; done
 fi
 if program hooked -DATTEND_CHECKED -DOWN_HOOK; then
   ends hooked layer 3 "own hook: $sentence"

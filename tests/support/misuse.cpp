@@ -1,5 +1,5 @@
 // A call that is made while another one uses the same work memory, as by an interrupt or another thread: in the step of a
-// layer. misuse NAME; what is right ends with 0. For tests/scripts/check_checked.sh.
+// layer, or of every other call. misuse NAME; what is right ends with 0. For tests/scripts/check_checked.sh.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +13,7 @@
 #endif
 
 #include "attend/layers.h"
-#include "attend/layers/multi_head.h"
+#include "attend/states.h"
 
 namespace {
 
@@ -27,6 +27,14 @@ attend::KvCache<Shape> cache;
 attend::LayerWorkspace<Shape, 2> work, other_work;
 attend::Query<Shape, 2> query;
 attend::Output<Shape, 2> output;
+attend::Query<Shape> one_query;
+attend::Output<Shape> one_output;
+attend::OptionWorkspace<Shape, 2, 2> memory;
+attend::Key<Shape, 2> key;
+attend::Value<Shape, 2> value;
+attend::State<Shape, 2> state;
+attend::Workspace<attend::AdditiveShape<8, 8>, 2, 2> additive;
+attend::Workspace<attend::Projections> projections;
 const char* name = "";
 
 struct Interrupted {
@@ -45,6 +53,13 @@ struct Interrupted {
   static void prepare_key(Key&, int) {}
 };
 
+template <class Work, class Call>
+void twice(const char* of, Work& used, Call call) {
+  if (std::strcmp(name, of) != 0) return;
+  const attend::detail::InUse use(used);
+  (void)call();
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -53,5 +68,11 @@ int main(int, char** arguments) {
   for (int call = 0; call < 3; ++call) {  // one after another
     if (attend::self_attention(x, layer, cache, y, work) != attend::Status::ok) return 1;
   }
+  twice("arrays", memory, [] { return attend::attention(query, key, value, output, memory); });
+  twice("decode", memory, [] { return attend::decode(one_query, cache, one_output, memory); });
+  twice("accumulate", memory, [] { return attend::accumulate(query, cache, state, 1, memory); });
+  twice("memory", work, [&] { return attend::project_memory(x, layer, cache, work); });
+  twice("additive", additive, [] { return attend::additive_attention(x, x, x[0], x, y, additive); });
+  twice("projection", projections, [] { return attend::project(x, wq, y, projections); });
   return 0;
 }

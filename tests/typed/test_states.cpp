@@ -261,6 +261,9 @@ TEST_CASE("states: other options than before are refused, by accumulate, merge a
     CHECK(attend::finish(capped, w.found, before_cap) == Status::other_options);
   }
   refused(other([&](auto& o) { o.relative_bias = relative; }));
+  attend::ScoreOptions<Wake> without_slopes = w.all_options();  // which finish would take: what it does not say is what it was
+  without_slopes.alibi_slopes = {};
+  refused(attend::accumulate(w.query, w.plain, state, 600, w.work, without_slopes));
   refused(other([&](auto& o) { o.sink_logits = others; }));
   refused(other([&](auto& o) { o.sink_logits = {}; }));
   refused(attend::finish(state, w.found));  // the sink logits would be forgotten
