@@ -120,8 +120,9 @@ class Evidence:
         self.add('Tools', STATED, 'What results rest on, and what would notice an error of it. No tool is qualified, and none has a level of confidence; linkers and assemblers are those of the compilers.', 'sh .ci/run', 'bench/evidence/evidence.py', [['tool', 'version', 'for what', 'what an error of it would hide', 'what would notice'], *tools])
 
     def targets(self):
-        names = sorted({test['name'].partition(': ')[2] for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets: ')})
-        return [(name, self.runs.state(f'check targets: {name}')) for name in names]
+        """[(target, state of its tests)], from requirements."""
+        tests = [(test['name'].partition(': ')[0][14:], test['state']) for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets/')]
+        return [(name, worst(state for other, state in tests if other == name)) for name in sorted({name for name, _ in tests})]
 
     def fuzz_depth(self):
         folder = pathlib.Path('build/fuzz')
