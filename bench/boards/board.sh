@@ -11,7 +11,7 @@
 #   bench/boards/board.sh compiler BOARD
 #   bench/boards/board.sh boards
 #   bench/boards/board.sh kinds
-# Programs: chains, specials, digests, options, count, streams, tasks, example, two_boards, worst; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
+# Programs: borders, chains, specials, digests, options, count, streams, tasks, example, two_boards, worst; exported, the self-test of the model in the folder EXPORTED=; keywords and keywords_count, the example's front end and model;
 #   keywords_linear and keywords_linear_count, its model with gated delta attention on held-out voices: integers or floats, and of how many voices;
 #   receipts and receipts_count, the example's model in the folder EXPORTED= on a file of tokens;
 # of the application household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story.
@@ -158,7 +158,7 @@ write_floats() {
 build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
-    digests | options | chains | outputs | specials | tasks | two_boards | worst) compile "$tests/$1_main.cpp" ;;
+    borders | digests | options | chains | outputs | specials | tasks | two_boards | worst) compile "$tests/$1_main.cpp" ;;
     example) compile "$here/example_main.cpp" ;;
     count) compile "$sizes/count_main.cpp" ;;
     streams) extra="$extra -DATTEND_COUNT" && compile "$tests/streams_main.cpp" ;;
@@ -200,7 +200,7 @@ build_program() {  # program image
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, exported, keywords, keywords_count, keywords_linear, keywords_linear_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, tasks, example, worst or two_boards, found \"$1\"" ;;
+    *) fail "expected borders, digests, options, exported, keywords, keywords_count, keywords_linear, keywords_linear_count, receipts, receipts_count, household, household_int8, household_count, household_exported, household_exported_count, household_floats, tokens, tokens_floats, story, count, streams, chains, outputs, specials, tasks, example, worst or two_boards, found \"$1\"" ;;
   esac
   link "$2"
 }

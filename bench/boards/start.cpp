@@ -5,7 +5,7 @@ namespace {
 
 volatile uint32_t& system_register(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
-constexpr uintptr_t vector_table_offset = 0xe000ed08, fault_status = 0xe000ed28, fault_address = 0xe000ed38;
+constexpr uintptr_t vector_table_offset = 0xe000ed08, fault_status = 0xe000ed28;
 #if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
 constexpr uintptr_t coprocessor_access = 0xe000ed88;
 #endif
@@ -30,7 +30,8 @@ extern void (*const init_end[])();
   print_hexadecimal("fault: exception ", exception);
   print_hexadecimal(", instruction at ", address);
   print_hexadecimal(", status ", system_register(fault_status));
-  print_hexadecimal(", data at ", system_register(fault_address));
+  const bool by_protection = (system_register(fault_status) & 0x80) != 0;  // otherwise by the bus
+  print_hexadecimal(", data at ", system_register(by_protection ? 0xe000ed34 : 0xe000ed38));
   firmware::print("\n");
   firmware::finish(1);
 }

@@ -120,8 +120,9 @@ class Evidence:
         self.add('Tools', STATED, 'What results rest on, and what would notice an error of it. No tool is qualified, and none has a level of confidence; linkers and assemblers are those of the compilers.', 'sh .ci/run', 'bench/evidence/evidence.py', [['tool', 'version', 'for what', 'what an error of it would hide', 'what would notice'], *tools])
 
     def targets(self):
-        names = sorted({test['name'].partition(': ')[2] for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets: ')})
-        return [(name, self.runs.state(f'check targets: {name}')) for name in names]
+        """[(target, state of its tests)], from requirements."""
+        tests = [(test['name'].partition(': ')[0][14:], test['state']) for each in self.requirements for test in each['tests'] if test['name'].startswith('check targets/')]
+        return [(name, worst(state for other, state in tests if other == name)) for name in sorted({name for name, _ in tests})]
 
     def fuzz_depth(self):
         folder = pathlib.Path('build/fuzz')
@@ -167,11 +168,13 @@ class Evidence:
         named = (('lines', 'lines'), ('branches', 'branches'), ('conditions (MC/DC)', 'mcdc'))
         is_open = any(each['reason'].startswith('Open') for each in kinds.get('exceptions', ()))
         missing = [kinds[kind]['count'] - kinds[kind]['covered'] - kinds[kind]['excepted'] for _, kind in named] if kinds else []
+        compiled = {os.path.normpath(word) for rule in covered.parent.rglob('*.d') for word in rule.read_text().split()}
         self.add('Coverage', (FAILED if any(missing) else STATED if is_open else PASSED) if kinds else ELSEWHERE, 'What the compiled tests reach of include and src in the form of hosts, with emulated instruction sets of x86, '
                  'in the form of boards, with floats by software, and as small code of 32 bits, all on this machine; templates count as one. What is not reached is an exception with a reason and what shows it, below, or missing.', 'make coverage', 'tests/coverage/exceptions.toml',
                  [['', 'reached', 'of', '%', 'exceptions', 'missing']] + [[name, f'{kinds[kind]["covered"]}', f'{kinds[kind]["count"]}', f'{100 * kinds[kind]["covered"] / kinds[kind]["count"]:.1f}', f'{kinds[kind]["excepted"]}', f'{left}']
                                                                         for (name, kind), left in zip(named, missing)]
-                 + [[f'{each["reason"]} Shown by: {each["shown"]}.', '', '', '', f'{each["uses"]} in {each["places"]} places', ''] for each in kinds['exceptions']] if kinds else ())
+                 + [[f'{each["reason"]} Shown by: {each["shown"]}.', '', '', '', f'{each["uses"]} in {each["places"]} places', ''] for each in kinds['exceptions']]
+                 + [['Compiled by none of these programs, and so in no number above: ' + ', '.join(f'`{file}`' for file in sources() if file not in compiled) + '.', '', '', '', '', '']] if kinds else ())
         lines = proved.read_text().splitlines() if proved.exists() else []
         self.add('Proofs', (FAILED if any(line.startswith('FAIL') for line in lines) else PASSED) if lines else ELSEWHERE,
                  'Polynomials beside their functions by Sollya, the roundings of 2^f by Gappa; the same commands try functions of one float on every float. The derivation of the error bound is on paper.',
@@ -203,6 +206,10 @@ class Evidence:
         self.add('Complexity', (FAILED if 'FAIL' in log else PASSED) if log else ELSEWHERE, 'Functions of include/attend and src, in the forms of x86, AArch64 and three boards, as clang-tidy counts: '
                  + ', '.join(f'{kind} up to {most}' for kind, most in kinds.items()) + ', but for these. Recursion: two constant functions, see 8.2.10 above; no goto.', 'make rules', 'tests/rules/rules.toml',
                  [['function', 'cognitive complexity', 'lines', 'nesting'], *sorted(([at, *(str(each.get(kind, '')) for kind in kinds)] for at, each in above.items()), key=lambda row: -int(row[1] or 0))])
+
+
+def sources():
+    return sorted(str(path) for top in ('include', 'src') for path in pathlib.Path(top).rglob('*') if path.suffix in ('.h', '.c', '.cpp', '.inc'))
 
 
 def marked(text, folder):
@@ -266,7 +273,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     defined = dict(re.findall(r'#define ATTEND_(\w+) (\d+)', pathlib.Path('include/attend/core/version.h').read_text()))
     version = '.'.join(defined[f'VERSION_{part}'] for part in ('MAJOR', 'MINOR', 'PATCH'))
-    files = ['LICENSE', *sorted(str(path) for top in ('include', 'src') for path in pathlib.Path(top).rglob('*') if path.suffix in ('.h', '.c', '.cpp', '.inc'))]
+    files = ['LICENSE', *sources()]
     manifest = ''.join(f'{hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()}  {file}\n' for file in files)
     (folder / 'MANIFEST').write_text(manifest)
     evidence = Evidence(build)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "attend/linear_attention/core_convolution.h"
 #include "hash.h"
@@ -32,10 +33,9 @@ struct ConvolutionData {
   float *input, *output, *weights, *bias, *state;
 };
 inline ConvolutionData convolution_data(const ConvolutionCase& c, float* memory) {
-  float* const output = memory + rows_floats(c);
-  float* const weights = output + rows_floats(c);
-  float* const bias = weights + size_t(c.channels) * size_t(c.width);
-  return {memory, output, weights, bias, bias + c.channels};
+  const auto take = [&memory](size_t count) { return take_next<float>(memory, count); };
+  return {take(rows_floats(c)), take(rows_floats(c)), take(size_t(c.channels) * size_t(c.width)), take(size_t(c.channels)),
+          take(state_floats(c))};
 }
 inline void draw_convolution(const ConvolutionCase& c, const ConvolutionData& d, uint64_t seed) {
   Random random(seed);

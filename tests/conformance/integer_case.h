@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "attend/core/integer.h"
 #include "changed.h"
@@ -89,10 +90,10 @@ class Bytes {
   explicit Bytes(void* memory) : memory_(static_cast<char*>(memory)) {}
 
   template <class Type>
-  Type* take(size_t count) {
+  Type* take(size_t count, size_t alignment = alignof(Type)) {
     void* const taken = memory_ == nullptr ? nullptr : memory_ + used_;
     used_ += (count * sizeof(Type) + 63) / 64 * 64;
-    return static_cast<Type*>(taken);
+    return placed(static_cast<Type*>(taken), count, alignment);
   }
   size_t used() const { return used_; }
 
@@ -115,8 +116,9 @@ struct IntegerData {
 inline IntegerData integer_data_of(const IntegerCase& c, Bytes& bytes) {
   const size_t heads = size_t(c.query_heads), places = size_t(c.places()) * size_t(c.kv_heads);
   IntegerData d{};
-  d.scratch = bytes.take<char>(attend::core::integer_scratch_bytes(c.row_block, c.key_block, c.head_dim, c.value_dim,
-                                                                   c.state_keys > 0 ? 0 : c.levels()));
+  d.scratch = bytes.take<char>(
+      attend::core::integer_scratch_bytes(c.row_block, c.key_block, c.head_dim, c.value_dim, c.state_keys > 0 ? 0 : c.levels()),
+      8);
   d.query = bytes.take<int8_t>(c.rows() * size_t(c.head_dim));
   d.key = bytes.take<int8_t>(places * size_t(c.head_dim));
   d.value = bytes.take<int8_t>(places * size_t(c.value_dim));

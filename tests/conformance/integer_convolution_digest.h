@@ -23,11 +23,12 @@ struct IntegerConvolutionData {
 };
 inline IntegerConvolutionData integer_convolution_data(const IntegerConvolutionCase& c, void* memory) {
   IntegerConvolutionData d;
-  d.scales = static_cast<attend::core::ConvScale*>(memory);
-  d.bias = reinterpret_cast<int32_t*>(d.scales + c.channels);
-  d.table = reinterpret_cast<int8_t*>(d.bias + c.channels);
-  d.input = d.table + 256, d.output = d.input + rows_floats(c), d.weights = d.output + rows_floats(c);
-  d.state = d.weights + size_t(c.channels) * size_t(c.width);
+  char* next = static_cast<char*>(memory);
+  d.scales = take_next<attend::core::ConvScale>(next, size_t(c.channels));
+  d.bias = take_next<int32_t>(next, size_t(c.channels));
+  d.table = take_next<int8_t>(next, 256);
+  d.input = take_next<int8_t>(next, rows_floats(c)), d.output = take_next<int8_t>(next, rows_floats(c));
+  d.weights = take_next<int8_t>(next, size_t(c.channels) * size_t(c.width)), d.state = take_next<int8_t>(next, state_floats(c));
   return d;
 }
 inline void draw_convolution(const IntegerConvolutionCase& c, const IntegerConvolutionData& d, uint64_t seed) {

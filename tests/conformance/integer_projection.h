@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "attend/layers/core_linear.h"
 
@@ -47,9 +48,10 @@ int64_t projected(const attend::core::IntegerLinear& of, int token, int output) 
 // Whether a call writes what the definition says, and nothing between its rows; packed: the weights, packed, or null.
 template <class Output>
 bool is_projected(const attend::core::IntegerLinear& of, const int8_t* packed = nullptr) {
-  Output* const found = static_cast<Output*>(of.output);
+  Output* const found = placed(static_cast<Output*>(of.output), size_t(of.tokens * of.output_stride));
   for (int i = 0; i < of.tokens * int(of.output_stride); ++i) found[i] = Output(77);
   attend::core::IntegerLinear linear = of;
+  linear.output = found;
   if (packed != nullptr) linear.weights = packed, linear.weight_stride = of.inputs;
   packed != nullptr ? attend::core::run_packed_integer_linear<sizeof(Output)>(linear)
                     : attend::core::run_integer_linear<sizeof(Output)>(linear);
@@ -88,22 +90,26 @@ inline attend::core::IntegerLinear random_projection(const ProjectionShape& of, 
   linear.input_stride = linear.weight_stride = of.inputs + projection_gap;
   linear.output_stride = of.outputs + projection_gap;
   linear.multiplier_stride = of.one_multiplier ? 0 : 1;
-  auto* const multipliers = static_cast<attend::core::IntegerMultiplier*>(memory);
-  int32_t* const bias = reinterpret_cast<int32_t*>(multipliers + of.outputs);
-  int32_t* const output = bias + of.outputs;
-  int8_t* const bytes = reinterpret_cast<int8_t*>(output + of.tokens * linear.output_stride);
-  const int inputs = of.tokens * int(linear.input_stride), all = inputs + of.outputs * int(linear.weight_stride);
+  char* next = static_cast<char*>(memory);
+  auto* const multipliers = take_next<attend::core::IntegerMultiplier>(next, size_t(of.outputs));
+  int32_t* const bias = take_next<int32_t>(next, size_t(of.outputs));
+  int8_t* rows = reinterpret_cast<int8_t*>(next + 4 * of.tokens * linear.output_stride);
+  linear.output = next;
+  // Behind the last row there is no gap.
+  const auto take = [&](int count, ptrdiff_t stride) {
+    int8_t* const bytes = placed(rows, size_t(count * stride - projection_gap));
+    for (ptrdiff_t i = 0; i < count * stride - projection_gap; ++i) bytes[i] = int8_t(random.between(-128, 127));
+    return rows += count * stride, bytes;
+  };
   const int32_t most = attend::core::most_integer_bias(of.inputs);
   for (int o = 0; o < of.outputs; ++o) {
     multipliers[o] = attend::core::integer_multiplier((1 + double(random.between(0, 999))) / 1e5);
     bias[o] = o % 4 == 1 ? most : o % 4 == 3 ? -most - 1 : random.between(-30000, 30000);
   }
-  for (int i = 0; i < all; ++i) bytes[i] = int8_t(random.between(-128, 127));
   linear.multipliers = multipliers;
   linear.bias = of.bias ? bias : nullptr;
-  linear.output = output;
-  linear.input = bytes;
-  linear.weights = bytes + inputs;
+  linear.input = take(of.tokens, linear.input_stride);
+  linear.weights = take(of.outputs, linear.weight_stride);
   return linear;
 }
 

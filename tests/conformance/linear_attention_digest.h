@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "attend/linear_attention/core_linear_attention.h"
 #include "hash.h"
@@ -55,7 +56,7 @@ struct LinearData {
 };
 inline LinearData linear_data(const LinearAttentionCase& c, float* memory) {
   const LinearTokenFloats t = token_floats(c);
-  const auto take = [&memory](size_t count) { return memory += count, memory - count; };
+  const auto take = [&memory](size_t count) { return take_next<float>(memory, count); };
   const size_t tokens = size_t(c.tokens);
   return {take(tokens * t.query), take(tokens * t.key),
           take(tokens * t.value), take(tokens * t.gates),

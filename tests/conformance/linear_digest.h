@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "attend/layers/core_linear.h"
 #include "hash.h"
@@ -112,18 +113,20 @@ inline void run_linear_way(attend::core::Format format, const attend::core::Line
 inline uint64_t compute_digest(const ProjectionCase& c, const LinearDigestWay& way, void* memory) {
   __builtin_memset(memory, 0xff, digest_bytes(c));
   float* next = static_cast<float*>(memory);
-  const auto take = [&next](size_t count) { return next += count, next - count; };
+  const auto take = [&next](size_t count) { return take_next<float>(next, count); };
   const size_t tokens = size_t(c.tokens), inputs = size_t(c.inputs), outputs = size_t(c.outputs);
   attend::core::Linear linear{};
   linear.work = take(attend::core::linear_work_floats);
   const size_t numbers = attend::core::packed_weight_numbers(c.outputs, c.inputs);
-  float* const stored = take(numbers);
+  const size_t bytes = attend::core::format_bytes(c.format, way.panels ? numbers : inputs * outputs);
+  void* const stored = placed(reinterpret_cast<char*>(next), bytes);
+  next += numbers;
   float* const input = take(tokens * inputs);
   float* const scales = take(outputs);
   float* const bias = take(outputs);
   float* const output = take(tokens * outputs);
   Random random(uint64_t(c.inputs) * 1000003u + uint64_t(c.outputs));
-  for (size_t i = 0; i < numbers; ++i) set_number(stored, i, c.format, 0);
+  __builtin_memset(stored, 0, bytes);
   for (size_t o = 0; o < outputs; ++o) {
     for (size_t i = 0; c.format == attend::core::Format::int4 && i < inputs; i += 32) {
       set_group(stored, way.panels, inputs / 32, o, i / 32, random);

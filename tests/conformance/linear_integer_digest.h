@@ -31,16 +31,15 @@ inline LinearIntegers linear_integer_data(const LinearIntegerCase& c, void* memo
   const LinearTokenFloats t = token_floats(c);
   const size_t tokens = size_t(c.tokens);
   char* next = static_cast<char*>(memory);
-  const auto take = [&next](size_t bytes) { return next += bytes, static_cast<void*>(next - bytes); };
   LinearIntegers d;
-  d.state = static_cast<int32_t*>(take(4 * state_integers(c)));
-  d.work = static_cast<int32_t*>(take(4 * attend::core::linear_head_floats(c.head_dim, c.value_dim)));
-  d.gates = static_cast<uint16_t*>(take(2 * tokens * t.gates));
-  d.beta = static_cast<uint16_t*>(take(2 * tokens * t.beta));
-  d.query = static_cast<int8_t*>(take(tokens * t.query));
-  d.key = static_cast<int8_t*>(take(tokens * t.key));
-  d.value = static_cast<int8_t*>(take(tokens * t.value));
-  d.output = static_cast<int8_t*>(take(tokens * t.output));
+  d.state = take_next<int32_t>(next, state_integers(c));
+  d.work = take_next<int32_t>(next, attend::core::linear_head_floats(c.head_dim, c.value_dim));
+  d.gates = take_next<uint16_t>(next, tokens * t.gates);
+  d.beta = take_next<uint16_t>(next, tokens * t.beta);
+  d.query = take_next<int8_t>(next, tokens * t.query);
+  d.key = take_next<int8_t>(next, tokens * t.key);
+  d.value = take_next<int8_t>(next, tokens * t.value);
+  d.output = take_next<int8_t>(next, tokens * t.output);
   return d;
 }
 

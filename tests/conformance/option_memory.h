@@ -2,6 +2,7 @@
 // Each tensor has a generator of its own, so that cases of the same shape have the same data.
 #pragma once
 
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "option_case.h"
 
@@ -14,13 +15,12 @@ class Supply {
  public:
   explicit Supply(float* memory) : memory_(memory), used_(memory == nullptr ? most_padding : padding(memory)) {}
 
-  float* take(size_t count) {
-    float* const taken = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (count + step - 1) / step * step;
-    if (taken != nullptr) {
-      for (size_t i = 0; i < count; ++i) taken[i] = __builtin_nanf("");
-    }
-    return taken;
+  float* take(size_t count) { return take_bytes(count * sizeof(float)); }
+  float* take_bytes(size_t bytes, size_t alignment = 1) {
+    char* const taken = memory_ == nullptr ? nullptr : placed(reinterpret_cast<char*>(memory_ + used_), bytes, alignment);
+    used_ += (bytes + 63) / 64 * step;
+    if (taken != nullptr) __builtin_memset(taken, 0xff, bytes);
+    return static_cast<float*>(static_cast<void*>(taken));
   }
 
   size_t used() const { return used_; }
@@ -42,13 +42,11 @@ struct OptionMemory {
   int32_t *pages, *lists;
 };
 
-constexpr size_t floats_for(Format format, size_t numbers) { return (attend::core::format_bytes(format, numbers) + 3) / 4; }
-
 constexpr int mask_gap = 3;   // between rows of masks
 constexpr int score_gap = 5;  // scores asked for of keys that there are not
 
 inline int mask_row_of(const OptionCase& c) { return c.mask_keys + mask_gap; }
-inline ptrdiff_t mask_elements(const OptionCase& c) { return ptrdiff_t(c.queries) * c.query_heads * mask_row_of(c) + mask_gap; }
+inline ptrdiff_t mask_elements(const OptionCase& c) { return ptrdiff_t(c.queries) * c.query_heads * mask_row_of(c); }
 inline attend::core::Mask mask_of(const OptionCase& c, const void* data) {
   const int row = mask_row_of(c);
   return {data, mask_gap, c.mask_rows & 1 ? ptrdiff_t(row) * c.query_heads : 0, c.mask_rows & 2 ? row : 0, c.mask_keys};
@@ -75,24 +73,28 @@ inline OptionMemory memory_of(const OptionCase& c, Supply& supply) {
   OptionMemory m{};
   const size_t rows = size_t(c.queries) * size_t(c.query_heads), room = size_t(places(c)) * size_t(c.kv_heads);
   const size_t all_keys = size_t(c.keys) * size_t(c.kv_heads);
-  m.query = supply.take(floats_for(c.query_format, rows * size_t(c.head_dim)));
-  m.output = supply.take(floats_for(c.output_format, rows * size_t(c.value_dim)));
+  const auto numbers = [&supply](Format format, size_t count) {
+    return supply.take_bytes(attend::core::format_bytes(format, count));
+  };
+  m.query = numbers(c.query_format, rows * size_t(c.head_dim));
+  m.output = numbers(c.output_format, rows * size_t(c.value_dim));
   if (c.has(lse_results)) m.lse = supply.take(rows);
   if (c.stage >= 0) m.scores = supply.take(rows * size_t(c.keys + score_gap));
   const size_t state = rows * attend::core::state_floats(c.value_dim, attend::core::state_nodes(c.keys));
   if (c.state_keys > 0 || c.merged) m.states = supply.take(state);
   if (c.merged) m.later = supply.take(state);
-  m.scratch = supply.take(attend::core::option_scratch_floats(c.row_block, c.key_block, c.head_dim, c.value_dim));
+  m.scratch = supply.take_bytes(
+      sizeof(float) * attend::core::option_scratch_floats(c.row_block, c.key_block, c.head_dim, c.value_dim), 8);
   if (c.place != Place::arrays) {
     m.key_floats = supply.take(all_keys * size_t(c.head_dim));
     m.value_floats = supply.take(all_keys * size_t(c.value_dim));
   }
-  m.keys = supply.take(floats_for(c.key_format, room * size_t(c.head_dim)));
-  m.values = supply.take(floats_for(c.value_format, room * size_t(c.value_dim)));
+  m.keys = numbers(c.key_format, room * size_t(c.head_dim));
+  m.values = numbers(c.value_format, room * size_t(c.value_dim));
   if (c.key_format == Format::int8) m.key_scales = supply.take(room);
   if (c.value_format == Format::int8) m.value_scales = supply.take(room);
   const size_t elements = size_t(mask_elements(c));
-  if (c.has(byte_mask | bit_mask)) m.visible = supply.take(c.has(bit_mask) ? elements / 32 + 1 : elements / 4 + 1);
+  if (c.has(byte_mask | bit_mask)) m.visible = supply.take_bytes(c.has(bit_mask) ? (elements + 7) / 8 : elements);
   if (c.has(bias_mask)) m.bias = supply.take(elements);
   if (c.has(slope_numbers)) m.alibi_slopes = supply.take(size_t(c.query_heads));
   if (c.has(relative_table)) m.relative = supply.take(size_t(c.query_heads) * size_t(c.relative_left + 1 + c.relative_right));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "../support/core_numbers.h"
+#include "../support/placed.h"
 #include "../support/random.h"
 #include "attend/core/attention.h"
 #include "hash.h"
@@ -43,7 +44,7 @@ constexpr size_t digest_bytes(const PlainCase& c) {
 // Of the output, in the order [query][head][column].
 inline uint64_t compute_digest(const PlainCase& c, void* memory) {
   float* next = static_cast<float*>(memory);
-  const auto take = [&next](size_t count) { return next += count, next - count; };
+  const auto take = [&next](size_t count) { return take_next<float>(next, count); };
   const size_t q = size_t(c.queries) * size_t(c.query_heads), kv = size_t(c.keys) * size_t(c.kv_heads);
   float* query = take(q * size_t(c.head_dim));
   float* key = take(kv * size_t(c.head_dim));
@@ -66,7 +67,7 @@ inline uint64_t compute_digest(const PlainCase& c, void* memory) {
   }
   p.row_block = c.queries == 1 ? 1 : digest_row_block;
   p.key_block = digest_key_block;
-  p.scratch = next;
+  p.scratch = take(attend::core::scratch_floats(digest_row_block, digest_key_block, c.head_dim, c.value_dim, c.keys, c.cache));
   const int chunk = c.cache ? 3 : c.queries;
   for (int first = 0; first < c.queries; first += chunk) {
     p.queries = c.queries - first < chunk ? c.queries - first : chunk;

@@ -156,12 +156,13 @@ build_and_run() { # flags...
   nothing_in "$(sed 1d "$folder/output" | diff "$top/expected" - | head -n 4)" "$name: runs on $active, with the host's bits"
   # This one belongs to the project, not to the vendor. Boards of `make targets` run it by themselves, at the same level.
   case " $(sh $board boards | tr '\n' ' ') $family" in *" $target "*" gcc") return ;; esac
-  # shellcheck disable=SC2086
-  succeeds "$name: the digests of options compile" \
-    compile_all "$folder/options" tests/boards/options_main.cpp $flags "$@" -I"$vendor/include" || return
-  succeeds "$name: the digests of options link" link_image "$folder/options.image" "$folder"/*.o "$folder/options/options_main.o" ||
-    return
-  succeeds "$name: the digests of options" run_image "$folder/options.image"
+  for program in options ${ALL:+digests}; do
+    # shellcheck disable=SC2086
+    succeeds "$name: the program $program compiles" \
+      compile_all "$folder/$program" "tests/boards/${program}_main.cpp" $flags "$@" -I"$vendor/include" || return
+    succeeds "$name: it links" link_image "$folder/$program.image" "$folder"/*.o "$folder/$program/${program}_main.o" || return
+    succeeds "$name: it passes" run_image "$folder/$program.image"
+  done
 }
 
 # What ATTEND_HOT and ATTEND_HOT_DATA say about sections: the entry, the loops that take the time, and their constants go there. GCC 12

@@ -17,6 +17,7 @@ printf '%s\n' 'skip four: this processor lacks it' '=====================' 'x.cp
 printf '%s\n' 'ok   six' 'FAIL seven: why' >"$build/parts/look/log"
 printf '%s\n' 'ok   nine' 'skip eight: apt-get install it' >"$build/parts/whole/log"
 echo 'ok   no recursion' >"$build/rest/log/far/log"
+printf '%s\n' 'digests: 4 passed, 1 failed' 'options: 2 passed, 0 failed' >"$build/targets/log/cortex-m4/log"
 echo 1 9 9 | tee "$build/parts/unit/result" "$build/parts/look/result" >"$build/targets/log/cortex-m4/result"
 echo 0 9 9 | tee "$build/parts/whole/result" >"$build/rest/log/far/result"
 planted() {  # sentence-that-is-expected stage tests [where [is]]
@@ -47,7 +48,8 @@ planted '"whole: symbols of nobody" is not the name of a test' test '"whole: sym
 planted 'not run here: a.01: "whole: built: no static initialiser"' test '"whole: built: no static initialiser"'
 planted 'nowhere did not run, which has 1 of them' test '"nowhere: one"'
 planted 'not run here: a.01: "unit: four"' test '"unit: four"'
-planted '"check targets: cortex-m4" failed' 'check targets' '"check targets: cortex-m4"'
+planted '"check targets/cortex-m4: digests" failed' 'check targets' '"check targets/cortex-m4: digests"'
+planted 'ok   1 requirements' 'check targets' '"check targets/cortex-m4: options"'
 ci=true planted '"unit: four" is not run here' check '"unit: four"'
 
 # The evidence of that run: the same bytes twice, with what failed in it, which files it was of, and files and links that are there.
@@ -59,7 +61,7 @@ succeeds "evidence is made" of_evidence 1 one && succeeds "evidence is made agai
   nothing_in "$(sha256sum --quiet -c "$made/MANIFEST" 2>&1 | head -n 3; python3 -m json.tool "$made/sbom.spdx.json" 2>&1 >/dev/null)" "its manifest and its bill of materials are whole"
   nothing_in "$(python3 -c "import json, sys
 found = {test['name']: test['state'] for each in json.load(open(sys.argv[1] + '/evidence.json'))['requirements'] for test in each['tests']}
-print('' if (found['check targets: cortex-m4'], found['unit: committed digests']) == ('failed', 'failed') else found)" "$made" | grep .)" "what failed is failed in the evidence"
+print('' if (found['check targets/cortex-m4: digests'], found['unit: committed digests']) == ('failed', 'failed') else found)" "$made" | grep .)" "what failed is failed in the evidence"
   nothing_in "$(python3 -c "import json, sys
 states = dict(next(row['table'] for row in json.load(open(sys.argv[1] + '/evidence.json'))['rows'] if row['name'] == 'Files'))
 print('' if (states['\`make test\`'], states['\`make check\`'], states['\`make targets\`']) == ('of other files', 'passed', 'not run yet') else states)" "$made" | grep .)" "evidence of other files says so"

@@ -44,7 +44,8 @@ holds() {
 }
 
 # Beside what is compiled: what assembly pushes, and the functions of headers.
-pushed=208 inlined=128
+eval "$(grep '^pushed()' bench/speed/sizes/size.sh)"
+pushed=$(pushed "$board") pushed=${pushed% *} inlined=128
 append=$(deepest 0 '_ZN6attend4core(5store|11store_cache)' '_call_cache')
 holds "append" $((append + inlined)) attend::append_stack_bytes
 plain=$(deepest 0 '_ZN6attend17embedded_integers7Backend12run_integersE' '_embedded_integers')

@@ -17,8 +17,8 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=bench/boards/board.sh
 story_tokens=100
 # What boards run, and those that execute the code of another one.
-programs='chains, outputs, specials, digests, options'
-few_programs="${ALL:+chains, outputs, specials, }digests, options"
+programs='chains, outputs, specials, borders, digests, options'
+few_programs="${ALL:+chains, outputs, specials, borders, }digests, options"
 # Of the compiled tests, what looks at kernels: operations, digests, options beside the definition, reads beyond an array.
 kernels='tests/unit/test_operations.cpp tests/conformance/test_digests.cpp tests/conformance/test_options.cpp'
 kernels="$kernels tests/conformance/test_guard.cpp tests/conformance/test_option_guard.cpp tests/conformance/test_integer_guard.cpp"
@@ -270,8 +270,8 @@ unoptimised() {  # board
 }
 
 on_board() {  # board
-  programs='chains outputs specials digests options'
-  case $1 in cortex-m3 | cortex-m7 | rv32imac) programs=$(echo "$few_programs" | tr -d ,) ;; esac
+  case $1 in cortex-m3 | cortex-m7 | rv32imac) programs=$few_programs ;; esac
+  programs=$(echo "$programs" | tr -d ,)
   case $1 in
     rv32imac) programs="$programs ${ALL:+example}" ;;
     rv32imafc) programs="$programs example" ;;
@@ -299,6 +299,10 @@ on_board() {  # board
     cat "$work/$1.$program.txt"
     [ $status -eq 0 ] || return $status
     ! grep 'left out' "$work/$1.$program.txt" || return 1 # these boards have the memory
+    [ $program != borders ] || for how in over under; do
+      sh $board run "$1" "$work/$1.borders" $how | grep '^fault: .*, data at' || return 1
+      say "ok   $1: one number $how an array is a fault"
+    done
     case $program in household* | story | example) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
   [ "$1" != cortex-m4 ] || two_boards "$1" || return
