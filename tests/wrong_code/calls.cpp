@@ -135,10 +135,7 @@ void wrong() {
 }
 
 //! prefill_workspace_of_zero_queries: attend: a workspace needs at least 1 query token
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = 32;
-};
-attend::Workspace<Wrong, 0> wrong;
+attend::Workspace<Kept<32>, 0> wrong;
 
 //! prefill_workspace_too_small: attend: prefill needs an attend::Workspace<Shape, query tokens>
 static attend::Workspace<Shape, queries - 1> small;
