@@ -51,12 +51,18 @@ static attend::ScoreOptions<OtherShape> other_score_options;
 static attend::OptionWorkspace<Shape, 1> small_option_workspace;
 static attend::State<OtherShape, queries> other_state;
 
-static float floats[4096];
+static attend::KvCache<OtherShape> other_cache;
+
+static float floats[4096], eight[8];
+static float* const float_pointer = floats;
+static attend::RangedOptions<Shape> ranged_options;
+static attend::KvCache<Shape, float, attend::in_keys> latents;
 
 // A layer of vectors of 12 numbers, and work memory for 4 of them.
 static attend::Weights<32, 12> query_weights;
 static attend::Weights<16, 12> key_weights, value_weights;
 static attend::Weights<12, 32> output_weights;
+static attend::Weights<31, 12> few_weights;
 static const auto layer = attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights);
 static float vectors[4][12], results[4][12];
 static attend::LayerWorkspace<Shape, 4> layer_workspace;

@@ -60,8 +60,7 @@ attend::State<Shape, 0> wrong;
 void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, all_options, half); }
 
 //! accumulate_with_ranges: attend: accumulate and finish take no attend::RangedOptions
-static attend::RangedOptions<Shape> options;
-void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, options); }
+void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, ranged_options); }
 
 //! accumulate_integers_with_ranges: attend: accumulate and finish take no attend::RangedOptions
 static attend::State<Integers> state_of_bytes;
@@ -69,5 +68,4 @@ static attend::RangedOptions<Integers> options;
 void wrong() { attend::accumulate(byte_token, byte_cache, state_of_bytes, 32, byte_token_workspace, byte_scales, options); }
 
 //! finish_with_ranges: attend: after the output finish takes options only, and no attend::RangedOptions
-static attend::RangedOptions<Shape> options;
-void wrong() { attend::finish(state, output, options); }
+void wrong() { attend::finish(state, output, ranged_options); }
