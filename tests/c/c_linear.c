@@ -26,25 +26,23 @@ static void fill(float* to, size_t count, unsigned seed, float scale, float shif
   }
 }
 
-static attend_linear_attention call_of(int rule) {
+static attend_linear_attention extents(attend_status (*init)(attend_linear_attention*, size_t)) {
   attend_linear_attention linear;
-  IS(ATTEND_OK, inits[rule](&linear, sizeof linear));
-  linear.query_heads = query_heads;
-  linear.kv_heads = kv_heads;
-  linear.value_heads = value_heads;
-  linear.head_dim = head_dim;
-  linear.value_dim = value_dim;
-  linear.tokens = tokens;
-  linear.query.data = query;
-  linear.key.data = key;
-  linear.value.data = value;
-  linear.output.data = output;
-  if (rule == 1 || rule == 2 || rule >= 4) linear.log_decay.data = log_decay;
+  IS(ATTEND_OK, init(&linear, sizeof linear));
+  linear.query_heads = query_heads, linear.kv_heads = kv_heads, linear.value_heads = value_heads;
+  linear.head_dim = head_dim, linear.value_dim = value_dim, linear.tokens = tokens;
+  return linear;
+}
+/* A gate for each dimension; the gate of a head is the first one. */
+static void set_gates(attend_input* to, const void* from, int rule) {
+  if (rule == 1 || rule == 2 || rule >= 4) to->data = from;
+  if (rule == 1 || rule == 4) to->token_stride = value_heads * head_dim, to->head_stride = head_dim;
+}
+static attend_linear_attention call_of(int rule) {
+  attend_linear_attention linear = extents(inits[rule]);
+  linear.query.data = query, linear.key.data = key, linear.value.data = value, linear.output.data = output;
+  set_gates(&linear.log_decay, log_decay, rule);
   if (rule >= 3) linear.beta.data = beta;
-  if (rule == 1 || rule == 4) { /* the gate of a head is the first one */
-    linear.log_decay.token_stride = value_heads * head_dim;
-    linear.log_decay.head_stride = head_dim;
-  }
   return linear;
 }
 static attend_linear_state* new_state(const attend_linear_attention* linear, int number) {
@@ -232,25 +230,11 @@ static void integers(void) {
     }
   }
   for (int rule = 0; rule < rules; ++rule) {
-    attend_linear_attention linear = call_of(0);
-    IS(ATTEND_OK, made[rule](&linear, sizeof linear));
-    linear.query_heads = query_heads;
-    linear.kv_heads = kv_heads;
-    linear.value_heads = value_heads;
-    linear.head_dim = head_dim;
-    linear.value_dim = value_dim;
-    linear.tokens = tokens;
+    attend_linear_attention linear = extents(made[rule]);
     linear.constants = &constants;
-    linear.query.data = q;
-    linear.key.data = k;
-    linear.value.data = v;
-    if (rule == 1 || rule == 2 || rule >= 4) linear.decay.data = decay;
-    if (rule == 1 || rule == 4) {
-      linear.decay.token_stride = value_heads * head_dim;
-      linear.decay.head_stride = head_dim;
-    }
+    linear.query.data = q, linear.key.data = k, linear.value.data = v, linear.output.data = out;
+    set_gates(&linear.decay, decay, rule);
     if (rule >= 3) linear.beta.data = half;
-    linear.output.data = out;
     static unsigned char room[bytes + 16 * value_heads + ATTEND_ALIGNMENT];
     attend_linear_state* state = NULL;
     CHECK(attend_linear_state_size(&linear) == bytes + 16 * value_heads);

@@ -78,12 +78,23 @@ void shift(Pointer& pointer, std::ptrdiff_t bytes = 1) {
   pointer = shifted(pointer, bytes);
 }
 
+// The bytes of a world, and so many of each memory that it points to.
+template <class World, class... Memories>
+std::vector<unsigned char> bytes_with(const World& world, std::size_t count, Memories&... memories) {
+  const auto* const own = reinterpret_cast<const unsigned char*>(&world);
+  std::vector<unsigned char> all(own, own + sizeof world);
+  for (Aligned* const each : {&memories...}) {
+    const auto* const from = static_cast<const unsigned char*>(each->data());
+    all.insert(all.end(), from, from + count);
+  }
+  return all;
+}
+
 // An answer says what it should, in numbers and in words.
 inline bool is_answer(attend_status status, attend_error error, attend_argument argument) {
   static const std::string no_text = attend_error_text(-1);
-  return status == wrong(error, argument) && error_of(status) == error &&
-         argument_of(status) == argument && attend_error_text(status) != no_text &&
-         (argument == ATTEND_ARG_NONE || attend_argument_name(status) != std::string());
+  return status == wrong(error, argument) && error_of(status) == error && argument_of(status) == argument &&
+         attend_error_text(status) != no_text && (argument == ATTEND_ARG_NONE || attend_argument_name(status) != std::string());
 }
 
 // The statuses that were seen. World::calls calls: World::call(bit), and World::bytes, all that a call could touch.

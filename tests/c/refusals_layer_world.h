@@ -68,38 +68,22 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     return all;
   }
   attend_status call(unsigned which) {
-    switch (which) {
-      case self:
-        return attend_self_attention(given_problem, given_layer, given_x, given_y, given_work, work_size);
-      case cross:
-        return attend_cross_attention(given_problem, given_layer, given_x, given_y, given_work, work_size);
-      case remember:
-        return attend_project_memory(given_layer, given_x, tokens, given_work, work_size);
-      case project:
-        return attend_project(x[0], 2, projections, 2, nullptr, 0);
-      case pack:
-        return attend_pack_weights(&layer.key, work.data(), work_size, &packed_struct);
-      case convert:
-        return attend_convert_weights(&projections[1].weights, convert_to, work.data(), work_size, new_scales, &converted);
-      case layer_norm:
-        return attend_layer_norm(&norm, x[0], tokens, y[0]);
-      case rms_norm:
-        return attend_rms_norm(&norm, x[0], tokens, y[0]);
-      case l2_norm:
-        return attend_l2_norm(x[0], tokens, norm.width, norm.epsilon, y[0]);
-      case gated_norm:
-        return attend_gated_rms_norm(&gated, x[0], numbers, tokens, y[0]);
-      case rotate:
-        return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
-      case scaled:
-        return attend_rotary_init_scaled(&c_rotary, turns.data(), 4, ATTEND_HALVES, base, given_scaling);
-      case turned:
-        return attend_rotate_positions(&c_rotary, &to_rotate, 2, 2, 4, given_positions);
-      case integers:
-        return attend_integer_project(given_linear, integer_x[0], integer_tokens, given_integer_y);
-      default:
-        return attend_additive_attention(&additive, numbers, work.data(), work_size);
-    }
+    if (which == self) return attend_self_attention(given_problem, given_layer, given_x, given_y, given_work, work_size);
+    if (which == cross) return attend_cross_attention(given_problem, given_layer, given_x, given_y, given_work, work_size);
+    if (which == remember) return attend_project_memory(given_layer, given_x, tokens, given_work, work_size);
+    if (which == project) return attend_project(x[0], 2, projections, 2, nullptr, 0);
+    if (which == pack) return attend_pack_weights(&layer.key, work.data(), work_size, &packed_struct);
+    if (which == convert)
+      return attend_convert_weights(&projections[1].weights, convert_to, work.data(), work_size, new_scales, &converted);
+    if (which == layer_norm) return attend_layer_norm(&norm, x[0], tokens, y[0]);
+    if (which == rms_norm) return attend_rms_norm(&norm, x[0], tokens, y[0]);
+    if (which == l2_norm) return attend_l2_norm(x[0], tokens, norm.width, norm.epsilon, y[0]);
+    if (which == gated_norm) return attend_gated_rms_norm(&gated, x[0], numbers, tokens, y[0]);
+    if (which == rotate) return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
+    if (which == scaled) return attend_rotary_init_scaled(&c_rotary, turns.data(), 4, ATTEND_HALVES, base, given_scaling);
+    if (which == turned) return attend_rotate_positions(&c_rotary, &to_rotate, 2, 2, 4, given_positions);
+    if (which == integers) return attend_integer_project(given_linear, integer_x[0], integer_tokens, given_integer_y);
+    return attend_additive_attention(&additive, numbers, work.data(), work_size);
   }
 
   float x[8][width], y[16][8], numbers[16];

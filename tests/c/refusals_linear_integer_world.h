@@ -29,15 +29,7 @@ struct World : Choices {
   }
   World(const World&) = delete;
 
-  std::vector<unsigned char> bytes() {
-    std::vector<unsigned char> all(sizeof(World));
-    std::memcpy(all.data(), static_cast<const void*>(this), sizeof(World));
-    for (Aligned* each : {&memory, &work, &fresh}) {
-      const auto* from = static_cast<const unsigned char*>(each->data());
-      all.insert(all.end(), from, from + 256);
-    }
-    return all;
-  }
+  std::vector<unsigned char> bytes() { return bytes_with(*this, 256, memory, work, fresh); }
   attend_status call(unsigned which) {
     if (which == run) return attend_linear_run(&linear, state);
     if (which == append) return attend_linear_append(&linear, state);

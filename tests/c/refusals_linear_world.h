@@ -38,38 +38,18 @@ struct World : Choices {
   }
   World(const World&) = delete;
 
-  std::vector<unsigned char> bytes() {
-    std::vector<unsigned char> all(sizeof(World));
-    std::memcpy(all.data(), static_cast<const void*>(this), sizeof(World));
-    for (Aligned* each : {&memory, &work, &fresh}) {
-      const auto* from = static_cast<const unsigned char*>(each->data());
-      all.insert(all.end(), from, from + 512);
-    }
-    return all;
-  }
+  std::vector<unsigned char> bytes() { return bytes_with(*this, 512, memory, work, fresh); }
   attend_status call(unsigned which) {
-    switch (which) {
-      case run:
-        return attend_linear_run(given, state);
-      case append:
-        return attend_linear_append(given, state);
-      case run_from:
-        return attend_linear_run_from(given, state, workspace, workspace_size);
-      case init:
-        return attend_linear_state_init(given, new_memory, memory_size, &made);
-      case clear:
-        return attend_linear_state_clear(state);
-      case count:
-        return attend_linear_state_tokens(state, counted);
-      case numbers:
-        return attend_linear_state_numbers(state, written);
-      case set_numbers:
-        return attend_linear_state_set_numbers(state, written);
-      case save:
-        return attend_linear_save(state, kept, kept_size);
-      default:
-        return attend_linear_load(state, kept, kept_size);
-    }
+    if (which == run) return attend_linear_run(given, state);
+    if (which == append) return attend_linear_append(given, state);
+    if (which == run_from) return attend_linear_run_from(given, state, workspace, workspace_size);
+    if (which == init) return attend_linear_state_init(given, new_memory, memory_size, &made);
+    if (which == clear) return attend_linear_state_clear(state);
+    if (which == count) return attend_linear_state_tokens(state, counted);
+    if (which == numbers) return attend_linear_state_numbers(state, written);
+    if (which == set_numbers) return attend_linear_state_set_numbers(state, written);
+    if (which == save) return attend_linear_save(state, kept, kept_size);
+    return attend_linear_load(state, kept, kept_size);
   }
   template <class Init>
   static const attend_linear_rule* rule_of(Init init_of) {

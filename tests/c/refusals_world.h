@@ -148,54 +148,37 @@ class World : public Choices {
   // What an argument needs to be looked at, if it is not there.
   void add(int argument, bool then_place = true) {
     const std::ptrdiff_t row = columns, head = row * most_tokens, batch = head * most_heads;
-    switch (argument) {
-      case ATTEND_ARG_MASK:
-        if (p.mask.data == nullptr) p.mask = {options.data + 256, batch, head, row, columns, ATTEND_MASK_BYTES};
-        break;
-      case ATTEND_ARG_BIAS:
-        if (p.bias.data == nullptr) p.bias = {options.as() + 1024, 0, head, row, columns};
-        break;
-      case ATTEND_ARG_ALIBI_SLOPES:
-        p.alibi_slopes = options.as();
-        break;
-      case ATTEND_ARG_RELATIVE_BIAS:
-        p.relative_bias = {options.as() + 2048, 9, 5, 3};
-        break;
-      case ATTEND_ARG_SINK_LOGITS:
-        p.sink_logits = options.as() + 16;
-        break;
-      case ATTEND_ARG_KEY_SCALES:
-        p.key_format = ATTEND_INT8, p.key_scales = {options.as() + 2208, 64, 32};
-        if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
-        break;
-      case ATTEND_ARG_VALUE_SCALES:
-        p.value_format = ATTEND_INT8, p.value_scales = {options.as() + 2400, 64, 32};
-        if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
-        break;
-      case ATTEND_ARG_LSE:
-        p.lse.data = lse.data;
-        break;
-      case ATTEND_ARG_SCORES:
-        if (p.scores.data == nullptr) p.scores = {scores.as(), batch, head, row, columns, ATTEND_SCORES_RAW};
-        if (p.ranges.first != nullptr && p.scores.stage < ATTEND_SCORES_BIASED) p.scores.stage = ATTEND_SCORES_BIASED;
-        break;
-      case ATTEND_ARG_KEY_LENGTHS:
-        for (int b = 0; b < most_batch; ++b) lengths()[b] = 0;
-        p.key_lengths = lengths();
-        break;
-      case ATTEND_ARG_PAGES:
-        p.pages = {pages.as<std::int32_t>(), 0, 16, 2}, p.origin = 0;
-        break;
-      case ATTEND_ARG_STATES:
-        p.ranges = initial().ranges;
-        add_states();
-        break;
-      case ATTEND_ARG_RANGES:
-        if (p.batch == ATTEND_DEFAULT_BATCH) p.batch = 1;
-        p.ranges = {lists.as<std::int32_t>(), lists.as<std::int32_t>() + most_batch * most_tokens, most_tokens};
-        break;
-      default:
-        break;
+    if (argument == ATTEND_ARG_MASK && p.mask.data == nullptr)
+      p.mask = {options.data + 256, batch, head, row, columns, ATTEND_MASK_BYTES};
+    if (argument == ATTEND_ARG_BIAS && p.bias.data == nullptr) p.bias = {options.as() + 1024, 0, head, row, columns};
+    if (argument == ATTEND_ARG_ALIBI_SLOPES) p.alibi_slopes = options.as();
+    if (argument == ATTEND_ARG_RELATIVE_BIAS) p.relative_bias = {options.as() + 2048, 9, 5, 3};
+    if (argument == ATTEND_ARG_SINK_LOGITS) p.sink_logits = options.as() + 16;
+    if (argument == ATTEND_ARG_KEY_SCALES) {
+      p.key_format = ATTEND_INT8, p.key_scales = {options.as() + 2208, 64, 32};
+      if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
+    }
+    if (argument == ATTEND_ARG_VALUE_SCALES) {
+      p.value_format = ATTEND_INT8, p.value_scales = {options.as() + 2400, 64, 32};
+      if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
+    }
+    if (argument == ATTEND_ARG_LSE) p.lse.data = lse.data;
+    if (argument == ATTEND_ARG_SCORES) {
+      if (p.scores.data == nullptr) p.scores = {scores.as(), batch, head, row, columns, ATTEND_SCORES_RAW};
+      if (p.ranges.first != nullptr && p.scores.stage < ATTEND_SCORES_BIASED) p.scores.stage = ATTEND_SCORES_BIASED;
+    }
+    if (argument == ATTEND_ARG_KEY_LENGTHS) {
+      for (int b = 0; b < most_batch; ++b) lengths()[b] = 0;
+      p.key_lengths = lengths();
+    }
+    if (argument == ATTEND_ARG_PAGES) p.pages = {pages.as<std::int32_t>(), 0, 16, 2}, p.origin = 0;
+    if (argument == ATTEND_ARG_STATES) {
+      p.ranges = initial().ranges;
+      add_states();
+    }
+    if (argument == ATTEND_ARG_RANGES) {
+      if (p.batch == ATTEND_DEFAULT_BATCH) p.batch = 1;
+      p.ranges = {lists.as<std::int32_t>(), lists.as<std::int32_t>() + most_batch * most_tokens, most_tokens};
     }
     if (then_place) place();
   }

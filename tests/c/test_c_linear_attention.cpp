@@ -1,24 +1,15 @@
-// Linear attention of the C surface: the bits of the typed one for every rule, in any strides, parts and cuts; and what it
-// refuses.
+// Linear attention of the C surface: the bits of the typed one for every rule, in floats and in integers, in any strides, parts
+// and cuts.
+#include <doctest/doctest.h>
+
 #include <memory>
+#include <vector>
 
 #include "../support/typed_objects.h"
 #include "attend/attend.h"
+#include "attend/c/linear_attention.h"
 #include "attend/linear_attention.h"
-#include "refusals_linear_world.h"
-
-namespace attend_test {
-namespace refused_linear {
-
-constexpr unsigned run = World::run, append = World::append, run_from = World::run_from, init = World::init;
-constexpr unsigned clear = World::clear, count = World::count, numbers = World::numbers, save = World::save, load = World::load;
-constexpr unsigned set_numbers = World::set_numbers;
-const Refusal<World> rows[] = {
-#include "refusals_linear.inc"
-};
-
-}  // namespace refused_linear
-}  // namespace attend_test
+#include "c_run.h"
 
 using namespace attend_test;
 using attend::LinearRule;
@@ -42,12 +33,6 @@ struct ByKey : Shape {
   static constexpr attend::Decay decay = attend::Decay::per_key;
 };
 
-template <LinearRule of>
-struct One {
-  static constexpr LinearRule rule = of;
-  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 2, value_dim = 18;
-};
-
 constexpr int tokens = 37;
 using Init = attend_status (*)(attend_linear_attention*, std::size_t);
 
@@ -56,11 +41,29 @@ float* first_of(Array& array) {
   return reinterpret_cast<float*>(&array);
 }
 
-// The same numbers in arrays of the typed surface, and as a call of C.
+template <class Array>
+void fill_gates(Array& array, std::uint64_t seed) {
+  Random random(seed);
+  auto* const numbers = reinterpret_cast<std::uint16_t*>(&array);
+  for (std::size_t i = 0; i < sizeof array / 2; ++i) numbers[i] = std::uint16_t(random.between(0, 1 << 15));
+}
+
+attend_linear_constants constants_of(double key_scale, double value_scale, double output_scale, double scale, int head_dim) {
+  attend_integer_scales scales;
+  CHECK(attend_integer_scales_init(&scales, sizeof scales) == ATTEND_OK);
+  scales.query_scale = 1.0 / 127, scales.key_scale = key_scale, scales.value_scale = value_scale;
+  scales.output_scale = output_scale;
+  if (scale > 0) scales.scale = scale;
+  attend_linear_constants constants;
+  CHECK(attend_linear_prepare(&scales, head_dim, &constants) == ATTEND_OK);
+  return constants;
+}
+
+// The same numbers in arrays of the typed surface, and as a call of C. Integers have scales of each head, then one of all.
 template <class Shape>
 struct World {
   using Dims = attend::detail::LinearChecked<Shape>;
-  static constexpr int out_heads = Dims::query_heads > Dims::value_heads ? Dims::query_heads : Dims::value_heads;
+  static constexpr bool integers = attend::detail::is_integer<Shape>;
   using State = attend::LinearState<Shape>;
   attend::Query<Shape, tokens> query;
   attend::Key<Shape, tokens> key;
@@ -69,6 +72,7 @@ struct World {
   attend::Output<Shape, tokens> output, found;
   State state;
   attend_linear_attention linear;
+  attend_linear_constants of_heads[Dims::value_heads], of_all;
   Aligned memory{64 + State::saved_bytes};
   attend_linear_state* c_state = nullptr;
 
@@ -79,17 +83,26 @@ struct World {
     if (Dims::value_heads != Dims::kv_heads) linear.value_heads = Dims::value_heads;
     linear.value_dim = Dims::value_dim, linear.tokens = tokens;
     linear.query.data = &query, linear.key.data = &key, linear.value.data = &value, linear.output.data = &found;
-    if constexpr (Dims::rule != LinearRule::linear) fill_array(gates, 4);
-    if constexpr (Dims::gated) {
-      float* const g = first_of(gates.log_decay);
-      for (std::size_t i = 0; i < sizeof gates.log_decay / sizeof(float); ++i) g[i] = g[i] * 0.5f - 0.5f;
-      linear.log_decay.data = g;
+    if constexpr (integers) {
+      if constexpr (Dims::gated) fill_gates(gates.decay, 4), linear.decay.data = gates.decay;
+      if constexpr (attend::core::has_beta(Dims::rule)) fill_gates(gates.beta, 5), linear.beta.data = gates.beta;
+      for (attend_linear_constants& each : of_heads) each = constants_of(0.004, 0.02, 0.03, 0.3, Dims::head_dim);
+      of_heads[1] = constants_of(0.0031, 0.04, 0.01, 0.5, Dims::head_dim);
+      of_all = constants_of(0.004, 0.02, 0.03, 0, Dims::head_dim);
+    } else {
+      if constexpr (Dims::rule != LinearRule::linear) fill_array(gates, 4);
+      if constexpr (Dims::gated) {
+        float* const g = first_of(gates.log_decay);
+        for (std::size_t i = 0; i < sizeof gates.log_decay / sizeof(float); ++i) g[i] = g[i] * 0.5f - 0.5f;
+        linear.log_decay.data = g;
+      }
+      if constexpr (attend::core::has_beta(Dims::rule)) linear.beta.data = first_of(gates.beta);
     }
-    if constexpr (attend::core::has_beta(Dims::rule)) linear.beta.data = first_of(gates.beta);
     // Heads of outputs have a gap behind them where their width is not whole, which stays as it is.
-    if (sizeof output[0][0] != Dims::value_dim * sizeof(float)) {
-      linear.output.head_stride = sizeof output[0][0] / sizeof(float);
-      linear.output.token_stride = sizeof output[0] / sizeof(float);
+    using Number = attend::detail::NumberOf<Shape>;
+    if (integers || sizeof output[0][0] != Dims::value_dim * sizeof(Number)) {
+      linear.output.head_stride = sizeof output[0][0] / sizeof(Number);
+      linear.output.token_stride = sizeof output[0] / sizeof(Number);
     }
     poison();
     std::memset(memory.data(), 0xff, 64 + State::saved_bytes);
@@ -102,16 +115,32 @@ struct World {
     std::memset(static_cast<void*>(&output), 0xff, sizeof output);
     found = output;
   }
+  void prefill(State& of, attend::LinearOptions options, float scale = 0) {
+    Status status = Status::ok;
+    if constexpr (integers) {
+      attend::LinearQuantisation<Shape, Dims::value_heads> heads(1.0 / 127, 0.004, 0.02, 0.03, 0.3);
+      heads.set_head(1, 1.0 / 127, 0.0031, 0.04, 0.01, 0.5);
+      const attend::LinearQuantisation<Shape> all(1.0 / 127, 0.004, 0.02, 0.03);
+      linear.head_constants = scale > 0 ? of_heads : nullptr, linear.constants = scale > 0 ? nullptr : &of_all;
+      status = scale > 0 ? attend::prefill(query, key, value, gates, of, output, options, heads)
+                         : attend::prefill(query, key, value, gates, of, output, options, all);
+    } else {
+      if (scale > 0) options.scale = scale;
+      linear.scale = scale > 0 ? scale : ATTEND_DEFAULT_SCALE;
+      status = attend::prefill(query, key, value, gates, of, output, options);
+    }
+    CHECK(status == Status::ok);
+  }
   bool same_outputs() const { return std::memcmp(&output, &found, sizeof output) == 0; }
-  bool same_states() const { return saved_of_cpp() == saved_of_c(c_state); }
+  bool same_states() const { return saved_of_cpp() == saved_of_c(); }
   std::vector<unsigned char> saved_of_cpp() const {
     auto bytes = std::make_unique<std::uint8_t[][State::saved_bytes]>(1);
     attend::save(state, bytes[0]);
     return {bytes[0], bytes[0] + State::saved_bytes};
   }
-  static std::vector<unsigned char> saved_of_c(const attend_linear_state* from) {
+  std::vector<unsigned char> saved_of_c() const {
     std::vector<unsigned char> bytes(State::saved_bytes);
-    CHECK(attend_linear_save(from, bytes.data(), bytes.size()) == ATTEND_OK);
+    CHECK(attend_linear_save(c_state, bytes.data(), bytes.size()) == ATTEND_OK);
     return bytes;
   }
 };
@@ -125,10 +154,10 @@ void check_bits(Init init) {
   attend::Documents<3> documents;
   for (const int length : {9, 0, 24}) CHECK(documents.add(length) == Status::ok);
   attend::LinearOptions options;
-  options.first = 2, options.count = 33, options.scale = 0.3f, options.documents = documents;
-  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, w->state, w->output, options) == Status::ok);
+  options.first = 2, options.count = 33, options.documents = documents;
+  w->prefill(w->state, options, 0.3f);
   const std::int32_t boundaries[] = {0, 9, 9, 33};
-  w->linear.first = 2, w->linear.count = 33, w->linear.scale = 0.3f, w->linear.documents = {boundaries, 3}, w->linear.parts = 3;
+  w->linear.first = 2, w->linear.count = 33, w->linear.documents = {boundaries, 3}, w->linear.parts = 3;
   for (w->linear.part = 3; w->linear.part-- > 0;) CHECK(attend_linear_run(&w->linear, w->c_state) == ATTEND_OK);
   CHECK(w->same_outputs());
   CHECK(w->same_states());
@@ -137,141 +166,88 @@ void check_bits(Init init) {
   w->poison();
   attend::LinearOptions rest;
   rest.first = 33;
-  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, w->state, w->output, rest) == Status::ok);
-  w->linear.first = 33, w->linear.count = ATTEND_ALL_TOKENS, w->linear.scale = ATTEND_DEFAULT_SCALE;
+  w->prefill(w->state, rest);
+  w->linear.first = 33, w->linear.count = ATTEND_ALL_TOKENS;
   w->linear.documents = {nullptr, 0}, w->linear.part = 0, w->linear.parts = 1;
+  using Number = attend::detail::NumberOf<Shape>;
   const int width = Dims::kv_heads * Dims::head_dim;
-  std::vector<float> apart(std::size_t(2 * tokens * width), attend_test::nan);
+  std::vector<Number> apart(std::size_t(2 * tokens * width));
+  std::memset(apart.data(), 0xff, apart.size() * sizeof(Number));
   for (int t = 0; t < tokens; ++t)
-    std::memcpy(&apart[std::size_t(2 * t * width)], &w->key[t], std::size_t(width) * sizeof(float));
+    std::memcpy(&apart[std::size_t(2 * t * width)], &w->key[t], std::size_t(width) * sizeof(Number));
   w->linear.key = {apart.data(), 0, 2 * width, Dims::head_dim};
   const std::size_t bytes = sizeof(float) * Dims::head_dim * Dims::value_dim;
   Aligned work(bytes);
   std::memset(work.data(), 0xff, bytes);
-  const std::vector<unsigned char> before = w->saved_of_c(w->c_state);
+  const std::vector<unsigned char> before = w->saved_of_c();
   CHECK(attend_linear_run_from(&w->linear, w->c_state, work.data(), bytes) == ATTEND_OK);
   CHECK(w->same_outputs());
-  CHECK(w->saved_of_c(w->c_state) == before);
+  CHECK(w->saved_of_c() == before);
   CHECK(attend_linear_append(&w->linear, w->c_state) == ATTEND_OK);
   CHECK(w->same_states());
 
   // Bytes of C++ in C and of C in C++; and numbers are those of at().
   std::uint64_t taken = 0;
   CHECK(attend_linear_state_clear(w->c_state) == ATTEND_OK);
-  CHECK(w->saved_of_c(w->c_state) != w->saved_of_cpp());
+  CHECK(w->saved_of_c() != w->saved_of_cpp());
   const std::vector<unsigned char> saved = w->saved_of_cpp();
   CHECK(attend_linear_load(w->c_state, saved.data(), saved.size()) == ATTEND_OK);
   CHECK(w->same_states());
+  CHECK(attend_linear_state_is_finite(w->c_state) == 1);
   CHECK(attend_linear_state_tokens(w->c_state, &taken) == ATTEND_OK);
   CHECK(taken == w->state.tokens());
-  std::vector<float> numbers(std::size_t(Dims::value_heads * Dims::head_dim * Dims::value_dim));
+  using OfState = decltype(w->state.at(0, 0, 0));
+  std::vector<OfState> numbers(std::size_t(Dims::value_heads * Dims::head_dim * Dims::value_dim));
   CHECK(attend_linear_state_numbers(w->c_state, numbers.data()) == ATTEND_OK);
   bool same = true;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const int n = int(i), d = n / Dims::value_dim;
-    const float at = w->state.at(d / Dims::head_dim, d % Dims::head_dim, n % Dims::value_dim);
+    const OfState at = w->state.at(d / Dims::head_dim, d % Dims::head_dim, n % Dims::value_dim);
     same = same && std::memcmp(&numbers[i], &at, sizeof at) == 0;
   }
   CHECK(same);
 
   // A state that was set goes on with the same bits.
-  float cpp_numbers[Dims::value_heads][Dims::head_dim][Dims::value_dim];
-  attend::get_numbers(w->state, cpp_numbers);
-  CHECK(std::memcmp(cpp_numbers, numbers.data(), sizeof cpp_numbers) == 0);
-  const auto fresh = std::make_unique<attend::LinearState<Shape>>();
-  attend::set_numbers(*fresh, cpp_numbers);
-  CHECK(attend_linear_state_clear(w->c_state) == ATTEND_OK);
-  CHECK(attend_linear_state_set_numbers(w->c_state, numbers.data()) == ATTEND_OK);
-  CHECK(attend_linear_state_tokens(w->c_state, &taken) == ATTEND_OK);
-  CHECK((taken == 0 && fresh->tokens() == 0));
-  w->poison();
-  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, w->state, w->output, rest) == Status::ok);
-  CHECK(attend_linear_run(&w->linear, w->c_state) == ATTEND_OK);
-  CHECK(w->same_outputs());
-  CHECK(attend::prefill(w->query, w->key, w->value, w->gates, *fresh, w->output, rest) == Status::ok);
-  CHECK(w->same_outputs());
+  if constexpr (!World<Shape>::integers) {
+    float cpp_numbers[Dims::value_heads][Dims::head_dim][Dims::value_dim];
+    attend::get_numbers(w->state, cpp_numbers);
+    CHECK(std::memcmp(cpp_numbers, numbers.data(), sizeof cpp_numbers) == 0);
+    const auto fresh = std::make_unique<attend::LinearState<Shape>>();
+    attend::set_numbers(*fresh, cpp_numbers);
+    CHECK(attend_linear_state_clear(w->c_state) == ATTEND_OK);
+    CHECK(attend_linear_state_set_numbers(w->c_state, numbers.data()) == ATTEND_OK);
+    CHECK(attend_linear_state_tokens(w->c_state, &taken) == ATTEND_OK);
+    CHECK((taken == 0 && fresh->tokens() == 0));
+    w->poison();
+    w->prefill(w->state, rest);
+    CHECK(attend_linear_run(&w->linear, w->c_state) == ATTEND_OK);
+    CHECK(w->same_outputs());
+    w->prefill(*fresh, rest);
+    CHECK(w->same_outputs());
+  }
 }
 
 template <LinearRule rule>
-void check_rule(Init init, Init by_key) {
+void check_rule(Init init, Init by_key, Init integer_init, Init integer_by_key) {
   check_bits<Shared<rule>>(init);
   check_bits<Grouped<rule>>(init);
+  check_bits<attend::Integer<Shared<rule>>>(integer_init);
+  check_bits<attend::Integer<Grouped<rule>>>(integer_init);
   if constexpr (attend::core::has_gate(rule)) {
     check_bits<ByKey<Shared<rule>>>(by_key);
     check_bits<ByKey<Grouped<rule>>>(by_key);
+    check_bits<attend::Integer<ByKey<Shared<rule>>>>(integer_by_key);
+    check_bits<attend::Integer<ByKey<Grouped<rule>>>>(integer_by_key);
   }
 }
 
 }  // namespace
 
 TEST_CASE("c linear attention: the bits of the typed surface for every rule and decay") {
-  check_rule<LinearRule::linear>(attend_linear_rule_init, nullptr);
-  check_rule<LinearRule::gated>(attend_gated_rule_init, attend_gated_by_key_rule_init);
-  check_rule<LinearRule::delta>(attend_delta_rule_init, nullptr);
-  check_rule<LinearRule::gated_delta>(attend_gated_delta_rule_init, attend_gated_delta_by_key_rule_init);
-}
-
-TEST_CASE("c refusals: linear attention") {
-  check_arguments(check_refusals(refused_linear::rows), ATTEND_ARG_RULE, ATTEND_ARG_STATE);
-  refused_linear::World world;
-  CHECK(attend_linear_state_size(&world.linear) == world.state_bytes);
-  CHECK(attend_linear_state_size(nullptr) == 0);
-  world.linear.rule = nullptr;
-  CHECK(attend_linear_state_size(&world.linear) == 0);
-  CHECK(attend_linear_state_is_finite(nullptr) == -1);
-}
-
-TEST_CASE("c linear attention: what does not exist is not read, and calls of no tokens do nothing") {
-  refused_linear::World world;
-  world.linear.documents = {nullptr, 0};
-  world.linear.first = 1, world.linear.count = 3;
-  CHECK(attend_linear_state_is_finite(world.state) == 1);
-  for (float* each : {world.q, world.k, world.v, world.g, world.b, world.out}) each[0] = attend_test::nan;
-  std::fill(std::begin(world.out), std::end(world.out), 7.0f);
-  CHECK(attend_linear_run(&world.linear, world.state) == ATTEND_OK);
-  CHECK(attend_linear_state_is_finite(world.state) == 1);
-  const int row = world.queries * world.value_dim;
-  for (const int t : {0, 3, 4}) {
-    for (int i = 0; i < row; ++i) CHECK(world.out[t * row + i] == 7.0f);
-  }
-  CHECK(world.out[row] != 7.0f);
-  CHECK(attend_linear_state_tokens(world.state, world.counted) == ATTEND_OK);
-  CHECK(world.total == 7);
-
-  world.linear.tokens = 0, world.linear.first = 0, world.linear.count = ATTEND_ALL_TOKENS;
-  world.linear.query.data = world.linear.key.data = world.linear.value.data = nullptr;
-  world.linear.log_decay.data = world.linear.beta.data = nullptr, world.linear.output.data = nullptr;
-  const std::vector<unsigned char> before = world.bytes();
-  CHECK(attend_linear_run(&world.linear, world.state) == ATTEND_OK);
-  CHECK(attend_linear_append(&world.linear, world.state) == ATTEND_OK);
-  CHECK(world.bytes() == before);
-
-  // NaN reaches the state, and goes with all tokens.
-  world.linear.tokens = 1, world.linear.key.data = world.k, world.linear.value.data = world.v;
-  world.linear.log_decay.data = world.g, world.linear.beta.data = world.b;
-  CHECK(attend_linear_append(&world.linear, world.state) == ATTEND_OK);
-  CHECK(attend_linear_state_is_finite(world.state) == 0);
-  CHECK(attend_linear_state_clear(world.state) == ATTEND_OK);
-  CHECK(attend_linear_state_is_finite(world.state) == 1);
-}
-
-// What gates would make subnormal is swept before the first token after it was set: gates of 1 leave it as it is.
-template <LinearRule rule>
-void check_swept(float left) {
-  using Shape = One<rule>;
-  float numbers[1][2][18] = {};
-  numbers[0][1][17] = 0x1p-101f, numbers[0][1][16] = -0x1p-100f, numbers[0][0][0] = 3;
-  attend::LinearState<Shape> state;
-  attend::set_numbers(state, numbers);
-  CHECK(state.at(0, 1, 17) == 0x1p-101f);
-  CHECK(state.append(attend::Key<Shape>{}, attend::Value<Shape>{}, attend::Gates<Shape>{}) == Status::ok);
-  attend::get_numbers(state, numbers);
-  CHECK(numbers[0][1][17] == left);
-  CHECK((numbers[0][1][16] == -0x1p-100f && numbers[0][0][0] == 3));
-}
-
-TEST_CASE("linear attention: small numbers of a state that was set become 0 before the next token, except by the rule linear") {
-  check_swept<LinearRule::gated>(0);
-  check_swept<LinearRule::delta>(0);
-  check_swept<LinearRule::linear>(0x1p-101f);
+  check_rule<LinearRule::linear>(attend_linear_rule_init, nullptr, attend_integer_linear_rule_init, nullptr);
+  check_rule<LinearRule::gated>(attend_gated_rule_init, attend_gated_by_key_rule_init, attend_integer_gated_rule_init,
+                                attend_integer_gated_by_key_rule_init);
+  check_rule<LinearRule::delta>(attend_delta_rule_init, nullptr, attend_integer_delta_rule_init, nullptr);
+  check_rule<LinearRule::gated_delta>(attend_gated_delta_rule_init, attend_gated_delta_by_key_rule_init,
+                                      attend_integer_gated_delta_rule_init, attend_integer_gated_delta_by_key_rule_init);
 }

@@ -13,71 +13,48 @@ namespace fuzz {
 inline void change_option(attend_problem& p, Bytes& bytes) {
   float* const some = reinterpret_cast<float*>(arena + options_at + bytes.byte() * 4u);
   const int small = bytes.byte() % 4;
-  switch (bytes.byte() % 18) {
-    case 0:
-      p.mask = {some, small, small * 4, 8, 7, 1 + small % 2};
-      break;
-    case 1:
-      p.bias = {some, small, 0, 4, 7};
-      break;
-    case 2:
-      p.alibi_slopes = some;
-      break;
-    case 3:
-      p.relative_bias = {some, small, 3, small};
-      break;
-    case 4:
-      p.sink_logits = some;
-      break;
-    case 5:
-      p.soft_cap = float(small), p.bias_stage = p.bias.data != nullptr && small % 2 == 1 ? ATTEND_BIAS_BEFORE_CAP : 0;
-      break;
-    case 6:
-      p.query_format = small, p.output_format = bytes.byte() % 4;
-      break;
-    case 7:
-      p.key_format = ATTEND_INT8, p.key_scales = {some, 8, 8};
-      if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
-      break;
-    case 8:
-      p.value_format = ATTEND_INT8, p.value_scales = {some, 0, ATTEND_DENSE};
-      if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
-      break;
-    case 9:
-      p.lse = {arena + lse_at, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE}, p.lse_base = small;
-      break;
-    case 10:
-      p.scores = {reinterpret_cast<float*>(arena + scores_at), 200, 50, 10, 10, 1 + small};
-      break;
-    case 11:
-      p.origin = small;
-      break;
-    case 12:
-      for (int page = 0; page < 8; ++page) reinterpret_cast<std::int32_t*>(arena + options_at)[page] = page % 2;
-      p.pages = {reinterpret_cast<std::int32_t*>(arena + options_at), small, 16, 2};
-      break;
-    case 13:
-    case 16:  // what states are refused with is off, or few would ever take keys
-      p.states = arena + states_at, p.origin = 0;
-      p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0};
-      for (attend_input* input : {&p.key, &p.value}) {
-        input->batch_stride = input->token_stride = input->head_stride = small;
-      }
-      break;
-    case 14:
-      for (int i = 0; i < 8; ++i) reinterpret_cast<std::int32_t*>(arena + options_at)[i] = i * small % 5;
-      p.ranges = {reinterpret_cast<std::int32_t*>(arena + options_at),
-                  bytes.byte() < 128 ? nullptr : reinterpret_cast<std::int32_t*>(some), small};
-      break;
-    case 15:
-      for (int i = 0; i < 8; ++i) reinterpret_cast<std::int32_t*>(arena + options_at)[i] = i * small;
-      p.documents = {reinterpret_cast<std::int32_t*>(arena + options_at), 1 + bytes.byte() % 4};
-      p.batch = 1, p.queries = p.keys = p.documents.count * small, p.offset = ATTEND_DEFAULT_OFFSET, p.key_lengths = nullptr;
-      break;
-    default:
-      p.window_left = small, p.sink_tokens = bytes.byte() % 3, p.offset = bytes.byte() % 9;
-      break;
+  const int kind = bytes.byte() % 18;
+  if (kind == 0) p.mask = {some, small, small * 4, 8, 7, 1 + small % 2};
+  if (kind == 1) p.bias = {some, small, 0, 4, 7};
+  if (kind == 2) p.alibi_slopes = some;
+  if (kind == 3) p.relative_bias = {some, small, 3, small};
+  if (kind == 4) p.sink_logits = some;
+  if (kind == 5)
+    p.soft_cap = float(small), p.bias_stage = p.bias.data != nullptr && small % 2 == 1 ? ATTEND_BIAS_BEFORE_CAP : 0;
+  if (kind == 6) p.query_format = small, p.output_format = bytes.byte() % 4;
+  if (kind == 7) {
+    p.key_format = ATTEND_INT8, p.key_scales = {some, 8, 8};
+    if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
   }
+  if (kind == 8) {
+    p.value_format = ATTEND_INT8, p.value_scales = {some, 0, ATTEND_DENSE};
+    if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
+  }
+  if (kind == 9) p.lse = {arena + lse_at, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE}, p.lse_base = small;
+  if (kind == 10) p.scores = {reinterpret_cast<float*>(arena + scores_at), 200, 50, 10, 10, 1 + small};
+  if (kind == 11) p.origin = small;
+  if (kind == 12) {
+    for (int page = 0; page < 8; ++page) reinterpret_cast<std::int32_t*>(arena + options_at)[page] = page % 2;
+    p.pages = {reinterpret_cast<std::int32_t*>(arena + options_at), small, 16, 2};
+  }
+  if (kind == 13 || kind == 16) {  // what states are refused with is off, or few would ever take keys
+    p.states = arena + states_at, p.origin = 0;
+    p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0};
+    for (attend_input* input : {&p.key, &p.value}) {
+      input->batch_stride = input->token_stride = input->head_stride = small;
+    }
+  }
+  if (kind == 14) {
+    for (int i = 0; i < 8; ++i) reinterpret_cast<std::int32_t*>(arena + options_at)[i] = i * small % 5;
+    p.ranges = {reinterpret_cast<std::int32_t*>(arena + options_at),
+                bytes.byte() < 128 ? nullptr : reinterpret_cast<std::int32_t*>(some), small};
+  }
+  if (kind == 15) {
+    for (int i = 0; i < 8; ++i) reinterpret_cast<std::int32_t*>(arena + options_at)[i] = i * small;
+    p.documents = {reinterpret_cast<std::int32_t*>(arena + options_at), 1 + bytes.byte() % 4};
+    p.batch = 1, p.queries = p.keys = p.documents.count * small, p.offset = ATTEND_DEFAULT_OFFSET, p.key_lengths = nullptr;
+  }
+  if (kind == 17) p.window_left = small, p.sink_tokens = bytes.byte() % 3, p.offset = bytes.byte() % 9;
 }
 
 // What is not memory must not be said to be: a struct, lengths, pages or states so long.
@@ -120,57 +97,32 @@ inline void change_problem(Bytes& bytes) {
     std::memcpy(reinterpret_cast<unsigned char*>(&p) + at, &value, sizeof value);
   };
   while (bytes.left > 0) {
-    switch (bytes.byte() % 25) {
-      case 0:
-        p.size = bytes.byte() < 128   ? sizeof p + bytes.byte() % tail
-                 : bytes.byte() < 200 ? sizeof p - bytes.byte() % tail
-                                      : std::size_t(bytes.number());
-        break;
-      case 1:
-        put(offsetof(attend_problem, scale) + bytes.byte() % 2u * sizeof(float), std::uint32_t(bytes.word()));
-        break;
-      case 2:
-        put(ints[bytes.byte() % 6], bytes.byte() < 240 ? bytes.byte() % 5 : int(bytes.word()));
-        break;
-      case 3:
-        p.key_lengths = reinterpret_cast<std::ptrdiff_t*>(reinterpret_cast<char*>(lengths) + (bytes.byte() < 200 ? 0 : 3));
-        break;
-      case 4:
-        lengths[bytes.byte() % most_lengths] = bytes.number();
-        break;
-      case 5:
-        p.cache = reinterpret_cast<attend_cache*>(arena + (bytes.byte() < 200 ? cache_at : bytes.byte() * 32u));
-        p.batch = 1, p.keys = ATTEND_ALL_KEYS;
-        p.key.data = p.value.data = nullptr;
-        break;
-      case 6:
-        arena[cache_at + bytes.byte() % 48u] = bytes.byte();
-        break;
-      case 7:
-        whole.more[bytes.byte() % tail] = bytes.byte();
-        break;
-      case 8:
-        p.options ^= ATTEND_CAUSAL, p.offset = bytes.byte() % 8 - 2;
-        break;
-      case 9:
-      case 10:
-        put(pointers[bytes.byte() % 9], bytes.address());
-        break;
-      case 11:
-        put(first + bytes.byte() % 8u * sizeof(std::ptrdiff_t), bytes.number());
-        break;
-      case 12:
-      case 13:
-        put(first + bytes.byte() % words * sizeof(std::ptrdiff_t), bytes.number());
-        break;
-      case 14:
-        state_place = bytes.byte() * 4u + bytes.byte() % 4u, state_change = bytes.byte();
-        if (bytes.byte() < 128) p.state_nodes = bytes.byte() % 4;
-        break;
-      default:
-        change_option(p, bytes);
-        break;
+    const int kind = bytes.byte() % 25;
+    if (kind == 0)
+      p.size = bytes.byte() < 128   ? sizeof p + bytes.byte() % tail
+               : bytes.byte() < 200 ? sizeof p - bytes.byte() % tail
+                                    : std::size_t(bytes.number());
+    if (kind == 1) put(offsetof(attend_problem, scale) + bytes.byte() % 2u * sizeof(float), std::uint32_t(bytes.word()));
+    if (kind == 2) put(ints[bytes.byte() % 6], bytes.byte() < 240 ? bytes.byte() % 5 : int(bytes.word()));
+    if (kind == 3)
+      p.key_lengths = reinterpret_cast<std::ptrdiff_t*>(reinterpret_cast<char*>(lengths) + (bytes.byte() < 200 ? 0 : 3));
+    if (kind == 4) lengths[bytes.byte() % most_lengths] = bytes.number();
+    if (kind == 5) {
+      p.cache = reinterpret_cast<attend_cache*>(arena + (bytes.byte() < 200 ? cache_at : bytes.byte() * 32u));
+      p.batch = 1, p.keys = ATTEND_ALL_KEYS;
+      p.key.data = p.value.data = nullptr;
     }
+    if (kind == 6) arena[cache_at + bytes.byte() % 48u] = bytes.byte();
+    if (kind == 7) whole.more[bytes.byte() % tail] = bytes.byte();
+    if (kind == 8) p.options ^= ATTEND_CAUSAL, p.offset = bytes.byte() % 8 - 2;
+    if (kind == 9 || kind == 10) put(pointers[bytes.byte() % 9], bytes.address());
+    if (kind == 11) put(first + bytes.byte() % 8u * sizeof(std::ptrdiff_t), bytes.number());
+    if (kind == 12 || kind == 13) put(first + bytes.byte() % words * sizeof(std::ptrdiff_t), bytes.number());
+    if (kind == 14) {
+      state_place = bytes.byte() * 4u + bytes.byte() % 4u, state_change = bytes.byte();
+      if (bytes.byte() < 128) p.state_nodes = bytes.byte() % 4;
+    }
+    if (kind > 14) change_option(p, bytes);
   }
   stay_in_memory(p);
 }

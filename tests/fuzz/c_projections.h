@@ -80,63 +80,25 @@ inline void change_projection(Projection& p, Random& random) {
   const int output = random.between(0, 3);
   attend_integer_multiplier& multiplier = reinterpret_cast<attend_integer_multiplier*>(arena + multipliers_at)[output];
   std::int32_t& bias = reinterpret_cast<std::int32_t*>(arena + bias_at)[output];
-  switch (random.between(0, 18)) {
-    case 0:
-      weights.outputs = number();
-      break;
-    case 1:
-      weights.inputs = number();
-      break;
-    case 2:
-      linear.multiplier_count = number();
-      break;
-    case 3:
-      p.tokens = number();
-      break;
-    case 4:
-      weights.format = random.between(-1, 4);
-      break;
-    case 5:
-      weights.layout = random.between(-1, 4);
-      break;
-    case 6:
-      linear.input_zero_point = near(random.between(0, 1) == 0 ? 127 : -128);
-      break;
-    case 7:
-      linear.output_zero_point = near(limits[random.between(0, 3)]);
-      break;
-    case 8:
-      linear.output_format = random.between(-1, 4);
-      break;
-    case 9:
-      p.x = static_cast<std::int8_t*>(address());
-      break;
-    case 10:
-    case 11:
-      p.y = address();
-      break;
-    case 12:
-      weights.data = address();
-      break;
-    case 13:
-      linear.bias = static_cast<std::int32_t*>(address());
-      break;
-    case 14:
-      linear.multipliers = static_cast<attend_integer_multiplier*>(address());
-      break;
-    case 15:
-      multiplier.factor = near(1 << 30);
-      break;
-    case 16:
-      multiplier.shift = near(random.between(0, 1) == 0 ? 62 : 1);
-      break;
-    case 17:
-      bias = near(random.between(0, 1) == 0 ? most_bias(linear) : -most_bias(linear) - 1);
-      break;
-    default:
-      (random.between(0, 1) == 0 ? weights.scales : weights.bias) = static_cast<float*>(address());
-      break;
-  }
+  const int kind = random.between(0, 18);
+  if (kind == 0) weights.outputs = number();
+  if (kind == 1) weights.inputs = number();
+  if (kind == 2) linear.multiplier_count = number();
+  if (kind == 3) p.tokens = number();
+  if (kind == 4) weights.format = random.between(-1, 4);
+  if (kind == 5) weights.layout = random.between(-1, 4);
+  if (kind == 6) linear.input_zero_point = near(random.between(0, 1) == 0 ? 127 : -128);
+  if (kind == 7) linear.output_zero_point = near(limits[random.between(0, 3)]);
+  if (kind == 8) linear.output_format = random.between(-1, 4);
+  if (kind == 9) p.x = static_cast<std::int8_t*>(address());
+  if (kind == 10 || kind == 11) p.y = address();
+  if (kind == 12) weights.data = address();
+  if (kind == 13) linear.bias = static_cast<std::int32_t*>(address());
+  if (kind == 14) linear.multipliers = static_cast<attend_integer_multiplier*>(address());
+  if (kind == 15) multiplier.factor = near(1 << 30);
+  if (kind == 16) multiplier.shift = near(random.between(0, 1) == 0 ? 62 : 1);
+  if (kind == 17) bias = near(random.between(0, 1) == 0 ? most_bias(linear) : -most_bias(linear) - 1);
+  if (kind == 18) (random.between(0, 1) == 0 ? weights.scales : weights.bias) = static_cast<float*>(address());
   // What is not memory must not be said to be.
   const auto is_array = [](const void* data, std::ptrdiff_t count, int size) {
     return count < 1 || count > std::ptrdiff_t(arena_bytes) || in_arena(data, {1, 1, 1}, {0, 0, 0}, count * size, 8);

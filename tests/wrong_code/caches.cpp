@@ -46,40 +46,22 @@ attend::KvCache<Shape, attend::int4> wrong;
 void wrong() { attend::prefill(query, half_cache, output, floats); }
 
 //! max_tokens_missing: attend: a KvCache needs `static constexpr int max_tokens
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::KvCache<Wrong> wrong;
+attend::KvCache<Sized<4, 2>> wrong;
 
 //! max_tokens_missing_in_format_cache: attend: a KvCache needs `static constexpr int max_tokens
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::KvCache<Wrong, attend::float16> wrong;
+attend::KvCache<Sized<4, 2>, attend::float16> wrong;
 
 //! max_tokens_missing_in_workspace: attend: a Workspace for a KvCache needs `static constexpr int max_tokens = ...;` in the shape; over a RingCache calls take an attend::OptionWorkspace<Shape, query tokens>
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::Workspace<Wrong, 3> wrong;
+attend::Workspace<Sized<4, 2>, 3> wrong;
 
 //! max_tokens_negative: attend: max_tokens must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = -32;
-};
-attend::KvCache<Wrong> wrong;
+attend::KvCache<Kept<-32>> wrong;
 
 //! max_tokens_zero: attend: max_tokens must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = 0;
-};
-attend::KvCache<Wrong> wrong;
+attend::KvCache<Kept<0>> wrong;
 
 //! max_tokens_zero_in_format_cache: attend: max_tokens must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = 0;
-};
-attend::KvCache<Wrong, attend::float16> wrong;
+attend::KvCache<Kept<0>, attend::float16> wrong;
 
 //! ring_append_key_of_other_shape: attend: append takes an attend::Key of the cache's own shape first
 void wrong() { ring.append(other_key, value); }
@@ -91,38 +73,23 @@ void wrong() { ring.append(key, value); }
 void wrong() { ring.append(key, floats); }
 
 //! ring_format_of_int: attend: formats of a cache are float, attend::float16, attend::bfloat16, attend::int8 and attend::int4
-struct Sizes {
-  static constexpr int window = 8;
-};
-attend::RingCache<Shape, Sizes, float, signed char> wrong;
+attend::RingCache<Shape, Last<8>, float, signed char> wrong;
 
 //! ring_of_negative_sink_tokens: attend: the sink_tokens of a RingCache must be at least 0
-struct Sizes {
-  static constexpr int window = 8, sink_tokens = -1;
-};
-attend::RingCache<Shape, Sizes> wrong;
+attend::RingCache<Shape, Last<8, -1>> wrong;
 
 //! ring_of_zero_tokens_at_once: attend: the tokens_at_once of a RingCache must be at least 1
-struct Sizes {
-  static constexpr int window = 8, tokens_at_once = 0;
-};
-attend::RingCache<Shape, Sizes> wrong;
+attend::RingCache<Shape, Last<8, 0, 0>> wrong;
 
 //! ring_of_zero_window: attend: the window of a RingCache must be at least 1 token
-struct Sizes {
-  static constexpr int window = 0;
-};
-attend::RingCache<Shape, Sizes> wrong;
+attend::RingCache<Shape, Last<0>> wrong;
 
 //! ring_decode_workspace_for_a_cache: attend: decode over a RingCache needs an attend::OptionWorkspace<Shape, 1, attend::over_ring<Sizes>> after its arrays
 void wrong() { attend::decode(token_query, ring, token_output, small_option_workspace); }
 
 //! ring_prefill_of_more_tokens_than_at_once: attend: a RingCache serves at most tokens_at_once query tokens at once
-struct Sizes {
-  static constexpr int window = 16;
-};
-static attend::RingCache<Shape, Sizes> narrow;
-static attend::OptionWorkspace<Shape, queries, attend::over_ring<Sizes>> wide_workspace;
+static attend::RingCache<Shape, Last<16>> narrow;
+static attend::OptionWorkspace<Shape, queries, attend::over_ring<Last<16>>> wide_workspace;
 void wrong() { attend::prefill(query, narrow, output, wide_workspace, score_options); }
 
 //! ring_prefill_workspace_for_a_cache: attend: prefill over a RingCache needs an attend::OptionWorkspace<Shape, query tokens, attend::over_ring<Sizes>>

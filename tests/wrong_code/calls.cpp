@@ -42,9 +42,7 @@ void wrong() { attend::attention(query, key, more, output, workspace); }
 void wrong() { attend::attention(query, key, other_value, output, workspace); }
 
 //! attention_values_wider_than_keys: attend: values that are a part of their keys have a value_dim of at most head_dim
-struct WideValues {
-  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 8, value_dim = 9;
-};
+using WideValues = Sized<1, 1, 8, 9>;
 static attend::Key<WideValues, keys> narrow;
 static attend::Query<WideValues> of_narrow;
 static attend::Output<WideValues> to_narrow;
@@ -57,10 +55,7 @@ void wrong() { attend::attention(query, key, floats, output, workspace); }
 void wrong() { attend::attention(query, key, value, output, floats); }
 
 //! attention_workspace_float_pointer: attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>
-void wrong() {
-  float* pointer = floats;
-  attend::attention(query, key, value, output, pointer);
-}
+void wrong() { attend::attention(query, key, value, output, float_pointer); }
 
 //! attention_workspace_is_cache: attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>
 void wrong() { attend::attention(query, key, value, output, cache); }
@@ -129,16 +124,10 @@ void wrong() { attend::prefill(other_query, cache, output, prefill_workspace); }
 void wrong() { attend::prefill(floats, cache, output, prefill_workspace); }
 
 //! prefill_workspace_float_pointer: attend: prefill needs an attend::Workspace<Shape, query tokens>
-void wrong() {
-  float* pointer = floats;
-  attend::prefill(query, cache, output, pointer);
-}
+void wrong() { attend::prefill(query, cache, output, float_pointer); }
 
 //! prefill_workspace_of_zero_queries: attend: a workspace needs at least 1 query token
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = 32;
-};
-attend::Workspace<Wrong, 0> wrong;
+attend::Workspace<Kept<32>, 0> wrong;
 
 //! prefill_workspace_too_small: attend: prefill needs an attend::Workspace<Shape, query tokens>
 static attend::Workspace<Shape, queries - 1> small;

@@ -1,7 +1,5 @@
 //! causal_conv_calls: nothing
-static float conv_input[6][12], conv_output[6][12], one[12], one_output[12];
-static const float conv_weights[12][4] = {{1}}, conv_bias[12] = {1};
-static attend::ConvState<12, 4> conv_state;
+static float one[12], one_output[12];
 bool right() {
   using attend::Status;
   constexpr auto silu = attend::ConvActivation::silu;
@@ -18,133 +16,89 @@ bool right() {
 }
 
 //! causal_conv_input: attend: causal_conv takes an array of floats first: float[tokens][channels], or Vectors
-static int conv_input[6][12];
-static float conv_weights[12][4], conv_output[6][12];
-static attend::ConvState<12, 4> conv_state;
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output); }
+static int words[6][12];
+void wrong() { (void)attend::causal_conv(words, conv_weights, attend::none, conv_state, conv_output); }
 
 //! causal_conv_weights: attend: causal_conv takes a float[channels][width] as weights, behind the input
-static float conv_input[6][12], conv_weights[4][12], conv_output[6][12];
-static attend::ConvState<12, 4> conv_state;
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output); }
+static float turned[4][12];
+void wrong() { (void)attend::causal_conv(conv_input, turned, attend::none, conv_state, conv_output); }
 
 //! causal_conv_bias: attend: causal_conv takes a bias, float[channels], or attend::none behind the weights
-static float conv_input[6][12], conv_weights[12][4], conv_bias[4], conv_output[6][12];
-static attend::ConvState<12, 4> conv_state;
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output); }
+static float few[4];
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, few, conv_state, conv_output); }
 
 //! causal_conv_state: attend: causal_conv takes an attend::ConvState<channels, width>, or attend::empty_state, behind the bias
-static float conv_input[6][12], conv_weights[12][4], conv_output[6][12];
-static attend::ConvState<12, 3> conv_state;
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output); }
+static attend::ConvState<12, 3> narrow;
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, narrow, conv_output); }
 
 //! causal_conv_output: attend: the output of causal_conv is an array like its input
-static float conv_input[6][12], conv_weights[12][4], conv_output[6][11];
-static attend::ConvState<12, 4> conv_state;
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output); }
+static float fewer[6][11];
+void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, fewer); }
 
 //! causal_conv_options: attend: at its end causal_conv takes at most one attend::LinearOptions and one attend::Part
-static float conv_input[6][12], conv_weights[12][4], conv_output[6][12];
-static attend::ConvState<12, 4> conv_state;
 void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output, half, half); }
 
 //! causal_conv_append: attend: the state of a convolution takes arrays of floats of its channels: float[tokens][channels]
-static float conv_input[6][11];
-static attend::ConvState<12, 4> conv_state;
-void wrong() { (void)conv_state.append(conv_input); }
+static float fewer[6][11];
+void wrong() { (void)conv_state.append(fewer); }
 
 //! causal_conv_width: attend: a ConvState has at least 1 channel, and a width of 2 to 16
-attend::ConvState<12, 1> conv_state;
+attend::ConvState<12, 1> wrong;
 
 //! integer_conv_calls: nothing
-static int8_t conv_input[6][12], conv_output[6][12], one[12], one_output[12];
-static const int8_t conv_weights[12][4] = {{1}};
-static const int32_t conv_bias[12] = {1};
-static attend::ConvState<12, 4, attend::integer> conv_state;
-constexpr attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
+static int8_t one[12], one_output[12];
 constexpr double each[12] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
 constexpr attend::ConvQuantisation<12, attend::ConvActivation::silu> silu(0.02, each, 0.03, 0.05);
 bool right() {
   using attend::Status;
   const attend::LinearOptions options;
-  const auto& constant_state = conv_state;
+  const auto& constant_state = byte_state;
   static uint8_t bytes[attend::ConvState<12, 4, attend::integer>::saved_bytes];
-  attend::save(conv_state, bytes);
-  return attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales) == Status::ok &&
-         attend::causal_conv(one, conv_weights, attend::none, conv_state, one_output, silu, half) == Status::ok &&
-         attend::causal_conv(conv_input, conv_weights, conv_bias, constant_state, conv_output, silu, options, attend::TeamPart{}) == Status::ok &&
-         attend::causal_conv(conv_input, conv_weights, conv_bias, attend::empty_state, conv_output, scales, half, options) == Status::ok &&
-         conv_state.append(conv_input, 2) == Status::ok && attend::load(conv_state, bytes, sizeof bytes) == Status::ok;
+  attend::save(byte_state, bytes);
+  return attend::causal_conv(byte_input, byte_weights, byte_bias, byte_state, byte_output, conv_scales) == Status::ok &&
+         attend::causal_conv(one, byte_weights, attend::none, byte_state, one_output, silu, half) == Status::ok &&
+         attend::causal_conv(byte_input, byte_weights, byte_bias, constant_state, byte_output, silu, options, attend::TeamPart{}) == Status::ok &&
+         attend::causal_conv(byte_input, byte_weights, byte_bias, attend::empty_state, byte_output, conv_scales, half, options) == Status::ok &&
+         byte_state.append(byte_input, 2) == Status::ok && attend::load(byte_state, bytes, sizeof bytes) == Status::ok;
 }
 
 //! integer_conv_input: attend: causal_conv in integers takes an array of int8_t first, int8_t[tokens][channels], and writes one
-static int conv_input[6][12], conv_output[6][12];
-static int8_t conv_weights[12][4];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-static int32_t conv_bias[12];
-static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+static int words[6][12], more_words[6][12];
+void wrong() { (void)attend::causal_conv(words, byte_weights, byte_bias, byte_state, more_words, conv_scales); }
 
 //! integer_conv_output: attend: causal_conv in integers takes an array of int8_t first, int8_t[tokens][channels], and writes one
-static int8_t conv_input[6][12], conv_output[6][11];
-static int8_t conv_weights[12][4];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-static int32_t conv_bias[12];
-static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+static int8_t fewer[6][11];
+void wrong() { (void)attend::causal_conv(byte_input, byte_weights, byte_bias, byte_state, fewer, conv_scales); }
 
 //! integer_conv_bias: attend: causal_conv in integers takes a bias, int32_t[channels], or attend::none
-static int8_t conv_input[6][12], conv_output[6][12];
-static int8_t conv_weights[12][4];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-static float conv_bias[12];
-static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+void wrong() { (void)attend::causal_conv(byte_input, byte_weights, conv_bias, byte_state, byte_output, conv_scales); }
 
 //! integer_conv_state: attend: causal_conv in integers takes an attend::ConvState<channels, width, attend::integer>, or empty_state
-static int8_t conv_input[6][12], conv_output[6][12];
-static int8_t conv_weights[12][3];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-static int32_t conv_bias[12];
-static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales); }
+static int8_t narrow[12][3];
+void wrong() { (void)attend::causal_conv(byte_input, narrow, byte_bias, byte_state, byte_output, conv_scales); }
 
 //! integer_conv_options: attend: at its end causal_conv takes at most one attend::LinearOptions and one attend::Part
-static int8_t conv_input[6][12], conv_output[6][12];
-static int8_t conv_weights[12][4];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-static int32_t conv_bias[12];
-static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, conv_bias, conv_state, conv_output, scales, half, half); }
+void wrong() { (void)attend::causal_conv(byte_input, byte_weights, byte_bias, byte_state, byte_output, conv_scales, half, half); }
 
 //! integer_conv_weights: attend: causal_conv in integers takes int8_t[channels][width] as weights
-static int8_t conv_input[6][12], conv_output[6][12];
-static float conv_weights[12][4];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-static const attend::ConvQuantisation<> scales(0.02, 0.005, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output, scales); }
+void wrong() { (void)attend::causal_conv(byte_input, conv_weights, attend::none, byte_state, byte_output, conv_scales); }
 
 //! integer_conv_scales: attend: a ConvQuantisation has 1 scale of weights, or one for each channel
-static int8_t conv_input[6][12], conv_output[6][12], conv_weights[12][4];
-static attend::ConvState<12, 4, attend::integer> conv_state;
 static const double each[6] = {1, 1, 1, 1, 1, 1};
 static const attend::ConvQuantisation<6> scales(0.02, each, 0.03);
-void wrong() { (void)attend::causal_conv(conv_input, conv_weights, attend::none, conv_state, conv_output, scales); }
+void wrong() { (void)attend::causal_conv(byte_input, byte_weights, attend::none, byte_state, byte_output, scales); }
 
 //! integer_conv_weight_scales: attend: a ConvQuantisation takes the scale of weights second, or a double[channels] of them
 static const double each[6] = {1, 1, 1, 1, 1, 1};
 static const attend::ConvQuantisation<7> scales(0.02, each, 0.03);
 
 //! integer_conv_append: attend: the state of a convolution in integers takes arrays of its channels: int8_t[tokens][channels]
-static float conv_input[6][12];
-static attend::ConvState<12, 4, attend::integer> conv_state;
-void wrong() { (void)conv_state.append(conv_input); }
+void wrong() { (void)byte_state.append(conv_input); }
 
 //! integer_conv_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
 constexpr attend::ConvQuantisation<> scales(0.02, 0.005, 0.00001);
 
 //! causal_conv_saved_room: attend: save takes an array of at least saved_bytes of the state second
-static attend::ConvState<12, 4> conv_state;
 static uint8_t few[100];
 void wrong() { attend::save(conv_state, few); }
 

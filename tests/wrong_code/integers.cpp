@@ -1,69 +1,46 @@
 //! integer_key: attend: attention takes an attend::Key of the query's shape second
-void call(attend::Query<Integers, 4>& query, attend::Key<Shape, 4>& key, attend::Value<Integers, 4>& value,
-          attend::Output<Integers, 4>& output, attend::Workspace<Integers, 4, 4>& work) {
-  attend::attention(query, key, value, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
-}
+static attend::Key<Shape, 4> wrong_key;
+void wrong() { attend::attention(byte_query, wrong_key, byte_value, byte_result, byte_workspace, byte_scales); }
 //! integer_output: attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth
-void call(attend::Query<Integers, 4>& query, attend::Key<Integers, 4>& key, attend::Value<Integers, 4>& value,
-          attend::Output<Shape, 4>& output, attend::Workspace<Integers, 4, 4>& work) {
-  attend::attention(query, key, value, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
-}
+static attend::Output<Shape, 4> wrong_output;
+void wrong() { attend::attention(byte_query, byte_key, byte_value, wrong_output, byte_workspace, byte_scales); }
 //! integer_work: attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>
-void call(attend::Query<Integers, 4>& query, attend::Key<Integers, 4>& key, attend::Value<Integers, 4>& value,
-          attend::Output<Integers, 4>& output, attend::Workspace<Integers, 1, 4>& work) {
-  attend::attention(query, key, value, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
-}
+static attend::Workspace<Integers, 1, 4> wrong_work;
+void wrong() { attend::attention(byte_query, byte_key, byte_value, byte_result, wrong_work, byte_scales); }
 //! integer_quantisation_heads: attend: a Quantisation is of 1 head, for all of them, or of the shape's query heads
 attend::Quantisation<Integers, 3>* quantisation() {
   static attend::Quantisation<Integers, 3> three(1, 1, 1, 1);
   return &three;
 }
 //! integer_cache: attend: decode takes an attend::Query of one token and of the cache's shape first
-void call(attend::Query<Integers>& query, attend::KvCache<Shape>& cache, attend::Output<Integers>& output,
-          attend::Workspace<Integers, 1>& work) {
-  attend::decode(query, cache, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
-}
+void wrong() { attend::decode(byte_token, cache, byte_token_output, byte_token_workspace, byte_scales); }
 //! integer_no_quantisation: attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory
-void call(attend::Query<Integers>& query, attend::KvCache<Integers>& cache, attend::Output<Integers>& output,
-          attend::Workspace<Integers, 1>& work) {
-  attend::decode(query, cache, output, work);
-}
+void wrong() { attend::decode(byte_token, byte_cache, byte_token_output, byte_token_workspace); }
 //! integer_score_options: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
-void call(attend::Query<Integers>& query, attend::KvCache<Integers>& cache, attend::Output<Integers>& output,
-          attend::Workspace<Integers, 1>& work) {
-  attend::decode(query, cache, output, work, attend::Quantisation<Integers>(1, 1, 1, 1), attend::ScoreOptions<Shape>());
-}
+void wrong() { attend::decode(byte_token, byte_cache, byte_token_output, byte_token_workspace, byte_scales, attend::ScoreOptions<Shape>()); }
 //! integer_append: attend: append takes an attend::Key of the cache's own shape first
-void call(attend::KvCache<Integers>& cache, attend::Key<Shape>& key, attend::Value<Shape>& value) { cache.append(key, value); }
+void wrong() { byte_cache.append(key, value); }
 //! integer_projection_weights: attend: project of integers takes attend::Weights<outputs, inputs, attend::integer> second
-void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::int8>& weights, attend::Vectors<2, 4, int8_t>& y) {
-  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
-}
+static attend::Weights<4, 4, attend::int8> wrong_weights;
+void wrong() { attend::project(four_bytes, wrong_weights, attend::ProjectionScales<>(1, 1, 1), four_results); }
 //! integer_projection_scales: attend: project of integers takes attend::ProjectionScales third, of 1 or of as many outputs as the weights have
-void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
-  const double steps[] = {1, 1, 1};
-  attend::project(x, weights, attend::ProjectionScales<3>(1, steps, 1), y);
-}
+static const double steps[] = {1, 1, 1};
+void wrong() { attend::project(four_bytes, four_weights, attend::ProjectionScales<3>(1, steps, 1), four_results); }
 //! integer_projection_output: attend: project of integers writes attend::Vectors of int8_t or int16_t, a Query, Key or Value of an integer shape
-void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4>& y) {
-  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
-}
+static attend::Vectors<2, 4> wrong_result;
+void wrong() { attend::project(four_bytes, four_weights, attend::ProjectionScales<>(1, 1, 1), wrong_result); }
 //! integer_projection_inputs: attend: project takes an input with as many numbers for each token as the weights have inputs
-void call(attend::Vectors<2, 5, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
-  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
-}
+static attend::Vectors<2, 5, int8_t> wrong_input;
+void wrong() { attend::project(wrong_input, four_weights, attend::ProjectionScales<>(1, 1, 1), four_bytes); }
 //! integer_projection_outputs: attend: the output of project has as many tokens as the input, and as many numbers for each as the weights have outputs
-void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Query<Integers, 2>& y) {
-  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
-}
+static attend::Query<Integers, 2> wrong_result;
+void wrong() { attend::project(four_bytes, four_weights, attend::ProjectionScales<>(1, 1, 1), wrong_result); }
 //! integer_projection_no_scales: attend: project of integers takes attend::Weights<outputs, inputs, attend::integer>, attend::ProjectionScales and an output after its input
-void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
-  attend::project(x, weights, y);
-}
+void wrong() { attend::project(four_bytes, four_weights, four_results); }
 //! integer_sum_no_scales: attend: add of integers takes a, b, attend::SumScales and their sum
-void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { (void)attend::add(a, b, a); }
+void wrong() { (void)attend::add(four_bytes, four_results, four_bytes); }
 //! integer_sum_in_place_no_scales: of integers add takes a, b, attend::SumScales and their sum
-void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { attend::add(a, b); }
+void wrong() { attend::add(four_bytes, four_results); }
 //! integer_options_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::attention(query, key, value, output, option_workspace, attend::ScoreOptions<Integers>()); }
 //! integer_quantisation_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
@@ -71,16 +48,12 @@ void wrong() { attend::attention(query, key, value, output, workspace, attend::Q
 //! integer_quantisation_of_a_float_shape: attend: a Quantisation is of an integer shape: write attend::Quantisation<attend::Integer<Shape>>
 attend::Quantisation<Shape> quantisation(1, 1, 1, 1);
 //! integer_quantisation_after_options: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then
-void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result,
-          attend::Workspace<Integers>& work) {
-  attend::decode(of_one, integers, result, work, attend::causal(), attend::Quantisation<Integers>(1, 1, 1, 1));
-}
+void wrong() { attend::decode(byte_token, byte_cache, byte_token_output, byte_token_workspace, attend::causal(), byte_scales); }
 //! integer_decode_without_work: attend: decode takes an attend::Workspace<Shape, 1>; of floats over a KvCache it may be left out
-void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result) {
-  attend::decode(of_one, integers, result, attend::Quantisation<Integers>(1, 1, 1, 1));
-}
+void wrong() { attend::decode(byte_token, byte_cache, byte_token_output, byte_scales); }
 //! integer_finish_without_quantisation: attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory
-void call(attend::State<Integers>& of_one, attend::Output<Integers>& result) { attend::finish(of_one, result); }
+static attend::State<Integers> state_of_bytes;
+void wrong() { attend::finish(state_of_bytes, byte_token_output); }
 //! integer_cache_of_a_format: attend: a cache of an integer shape keeps its 8-bit numbers as they are: leave the formats out
 attend::KvCache<Integers, attend::float16> wrong;
 //! integer_output_of_32_bits: attend: an Output has the numbers of its shape: leave the third parameter out, or make it int16_t for an integer shape
@@ -120,18 +93,13 @@ auto wrong() { return attend::multi_head<Integers>(query_weights, key_weights, v
 //! integer_vectors_of_double: attend: Vectors are of float, int8_t or int16_t
 attend::Vectors<2, 4, double> wrong;
 //! integer_weights_of_floats: attend: a projection takes attend::Weights or attend::PackedWeights
-void call(attend::Vectors<2, 4>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4>& y) {
-  attend::project(x, attend::into(weights, y));
-}
+static attend::Vectors<2, 4> floats_in, floats_out;
+void wrong() { attend::project(floats_in, attend::into(four_weights, floats_out)); }
 //! integer_projection_one_scale: attend: ProjectionScales of several outputs take a double[outputs] second
 attend::ProjectionScales<3> scales() { return attend::ProjectionScales<3>(1, 1, 1); }
 //! integer_right: nothing
-attend::Status right(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result,
-                     attend::Workspace<Integers, 1>& memory);
-attend::Status right(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result,
-                     attend::Workspace<Integers, 1>& memory) {
-  return attend::decode(of_one, integers, result, memory, attend::Quantisation<Integers>(1, 1, 1, 1),
-                        attend::ScoreOptions<Integers>());
+attend::Status right() {
+  return attend::decode(byte_token, byte_cache, byte_token_output, byte_token_workspace, byte_scales, attend::ScoreOptions<Integers>());
 }
 //! integer_cache_without_header: attend: a cache of an integer shape needs #include <attend/integer.h>
 #include <attend/attend.h>

@@ -1,18 +1,15 @@
 //! activation_of_pointer: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
-static float* pointer = floats;
-void wrong() { attend::activate<attend::Activation::silu>(pointer); }
+void wrong() { attend::activate<attend::Activation::silu>(float_pointer); }
 
 //! activation_of_doubles: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 static double doubles[8];
 void wrong() { attend::activate<attend::Activation::silu>(doubles); }
 
 //! activation_of_other_size: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
-static float few[8];
-void wrong() { attend::activate<attend::Activation::silu>(query, few); }
+void wrong() { attend::activate<attend::Activation::silu>(query, eight); }
 
 //! gated_product_of_other_size: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
-static float up[8];
-void wrong() { attend::activate<attend::Activation::silu>(query, up, query); }
+void wrong() { attend::activate<attend::Activation::silu>(query, eight, query); }
 
 //! activation_without_its_name: attend: activate takes the function as its template argument
 void wrong() { attend::activate(query); }
@@ -21,8 +18,7 @@ void wrong() { attend::activate(query); }
 void wrong() { attend::activate(query, query, query); }
 
 //! residual_of_other_size: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
-static float few[8];
-void wrong() { attend::add(few, query); }
+void wrong() { attend::add(eight, query); }
 
 //! residual_of_cache: attend: add, multiply, activate and hadamard take arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 void wrong() { attend::add(query, cache); }
@@ -36,8 +32,7 @@ static const float weight[16] = {};
 void wrong() { attend::rms_norm(query, weight, query); }
 
 //! norm_of_pointer: attend: a weight is a float[width], or attend::none
-static const float* weight = floats;
-void wrong() { attend::rms_norm(query, weight, query); }
+void wrong() { attend::rms_norm(query, float_pointer, query); }
 
 //! hadamard_of_fewer: attend: arrays of add, multiply, activate and hadamard must have as many floats as each other
 static float few[3];
@@ -64,24 +59,20 @@ void wrong() { (void)attend::rms_norm(query, query); }
 void wrong() { (void)attend::layer_norm(query, query); }
 
 //! norm_without_bias: attend: layer_norm takes x, a weight or attend::none, a bias or attend::none, and y
-static const float weight[8] = {};
-void wrong() { (void)attend::layer_norm(query, weight, query); }
+void wrong() { (void)attend::layer_norm(query, eight, query); }
 
 //! norm_to_other_size: attend: the input and the result of a normalisation must have as many floats
-static float few[8];
-void wrong() { attend::rms_norm(query, attend::none, few); }
+void wrong() { attend::rms_norm(query, attend::none, eight); }
 
 //! norm_of_state: attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 void wrong() { attend::rms_norm(state, attend::none, state); }
 
 //! norm_of_other_bias: attend: weight and bias of a normalisation must have as many numbers as each other
-static const float weight[8] = {}, bias[7] = {};
-void wrong() { attend::layer_norm(query, weight, bias, query); }
+static const float bias[7] = {};
+void wrong() { attend::layer_norm(query, eight, bias, query); }
 
 //! norm_of_pointer_bias: attend: a bias is a float[width], or attend::none
-static const float weight[8] = {};
-static const float* bias = floats;
-void wrong() { attend::layer_norm(query, weight, bias, query); }
+void wrong() { attend::layer_norm(query, eight, float_pointer, query); }
 
 //! rotary_of_odd_dim: attend: rotary_dim must be even and at least 2
 attend::Rotary<7> rotary;
@@ -113,8 +104,7 @@ attend::RotaryAxes<9> axes;
 
 //! rotary_of_plain_row: attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]
 static attend::RotaryTable<8, 16> rotary;
-static float row[8];
-void wrong() { rotary.rotate<attend::RotaryPairs::neighbours>(row, 0); }
+void wrong() { rotary.rotate<attend::RotaryPairs::neighbours>(eight, 0); }
 
 //! layers_of_all_arrays: nothing
 static float hidden[queries][32], head_weight[8], row[8], table_row[2][4][8];

@@ -37,61 +37,32 @@ struct Wrong : Shape {
 attend::LinearState<Wrong> wrong;
 
 //! linear_integers: nothing
-struct Right : Integers {
-  static constexpr auto rule = attend::LinearRule::delta;
-};
-static attend::LinearState<Right> right_state;
-static attend::Query<Right> right_query;
-static attend::Key<Right> right_key;
-static attend::Value<Right> right_value;
-static attend::Gates<Right> right_gates;
-static attend::Output<Right> right_output;
-constexpr attend::LinearQuantisation<Right> scales(0.01, 0.01, 0.02, 0.03);
+constexpr attend::LinearQuantisation<IntegerMixer> scales(0.01, 0.01, 0.02, 0.03);
 bool right() {
-  return attend::decode(right_query, right_key, right_value, right_gates, right_state, right_output, scales) == attend::Status::ok &&
-         right_state.append(right_key, right_value, right_gates, scales) == attend::Status::ok;
+  return attend::decode(integer_query, integer_key, integer_value, integer_gates, integer_state, integer_output, scales) == attend::Status::ok &&
+         integer_state.append(integer_key, integer_value, integer_gates, scales) == attend::Status::ok;
 }
 
 //! linear_integer_dims: attend: head_dim of linear attention in integers is at most 256
-struct Wrong : Integers {
-  static constexpr auto rule = attend::LinearRule::delta;
+struct Wrong : IntegerMixer {
   static constexpr int head_dim = 257;
 };
 attend::LinearState<Wrong> wrong;
 
 //! linear_integers_without_scales: attend: a call of linear attention in integers takes one attend::LinearQuantisation of the shape at its end
-struct Right : Integers {
-  static constexpr auto rule = attend::LinearRule::delta;
-};
-static attend::LinearState<Right> right_state;
-auto wrong(attend::Query<Right>& query, attend::Key<Right>& key, attend::Value<Right>& value, attend::Gates<Right>& gates,
-           attend::Output<Right>& output) {
-  return attend::decode(query, key, value, gates, right_state, output);
-}
+auto wrong() { return attend::decode(integer_query, integer_key, integer_value, integer_gates, integer_state, integer_output); }
 
 //! linear_append_without_scales: attend: append in integers takes an attend::LinearQuantisation behind the gates
-struct Right : Integers {
-  static constexpr auto rule = attend::LinearRule::delta;
-};
-static attend::LinearState<Right> right_state;
-auto wrong(attend::Key<Right>& key, attend::Value<Right>& value, attend::Gates<Right>& gates) {
-  return right_state.append(key, value, gates);
-}
+auto wrong() { return integer_state.append(integer_key, integer_value, integer_gates); }
 
 //! linear_scales_of_floats: attend: a LinearQuantisation is of an integer shape: write attend::LinearQuantisation<attend::Integer<Shape>>
 constexpr attend::LinearQuantisation<Mixer> wrong(0.01, 0.01, 0.02, 0.03);
 
 //! linear_scales_of_three_heads: attend: a LinearQuantisation is of 1 head, for all of them, or of the shape's value heads
-struct Right : Integers {
-  static constexpr auto rule = attend::LinearRule::delta;
-};
-constexpr attend::LinearQuantisation<Right, 3> wrong(0.01, 0.01, 0.02, 0.03);
+constexpr attend::LinearQuantisation<IntegerMixer, 3> wrong(0.01, 0.01, 0.02, 0.03);
 
 //! linear_scale_out_of_range: calls a_scale_or_zero_point_is_out_of_range
-struct Right : Integers {
-  static constexpr auto rule = attend::LinearRule::delta;
-};
-constexpr attend::LinearQuantisation<Right> wrong(0.01, 1.0, 0.02, 0.03);
+constexpr attend::LinearQuantisation<IntegerMixer> wrong(0.01, 1.0, 0.02, 0.03);
 
 //! gate_tables: nothing
 static int8_t z[6][2][4];
@@ -118,53 +89,25 @@ static uint16_t numbers[6][4];
 void wrong() { attend::look_up(z, attend::GateTable::sigmoid(0.04), numbers); }
 
 //! linear_value_heads: attend: kv_heads must divide value_heads
-struct Wrong : Shape {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int value_heads = 3;
-};
-attend::LinearState<Wrong> wrong;
+attend::LinearState<ValueHeads<3>> wrong;
 
 //! linear_no_value_heads: attend: value_heads must be at least 1
-struct Wrong : Shape {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int value_heads = 0;
-};
-attend::LinearState<Wrong> wrong;
+attend::LinearState<ValueHeads<0>> wrong;
 
 //! linear_negative_value_heads: attend: value_heads must be at least 1
-struct Wrong : Shape {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int value_heads = -4;
-};
-attend::Gates<Wrong> wrong;
+attend::Gates<ValueHeads<-4>> wrong;
 
 //! linear_query_and_value_heads: attend: one of query_heads and value_heads must divide the other
-struct Wrong : Shape {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int value_heads = 6;
-};
-attend::LinearState<Wrong> wrong;
+attend::LinearState<ValueHeads<6>> wrong;
 
 //! linear_head_of_2_to_the_31: attend: head_dim * value_dim of linear attention, and head_dim * (query_heads / value_heads + 2), must be less than 2^31
-struct Wrong {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 65536, value_dim = 32768;
-};
-attend::Gates<Wrong> wrong;
+attend::Gates<WideHead<1, 65536, 32768>> wrong;
 
 //! linear_head_read_by_too_many: attend: head_dim * value_dim of linear attention, and head_dim * (query_heads / value_heads + 2), must be less than 2^31
-struct Wrong {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int query_heads = 65536, kv_heads = 1, head_dim = 65536, value_dim = 1;
-};
-attend::Gates<Wrong> wrong;
+attend::Gates<WideHead<65536, 65536, 1>> wrong;
 
 //! linear_largest_head: nothing
-struct Right {
-  static constexpr auto rule = attend::LinearRule::delta;
-  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 65536, value_dim = 32767;
-};
-attend::Gates<Right> right;
+attend::Gates<WideHead<1, 65536, 32767>> right;
 
 //! linear_shape_in_attention: attend: value_heads of their own are for linear attention alone
 struct Wrong : Shape {

@@ -22,8 +22,7 @@ static attend::LayerWorkspace<Shape, 4, 4> workspace_of_arrays;
 void wrong() { attend::self_attention(vectors, layer, constant, workspace_of_arrays); }
 
 //! layer_query_outputs: attend: the query weights of a layer have query_heads * head_dim outputs
-static attend::Weights<31, 12> wq;
-void wrong() { (void)attend::multi_head<Shape>(wq, key_weights, value_weights, output_weights); }
+void wrong() { (void)attend::multi_head<Shape>(few_weights, key_weights, value_weights, output_weights); }
 
 //! layer_key_outputs: attend: the key weights of a layer have kv_heads * head_dim outputs
 static attend::Weights<32, 12> wk;
@@ -85,17 +84,13 @@ void wrong() { (void)attend::self_attention(vectors, layer, cache, results); }
 void wrong() { (void)attend::self_attention(vectors, layer, results); }
 
 //! layer_workspace_for_no_cache: attend: without a cache a layer takes an attend::LayerWorkspace<Shape, tokens, tokens>
-struct Block {  // without max_tokens
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
+using Block = Sized<4, 2>;  // without max_tokens
 static const auto block = attend::multi_head<Block>(query_weights, key_weights, value_weights, output_weights);
 static attend::LayerWorkspace<Block, 4> work;
 void wrong() { (void)attend::self_attention(vectors, block, results, work); }
 
 //! layer_workspaces_without_max_tokens: nothing
-struct Block {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
+using Block = Sized<4, 2>;
 extern attend::LayerWorkspace<Block, 4, 4> of_arrays;
 extern attend::LayerWorkspace<Block, 4, attend::over_cache, attend::with_options> over_ring;
 extern attend::LayerWorkspace<Block, 1> of_one_token;
@@ -128,7 +123,6 @@ void wrong() {
 }
 
 //! layer_cache_of_other_shape: attend: self_attention takes a KvCache, RingCache or PagedCache of the layer's shape
-static attend::KvCache<OtherShape> other_cache;
 void wrong() { attend::self_attention(vectors, layer, other_cache, results, layer_workspace); }
 
 //! layer_is_query: attend: after x, the call of a layer takes what attend::multi_head<Shape>(...) has made
@@ -149,8 +143,7 @@ static attend::Workspace<attend::AdditiveShape<10, 4>, 1, 5> work;
 void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, context, work); }
 
 //! layer_memory_of_other_shape: attend: cross_attention takes a KvCache, RingCache or PagedCache of the layer's shape third
-static attend::KvCache<OtherShape> other_memory;
-void wrong() { attend::cross_attention(vectors, layer, other_memory, results, layer_workspace); }
+void wrong() { attend::cross_attention(vectors, layer, other_cache, results, layer_workspace); }
 
 //! scaled_queries_of_temporary: attend: scaled_queries takes a float[] with a name: a layer refers to it
 static const float* data();
@@ -160,8 +153,7 @@ void wrong() { attend::scaled_queries(data(), 8192); }
 void wrong() { attend::gated(attend::Weights<32, 12>()); }
 
 //! gate_of_other_outputs: attend: the gate's weights have query_heads * value_dim outputs and the inputs of the query weights
-static attend::Weights<31, 12> gate;
-void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(gate)); }
+void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(few_weights)); }
 
 //! two_gates: attend: a layer has one gate, if any
 static attend::Weights<32, 12> gate;
@@ -169,9 +161,7 @@ static attend::Weights<32, 12, attend::int8> other;
 void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(gate), attend::gated(other)); }
 
 //! gate_of_wide_values: attend: a layer with a gate has a value_dim of at most head_dim
-struct Wide {
-  static constexpr int query_heads = 2, kv_heads = 2, head_dim = 8, value_dim = 9;
-};
+using Wide = Sized<2, 2, 8, 9>;
 static attend::Weights<16, 12> q, k;
 static attend::Weights<18, 12> v, gate;
 static attend::Weights<12, 18> o;

@@ -97,29 +97,19 @@ attend::Ranges<0> ranges;
 attend::Documents<0> documents;
 
 //! options_ranges_temporary: attend: options.ranges takes attend::Ranges<tokens>, FirstKeys<tokens> or EndKeys<tokens> that outlive the call, not a temporary
-void wrong() {
-  attend::RangedOptions<Shape> options;
-  options.ranges = attend::Ranges<queries>{};
-}
+void wrong() { ranged_options.ranges = attend::Ranges<queries>{}; }
 
 //! options_ranges_are_documents: attend: options.ranges takes attend::Ranges<tokens>, FirstKeys<tokens> or EndKeys<tokens> that outlive the call, not a temporary
 static attend::Documents<3> documents;
-void wrong() {
-  attend::RangedOptions<Shape> options;
-  options.ranges = documents;
-}
+void wrong() { ranged_options.ranges = documents; }
 
 //! options_documents_are_lengths: attend: options.documents takes attend::Documents<most> that outlive the call, not a temporary
 static int lengths[3];
-void wrong() {
-  attend::RangedOptions<Shape> options;
-  options.documents = lengths;
-}
+void wrong() { ranged_options.documents = lengths; }
 
 //! ranged_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 static attend::RangedOptions<OtherShape> options;
 void wrong() { attend::attention(query, key, value, output, option_workspace, options); }
 
 //! ranged_options_with_plain_workspace: attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>
-static attend::RangedOptions<Shape> options;
-void wrong() { attend::attention(query, key, value, output, workspace, options); }
+void wrong() { attend::attention(query, key, value, output, workspace, ranged_options); }

@@ -17,9 +17,8 @@ attend::Status right() {
 }
 
 //! weights_converted_to_floats: attend: convert makes weights of float16, bfloat16, int8 or int4
-static const attend::Weights<20, 12> weights{};
 static attend::Weights<20, 12> same;
-void wrong() { attend::convert(weights, same); }
+void wrong() { attend::convert(to_twenty, same); }
 
 //! weights_converted_from_halves: attend: convert takes weights of float
 static const attend::Weights<20, 12, attend::float16> weights{};
@@ -27,34 +26,24 @@ static attend::Weights<20, 12, attend::int8> bytes;
 void wrong() { attend::convert(weights, bytes); }
 
 //! weights_converted_to_fewer: attend: convert makes weights with as many outputs and inputs
-static const attend::Weights<20, 12> weights{};
 static attend::Weights<20, 11, attend::int8> bytes;
-void wrong() { attend::convert(weights, bytes); }
+void wrong() { attend::convert(to_twenty, bytes); }
 
 //! projection_bias_of_fewer_numbers: attend: the bias of a projection is a float[] with as many numbers as the weights have outputs
-static attend::Vectors<2, 12> x;
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
 static const float bias[19] = {};
-void wrong() { attend::project(x, weights, bias, y); }
+void wrong() { attend::project(twelve, to_twenty, bias, twenty); }
 
 //! projection_bias_without_output: attend: project takes an output after the bias
-static attend::Vectors<2, 12> x;
-static const attend::Weights<20, 12> weights{};
 static const float bias[20] = {};
-void wrong() { attend::project(x, weights, bias); }
+void wrong() { attend::project(twelve, to_twenty, bias); }
 
 //! projection_input_of_other_size: attend: project takes an input with as many numbers for each token as the weights have inputs
 static attend::Vectors<2, 13> x;
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(x, weights, y); }
+void wrong() { attend::project(x, to_twenty, twenty); }
 
 //! projection_input_plain_pointer: attend: project takes attend::Vectors, a Query, Key, Value or Output first
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
 static const float* const x = floats;
-void wrong() { attend::project(x, weights, y); }
+void wrong() { attend::project(x, to_twenty, twenty); }
 
 //! projection_into_key_of_other_size: attend: the output of a projection has as many numbers for each token as the weights have outputs
 static attend::Vectors<keys, 12> x;
@@ -63,44 +52,26 @@ void wrong() { attend::project(x, attend::into(weights, key)); }
 
 //! projection_of_other_tokens: attend: the input and the output of project have the same number of tokens
 static attend::Vectors<3, 12> x;
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(x, weights, y); }
+void wrong() { attend::project(x, to_twenty, twenty); }
 
 //! projection_output_const: attend: a projection writes attend::Vectors, a Query, Key, Value or Output
-static attend::Vectors<2, 12> x;
 static const attend::Vectors<2, 20> y{};
-static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(x, weights, y); }
+void wrong() { attend::project(twelve, to_twenty, y); }
 
 //! projection_output_of_other_size: attend: the output of a projection has as many numbers for each token as the weights have outputs
-static attend::Vectors<2, 12> x;
 static attend::Vectors<2, 21> y;
-static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(x, weights, y); }
+void wrong() { attend::project(twelve, to_twenty, y); }
 
 //! projection_output_plain_pointer: attend: a projection writes attend::Vectors, a Query, Key, Value or Output
-static attend::Vectors<2, 12> x;
-static const attend::Weights<20, 12> weights{};
-void wrong() {
-  float* y = floats;
-  attend::project(x, weights, y);
-}
+static float* const y = floats;
+void wrong() { attend::project(twelve, to_twenty, y); }
 
 //! projection_part_before_work: attend: after its input project takes weights, a bias if there is one, and an output, or several
-static attend::Vectors<2, 12> x;
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
-static attend::Workspace<attend::Projections> work;
-void wrong() { attend::project(x, weights, y, half, work); }
+void wrong() { attend::project(twelve, to_twenty, twenty, half, projection_work); }
 
 //! projection_count_before_work: attend: after its input project takes weights, a bias if there is one, and an output, or
 //! several
-static attend::Vectors<2, 12> x;
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
-static attend::Workspace<attend::Projections> work;
-void wrong() { attend::project(x, weights, y, 1, work); }
+void wrong() { attend::project(twelve, to_twenty, twenty, 1, projection_work); }
 
 //! projection_vectors_of_no_numbers: attend: Vectors have at least 1 token and 1 number
 void wrong(attend::Vectors<2, 0>& x) { x.data[0][0] = 0; }
@@ -121,20 +92,13 @@ static attend::Weights<2, 3, attend::saturated<attend::float16>> weights;
 static attend::Weights<0, 3> weights;
 
 //! projection_weights_plain_array: attend: after its input project takes weights, a bias if there is one, and an output, or several
-static attend::Vectors<2, 12> x;
-static attend::Vectors<2, 20> y;
-void wrong() { attend::project(x, floats, y); }
+void wrong() { attend::project(twelve, floats, twenty); }
 
 //! projection_without_output: attend: project takes an output after the weights
-static attend::Vectors<2, 12> x;
-static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(x, weights); }
+void wrong() { attend::project(twelve, to_twenty); }
 
 //! projection_work_of_attention: attend: project takes an attend::Workspace<attend::Projections>
-static attend::Vectors<2, 12> x;
-static attend::Vectors<2, 20> y;
-static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(x, weights, y, workspace); }
+void wrong() { attend::project(twelve, to_twenty, twenty, workspace); }
 
 //! integer_sum_of_floats: attend: add and requantise of integers take attend::Vectors of int8_t or int16_t
 static attend::Vectors<2, 12, int8_t> x;

@@ -6,16 +6,10 @@ struct Wrong {
 attend::Query<Wrong> wrong;
 
 //! array_of_negative_tokens: attend: an array needs at least 1 token
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::Query<Wrong, -1> wrong;
+attend::Query<Sized<4, 2>, -1> wrong;
 
 //! array_of_zero_tokens: attend: an array needs at least 1 token
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::Key<Wrong, 0> wrong;
+attend::Key<Sized<4, 2>, 0> wrong;
 
 //! head_dim_missing: attend: add `static constexpr int head_dim
 struct Wrong {
@@ -30,28 +24,16 @@ struct Wrong {
 attend::KvCache<Wrong> wrong;
 
 //! head_dim_negative: attend: head_dim must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = -8, value_dim = 8;
-};
-attend::Query<Wrong> wrong;
+attend::Query<Sized<4, 2, -8, 8>> wrong;
 
 //! head_dim_zero: attend: head_dim must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 0;
-};
-attend::Key<Wrong> wrong;
+attend::Key<Sized<4, 2, 0>> wrong;
 
 //! kv_heads_does_not_divide: attend: kv_heads must divide query_heads
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 3, head_dim = 8;
-};
-attend::Query<Wrong> wrong;
+attend::Query<Sized<4, 3>> wrong;
 
 //! kv_heads_exceeds_query_heads: attend: kv_heads must divide query_heads
-struct Wrong {
-  static constexpr int query_heads = 2, kv_heads = 4, head_dim = 8;
-};
-attend::Key<Wrong> wrong;
+attend::Key<Sized<2, 4>> wrong;
 
 //! kv_heads_missing: attend: add `static constexpr int kv_heads
 struct Wrong {
@@ -60,16 +42,10 @@ struct Wrong {
 attend::Query<Wrong> wrong;
 
 //! kv_heads_negative: attend: kv_heads must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = -2, head_dim = 8;
-};
-attend::Value<Wrong> wrong;
+attend::Value<Sized<4, -2>> wrong;
 
 //! kv_heads_zero: attend: kv_heads must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 0, head_dim = 8;
-};
-attend::Key<Wrong> wrong;
+attend::Key<Sized<4, 0>> wrong;
 
 //! option_workspace_of_zero_queries: attend: a workspace needs at least 1 query token
 attend::OptionWorkspace<Shape, 0> work;
@@ -81,37 +57,19 @@ struct Wrong {
 attend::Key<Wrong> wrong;
 
 //! query_heads_negative: attend: query_heads must be at least 1
-struct Wrong {
-  static constexpr int query_heads = -4, kv_heads = 2, head_dim = 8;
-};
-attend::Output<Wrong> wrong;
+attend::Output<Sized<-4, 2>> wrong;
 
 //! query_heads_zero: attend: query_heads must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 0, kv_heads = 1, head_dim = 8;
-};
-attend::Query<Wrong> wrong;
+attend::Query<Sized<0, 1>> wrong;
 
 //! value_dim_negative: attend: value_dim must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = -8;
-};
-attend::Output<Wrong> wrong;
+attend::Output<Sized<4, 2, 8, -8>> wrong;
 
 //! value_dim_zero: attend: value_dim must be at least 1
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 0;
-};
-attend::Value<Wrong> wrong;
+attend::Value<Sized<4, 2, 8, 0>> wrong;
 
 //! workspace_of_zero_keys: attend: a workspace needs at least 1 key token
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::Workspace<Wrong, 3, 0> wrong;
+attend::Workspace<Sized<4, 2>, 3, 0> wrong;
 
 //! workspace_of_zero_queries: attend: a workspace needs at least 1 query token
-struct Wrong {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-attend::Workspace<Wrong, 0, 5> wrong;
+attend::Workspace<Sized<4, 2>, 0, 5> wrong;

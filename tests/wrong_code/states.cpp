@@ -26,10 +26,7 @@ void wrong() { attend::accumulate(query, ring, state, 9, option_workspace, other
 void wrong() { attend::accumulate(other_query, cache, state, 9, option_workspace, score_options); }
 
 //! accumulate_ring_of_fewer_tokens_at_once: attend: a RingCache serves at most tokens_at_once query tokens at once
-struct Sizes {
-  static constexpr int window = 16;
-};
-static attend::RingCache<Shape, Sizes> narrow;
+static attend::RingCache<Shape, Last<16>> narrow;
 void wrong() { attend::accumulate(query, narrow, state, 9, option_workspace, score_options); }
 
 //! accumulate_state_of_other_shape: attend: accumulate takes an attend::State of the cache's shape, with as many tokens as the query, third
@@ -63,18 +60,12 @@ attend::State<Shape, 0> wrong;
 void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, all_options, half); }
 
 //! accumulate_with_ranges: attend: accumulate and finish take no attend::RangedOptions
-static attend::RangedOptions<Shape> options;
-void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, options); }
+void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, ranged_options); }
 
 //! accumulate_integers_with_ranges: attend: accumulate and finish take no attend::RangedOptions
-static attend::KvCache<Integers> bytes;
-static attend::Query<Integers> byte_query;
-static attend::State<Integers> byte_state;
-static attend::Workspace<Integers> byte_work;
+static attend::State<Integers> state_of_bytes;
 static attend::RangedOptions<Integers> options;
-constexpr attend::Quantisation<Integers> scales(0.03, 0.03, 0.02, 0.01);
-void wrong() { attend::accumulate(byte_query, bytes, byte_state, 32, byte_work, scales, options); }
+void wrong() { attend::accumulate(byte_token, byte_cache, state_of_bytes, 32, byte_token_workspace, byte_scales, options); }
 
 //! finish_with_ranges: attend: after the output finish takes options only, and no attend::RangedOptions
-static attend::RangedOptions<Shape> options;
-void wrong() { attend::finish(state, output, options); }
+void wrong() { attend::finish(state, output, ranged_options); }
