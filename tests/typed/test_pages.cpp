@@ -76,7 +76,7 @@ void check_random(int round) {
   constexpr int pages = Pool::max_tokens / page_tokens;
   static Pool pool, plain;
   static attend::PagedCache<Pool, page_tokens, pages> paged, other;
-  Random random(std::uint64_t(round) * 100 + page_tokens);
+  Random random(std::uint64_t(round + 9) * 100 + page_tokens);  // first a window that begins amid a page
   plain.clear();
   for (auto* cache : {&paged, &other}) {
     cache->clear();
