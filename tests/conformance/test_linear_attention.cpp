@@ -37,9 +37,10 @@ TEST_CASE("linear attention of random shapes has the bits of its definition, in 
 }
 
 // A call of so many tokens, drawn anew, cut into calls of as many: the bits of its definition, none of which is NaN, on every
-// backend.
-template <class Draw>
-void has_bits_of_definition(const LinearAttentionCase& c, int in_a_call, Draw draw) {
+// backend, where `then` looks at it.
+template <class Draw, class Then = void (*)(LinearWorld&, const std::vector<float>&)>
+void has_bits_of_definition(
+    const LinearAttentionCase& c, int in_a_call, Draw draw, Then then = [](LinearWorld&, const std::vector<float>&) {}) {
   LinearWorld defined_by(c);
   draw(defined_by);
   const std::vector<float> defined = defined_by.defined(0, c.tokens);
@@ -48,7 +49,9 @@ void has_bits_of_definition(const LinearAttentionCase& c, int in_a_call, Draw dr
     LinearWorld w(c);
     draw(w);
     run_in_calls(w, 0, c.tokens, in_a_call);
-    CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
+    INFO(std::string(backend), ": ", w.text());
+    CHECK(are_same(w.found(), defined));
+    then(w, defined);
   });
 }
 
@@ -81,18 +84,15 @@ TEST_CASE("linear attention with gates at the edges of their range has the bits 
 
 TEST_CASE("linear attention whose factors no buffer holds has the bits of its definition") {
   for (const auto& kind : linear_kinds) {
-    const LinearWorld defined_by({kind.rule, kind.decay, 1, 1, 1, 4099, 65, 3});
-    const std::vector<float> defined = defined_by.defined(0, 3);
-    for_each_backend([&](const char* backend) {
-      LinearWorld w(defined_by.c);
-      run_in_calls(w, 0, 3, 3);
-      CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
-      w.clear();  // then the state alone
-      attend::core::LinearAttention call = linear_call(w.c, w.d, 0, 3);
-      call.query.data = nullptr, call.output.data = nullptr;
-      run_linear_case(w.c, call);
-      CHECK_MESSAGE(are_same(w.found(), defined), std::string(backend), ": ", w.text());
-    });
+    has_bits_of_definition(
+        {kind.rule, kind.decay, 1, 1, 1, 4099, 65, 3}, 3, [](LinearWorld&) {},
+        [](LinearWorld& w, const std::vector<float>& defined) {
+          w.clear();  // then the state alone
+          attend::core::LinearAttention call = linear_call(w.c, w.d, 0, 3);
+          call.query.data = nullptr, call.output.data = nullptr;
+          run_linear_case(w.c, call);
+          CHECK(are_same(w.found(), defined));
+        });
   }
 }
 
@@ -268,23 +268,14 @@ TEST_CASE("gates so near 1 that their sum in floats would stand still let small 
 }
 
 TEST_CASE("linear attention: a number below 0 is swept to +0") {
-  const LinearAttentionCase c = {LinearRule::gated, Decay::per_head, 1, 1, 1, 1, 1, 120};
   const auto draw = [](LinearWorld& w) {
     std::fill_n(w.d.key, w.c.tokens, -1.0f), std::fill_n(w.d.value, w.c.tokens, 0.0f),
         std::fill_n(w.d.gates, w.c.tokens, -1.0f);
     w.d.value[0] = 1.0f;
   };
-  LinearWorld defined(c);
-  draw(defined);
-  for_each_backend([&](const char* backend) {
-    LinearWorld w(c);
-    draw(w);
-    INFO(std::string(backend));
-    run_in_calls(w, 0, c.tokens, 7);
-    CHECK(w.d.state[0] == 0.0f);
-    CHECK_FALSE(std::signbit(w.d.state[0]));
-    CHECK(are_same(w.found(), defined.defined(0, c.tokens)));
-  });
+  has_bits_of_definition(
+      {LinearRule::gated, Decay::per_head, 1, 1, 1, 1, 1, 120}, 7, draw,
+      [](const LinearWorld& w, const std::vector<float>&) { CHECK((w.d.state[0] == 0.0f && !std::signbit(w.d.state[0]))); });
 }
 
 #if !ATTEND_EMBEDDED

@@ -9,17 +9,7 @@
 
 #include "avx512_intrinsics.h"
 
-#include "integer_products.h"
-
-namespace attend::avx512vnni {
-namespace {
-#include "../../src/isa/avx512vnni/integers.h"
-using IntegerIsa = IntegerAvx512Vnni;
-}  // namespace
-}  // namespace attend::avx512vnni
-
-#undef IntegerQuads
-#undef __asm__
+#include "vnni.h"
 
 #include "../../src/backend/body.h"
 #include "../../src/backend/integers.h"

@@ -6,17 +6,7 @@
 #define ATTEND_ISA avxvnni
 #include "../../src/backend/begin.h"
 
-#include "integer_products.h"
-
-namespace attend::avxvnni {
-namespace {
-#include "../../src/isa/avxvnni/integers.h"
-using IntegerIsa = IntegerAvxVnni;
-}  // namespace
-}  // namespace attend::avxvnni
-
-#undef IntegerQuads
-#undef __asm__
+#include "vnni.h"
 
 #include "../../src/backend/body.h"
 #include "../../src/backend/integers.h"

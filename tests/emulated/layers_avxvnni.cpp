@@ -6,17 +6,7 @@
 #define ATTEND_ISA avxvnni::layers
 #include "../../src/backend/begin.h"
 
-#include "integer_products.h"
-
-namespace attend::avxvnni::layers {
-namespace {
-#include "../../src/isa/avxvnni/integers.h"
-using IntegerIsa = IntegerAvxVnni;
-}  // namespace
-}  // namespace attend::avxvnni::layers
-
-#undef IntegerQuads
-#undef __asm__
+#include "vnni.h"
 
 #include "../../src/backend/body.h"
 #include "../../src/layers/body.h"

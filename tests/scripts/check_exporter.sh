@@ -15,11 +15,7 @@ needs_python "numpy,onnx${TORCH:+,torch}" "python3-numpy python3-onnx${TORCH:+ p
 make_packages() { python3 bench/packages/package.py --shared-object "$1" "$build/packages"; }
 succeeds "the package is made" make_packages "$2/libattend.so" || { finish; exit; }
 export PYTHONPATH="$build/packages/python:tests/exporter:tests/support"
-"$python" tests/exporter/check.py "$cxx" "$build/models" "$2/libattend.a" ${TORCH:+--torch} ${ALL:+--damages 1000} >"$build/log" 2>&1
-status=$?
-cat "$build/log"
-passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
-[ $status -le 1 ] && grep -q '^ok ' "$build/log" && ! grep -q '^Traceback' "$build/log" || fail "exported models" "$(tail -n 1 "$build/log")"
+counted "exported models" "$python" tests/exporter/check.py "$cxx" "$build/models" "$2/libattend.a" ${TORCH:+--torch} ${ALL:+--damages 1000}
 
 # ---- As a user does it: a folder that needs nothing else.
 if [ -z "${TORCH:-}" ]; then
@@ -56,34 +52,15 @@ if [ -z "${TORCH:-}" ]; then
     "errors of the command are one sentence each"
 fi
 
-# ---- From Python
+# ---- From Python; linear attention; receipts, with planted faults, named by replay.
 if [ -z "${TORCH:-}" ]; then
-  "$python" tests/exporter/load.py "$cxx" "$build/loaded" "$2/libattend.a" >"$build/log" 2>&1
-  status=$?
-  cat "$build/log"
-  passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
-  [ $status -le 1 ] && grep -q '^ok ' "$build/log" && ! grep -q '^Traceback' "$build/log" || fail "attend.load" "$(tail -n 1 "$build/log")"
-fi
-
-# ---- Linear attention
-if [ -z "${TORCH:-}" ]; then
-  "$python" tests/exporter/linear.py "$cxx" "$build/models" "$2/libattend.a" >"$build/log" 2>&1
-  status=$?
-  cat "$build/log"
-  passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
-  [ $status -le 1 ] && grep -q '^ok ' "$build/log" && ! grep -q '^Traceback' "$build/log" || fail "models with linear attention" "$(tail -n 1 "$build/log")"
-fi
-
-# ---- Receipts: planted faults, named by replay.
-if [ -z "${TORCH:-}" ]; then
+  counted "attend.load" "$python" tests/exporter/load.py "$cxx" "$build/loaded" "$2/libattend.a"
+  counted "models with linear attention" "$python" tests/exporter/linear.py "$cxx" "$build/models" "$2/libattend.a"
   emulated=cortex-m4
   needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm || emulated=
   # shellcheck disable=SC2086
-  "$python" tests/exporter/receipts.py "$cxx" "$build/receipts" "$2/libattend.a" $emulated >"$build/log" 2>&1
-  status=$?
-  cat "$build/log"
-  passed=$((passed + $(grep -c '^ok ' "$build/log"))) failed=$((failed + $(grep -c '^FAIL ' "$build/log")))
-  [ $status -le 1 ] && grep -q '^[0-9]* of [0-9]* faults are named' "$build/log" && ! grep -q '^Traceback' "$build/log" || fail "receipts" "$(tail -n 1 "$build/log")"
+  counted "receipts" "$python" tests/exporter/receipts.py "$cxx" "$build/receipts" "$2/libattend.a" $emulated
+  grep -q '^[0-9]* of [0-9]* faults are named' "$build/counted" || fail "receipts" "no faults are named"
 fi
 
 # ---- On other processors: the same digests.

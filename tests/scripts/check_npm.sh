@@ -15,11 +15,6 @@ for needed in 'node nodejs' 'wasm-ld lld' 'clang++ clang' 'python3 python3'; do
   exit
 done
 folder=$2
-count_lines() { # of a program that prints ok and FAIL itself
-  "$@" >"$build/lines" 2>&1 || echo "FAIL $*: $(tail -n 1 "$build/lines")" >>"$build/lines"
-  cat "$build/lines"
-  passed=$((passed + $(grep -c '^ok ' "$build/lines"))) failed=$((failed + $(grep -c '^FAIL ' "$build/lines")))
-}
 
 succeeds "the package and the native programs are made" make CXX="$cxx" BUILD="$folder" build/npm "$folder/playground_native" "$folder/libattend.a" || { finish; exit; }
 package=$(pwd)/build/npm
@@ -36,7 +31,7 @@ succeeds "problems.cpp compiles" $cxx -std=c++17 -O1 -Wall -Wextra -Werror -Iinc
 [ "$(cat "$build/log")" = '500 problems' ] || fail "500 problems" "$(cat "$build/log")"
 sed -n 's/\t.*//p' bench/app/model/held_out.txt | sed -n '2~30p' >"$build/sentences.txt"
 ATTEND_BACKEND=scalar "$folder/playground_native" bench/app/model/household.bin "$build/sentences.txt" >"$build/native.mjs" 2>"$build/log" || fail "the native commands" "$(cat "$build/log")"
-count_lines node tests/javascript/calls.mjs "$package" "$build/native.mjs"
+counted "calls" node tests/javascript/calls.mjs "$package" "$build/native.mjs"
 mkdir -p "$build/node_modules" && ln -s "$package" "$build/node_modules/attend" && cp "$package/examples/household.mjs" "$build"
 if [ "$(echo 'lock the front door' | node --preserve-symlinks "$build/household.mjs" 2>&1)" = 'lock.lock door=front' ]; then
   ok "the package's example answers"

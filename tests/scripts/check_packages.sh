@@ -22,20 +22,14 @@ for archive in "$packages"/*.*; do
   if cmp -s "$archive" "$build/again/$name"; then ok "$name: the same bytes again"; else fail "$name" "its bytes differ when it is made again"; fi
 done
 rm -rf "$build/again"
-contents() { # of a folder of packages, whose descriptions name a home page or none
-  python3 tests/scripts/package_contents.py "$@" | tee "$build/contents"
-  passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
-}
-contents "$packages"
+counted "contents of packages" python3 tests/scripts/package_contents.py "$packages"
 
 # Links of the pages that packages carry resolve; what a package does not hold is linked where the project lies, if it lies anywhere.
 make_linked() { python3 bench/packages/package.py --shared-object "$2" --url https://example.org/attend "$1"; }
 succeeds "all packages are made with a URL" make_linked "$build/linked" "$2/libattend.so"
-contents "$build/linked" https://example.org/attend
+counted "contents of linked packages" python3 tests/scripts/package_contents.py "$build/linked" https://example.org/attend
 for made in "$packages" "$build/linked"; do
-  (cd "$made" && python3 "$OLDPWD/tests/scripts/pages.py" links amalgamation arduino/Attend platformio esp-idf/attend zephyr/attend cmsis-pack) >"$build/contents"
-  cat "$build/contents"
-  passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+  counted "links of $made" env -C "$made" python3 "$PWD/tests/scripts/pages.py" links amalgamation arduino/Attend platformio esp-idf/attend zephyr/attend cmsis-pack
 done
 linked=$(grep -oh 'https://example.org/attend/blob/HEAD/[^)#]*' "$build/linked/amalgamation/README.md" | sed 's|.*/HEAD/||' | sort -u)
 nothing_in "$(for path in ${linked:-none}; do [ -e "$path" ] || echo "$path"; done)" "links of packages to the project lead to its files"

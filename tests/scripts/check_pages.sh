@@ -26,13 +26,6 @@ if ! command -v python3 >/dev/null 2>&1; then
   exit
 fi
 
-# counted WHAT ARGUMENT…: what pages.py looks at, added to the counts.
-counted() {
-  python3 tests/scripts/pages.py "$@" >"$build/found" 2>&1 || fail "pages.py $1" "$(tail -n 1 "$build/found")"
-  cat "$build/found"
-  passed=$((passed + $(grep -c '^ok ' "$build/found"))) failed=$((failed + $(grep -c '^FAIL ' "$build/found")))
-}
-
 # A page in which everything is wrong that can be: each check finds its own mistake.
 wrong=$build/wrong
 mkdir -p "$wrong"
@@ -60,8 +53,8 @@ printf '%s\n' --model a.gguf --prompt "$typed" >"$build/expected"
 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -f Makefile -f "$build/arguments.mk" arguments MODEL=a.gguf PROMPT="$typed" >"$build/output" 2>&1
 nothing_in "$(diff "$build/expected" "$build/output" | head -n 5)" "make run takes PROMPT= as it was typed"
 
-counted text
-counted sources "$build/sources"
+counted "pages.py text" python3 tests/scripts/pages.py text
+counted "pages.py sources" python3 tests/scripts/pages.py sources "$build/sources"
 
 # shellcheck disable=SC2086
 while read -r kind language name where; do

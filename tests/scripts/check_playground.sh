@@ -22,7 +22,5 @@ cp bench/site/style.css "$build/site"
   cat bench/site/playground/fragment.html
   echo '</main><script type="module" src="playground/playground.js"></script></body></html>'
 } >"$build/site/index.html"
-node tests/site/playground.mjs "$build/site" "${SCREENSHOTS:-}" >"$build/lines" 2>&1 || echo "FAIL the browser: $(tail -n 1 "$build/lines")" >>"$build/lines"
-cat "$build/lines"
-passed=$((passed + $(grep -c '^ok ' "$build/lines"))) failed=$((failed + $(grep -c '^FAIL ' "$build/lines")))
+counted "the browser" node tests/site/playground.mjs "$build/site" "${SCREENSHOTS:-}"
 finish

@@ -69,7 +69,5 @@ print('' if (states['\`make test\`'], states['\`make check\`'], states['\`make t
     '#'*) grep -qF "id=\"${link#?}\"" "$made/index.html" ;; ../../*) file=${link#../../} && [ -e "${file%%#*}" ] ;; *) [ -e "$made/$link" ] ;; esac || echo "$link"; done)" "links of the evidence resolve"
 }
 
-python3 tests/scripts/check_requirements.py tests/requirements.toml "$runs" "$@" >"$build/found" 2>&1 || grep -q '^FAIL' "$build/found" || fail "requirements" "$(tail -n 1 "$build/found")"
-cat "$build/found"
-passed=$((passed + $(grep -c '^ok ' "$build/found"))) failed=$((failed + $(grep -c '^FAIL ' "$build/found")))
+counted "requirements" python3 tests/scripts/check_requirements.py tests/requirements.toml "$runs" "$@"
 finish

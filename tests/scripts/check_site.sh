@@ -9,16 +9,9 @@ export PYTHONDONTWRITEBYTECODE=1
 
 needs_python clang.cindex,markdown_it,pygments "python3-clang-19 python3-markdown-it python3-pygments" || { finish; exit; }
 
-# counted COMMAND…: what prints a line for each check, added to the counts.
-counted() {
-  "$@" >"$build/found" 2>&1 || fail "$1 $2" "$(tail -n 1 "$build/found")"
-  grep -E '^(ok  |FAIL) ' "$build/found"
-  passed=$((passed + $(grep -c '^ok ' "$build/found"))) failed=$((failed + $(grep -c '^FAIL ' "$build/found")))
-}
-
 # Two sites at a time, with other orders of sets and other times.
 PYTHONHASHSEED=7 "$python" bench/site/make_site.py "$build/again" >"$build/again.log" 2>&1 &
-counted "$python" tests/site/reference.py "$build/site" "$library"
+counted "the reference" "$python" tests/site/reference.py "$build/site" "$library"
 wait
 playground() { CXX=$cxx BUILD=$build/.. sh bench/site/playground/build.sh "$build/$1/playground"; }
 # Once more; with ALL=1 in clean folders, from its sources on.
@@ -29,7 +22,7 @@ playground_again() {
 succeeds "the playground is made" playground site
 succeeds "the playground is made again" playground_again
 nothing_in "$(diff -rq "$build/site" "$build/again" 2>&1 | head -n 5)" "two sites have the same bytes"
-counted "$python" tests/site/pages.py "$build/site"
+counted "pages of the site" "$python" tests/site/pages.py "$build/site"
 
 # A page in which everything is wrong that can be: each check finds its own mistake.
 mkdir -p "$build/wrong/figures"
@@ -44,7 +37,7 @@ for mistake in 'links none.html' 'links #none' 'id a is there twice' 'stands in 
 done
 
 if command -v tidy >/dev/null 2>&1; then
-  counted sh tests/site/tidy.sh "$build/site"
+  counted "tidy" sh tests/site/tidy.sh "$build/site"
   sh tests/site/tidy.sh "$build/wrong" >"$build/found" 2>&1
   for mistake in '<bold> is not recognized' 'inserting implicit <p>' '<p> anchor "a" already defined' '<img> lacks "alt"'; do
     if grep -q "^FAIL.*$mistake" "$build/found"; then ok "Tidy finds a mistake: $mistake"; else fail "Tidy finds a mistake" "$mistake: $(cat "$build/found")"; fi
@@ -55,7 +48,7 @@ fi
 
 . tests/site/browser.sh
 browser_found "the site in a browser" || { finish; exit; }
-counted node tests/site/browser.mjs "$build/site" ${ALL:+all}
+counted "the browser" node tests/site/browser.mjs "$build/site" ${ALL:+all}
 node tests/site/browser.mjs "$build/wrong" >"$build/found" 2>&1
 for mistake in 'Error: g' 'fails' 'wrong.html by' 'color-contrast'; do
   if grep -q "^FAIL.*$mistake" "$build/found" || [ "$mistake" = 'Error: g' ] && grep -q '^FAIL.*: g' "$build/found"; then

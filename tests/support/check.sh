@@ -58,6 +58,16 @@ succeeds() {
   fi
 }
 
+# counted WHAT COMMAND…: what prints a line, ok or FAIL, for each check, added to the counts. Without any, or when it dies, WHAT fails.
+counted() {
+  counted=$1
+  shift
+  "$@" >"$build/counted" 2>&1 || grep -q '^FAIL ' "$build/counted" || echo "FAIL $counted: $(tail -n 1 "$build/counted")" >>"$build/counted"
+  grep -qE '^(ok|FAIL) ' "$build/counted" || echo "FAIL $counted: it says nothing" >>"$build/counted"
+  cat "$build/counted"
+  passed=$((passed + $(grep -c '^ok ' "$build/counted"))) failed=$((failed + $(grep -c '^FAIL ' "$build/counted")))
+}
+
 # stops TEXT SOURCE FLAGS…: the compiler must stop, and its first error must hold the text.
 stops() {
   text=$1
