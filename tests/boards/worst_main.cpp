@@ -425,7 +425,9 @@ void print_all() {
   print_typed<Sized<2, 1, 12, 20>>();
   print_typed<Sized<3, 3, 7, 8>>();
   print_typed<Sized<8, 2, 40, 11>>();
+#ifdef ATTEND_LOOPS  // board.sh build: it compiles for long
   print_others(std::make_integer_sequence<unsigned, 40>());
+#endif
 }
 
 }  // namespace
