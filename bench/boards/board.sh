@@ -158,7 +158,8 @@ write_floats() {
 build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
-    borders | digests | options | chains | outputs | specials | tasks | two_boards | worst) compile "$tests/$1_main.cpp" ;;
+    borders | digests | options | chains | outputs | specials | tasks | two_boards) compile "$tests/$1_main.cpp" ;;
+    worst) extra="$extra -DATTEND_LOOPS" && compile "$tests/worst_main.cpp" ;;
     example) compile "$here/example_main.cpp" ;;
     count) compile "$sizes/count_main.cpp" ;;
     streams) extra="$extra -DATTEND_COUNT" && compile "$tests/streams_main.cpp" ;;

@@ -7,7 +7,7 @@ DEPENDENT += $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/speed/*.cpp bench/sp
 size:
 	@sh bench/speed/sizes/size.sh
 
-#: worst-cases what loops of integer attention take on emulated boards, for attend/worst_case.h (needs python3-numpy; ARM_CXX= another compiler, LEVELS="-O3" other flags)
+#: worst-cases what loops of calls in integers take on emulated boards, for attend/worst_case.h (needs python3-numpy; ARM_CXX= another compiler, LEVELS="-O3" other flags)
 .PHONY: worst-cases
 worst-cases:
 	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \

@@ -4,8 +4,9 @@
 //   static_assert(attend::worst_instructions<Talk, 64>(attend::gcc_12_O2::cortex_m0_plus) < 150000, "a token takes too long");
 //
 // The number of instructions depends on the shape and on who sees how many keys, and on no number. So it is added up from
-// loops, which were counted for a processor, a compiler and its flags; `make worst-cases` counts them for yours. The stack has
-// constants too: integer_stack_bytes. What instructions say of time, and what has no such bound: include/guide/time.md.
+// loops, which were counted for a processor, a compiler and its flags; `make worst-cases` counts them for yours. Projections
+// and append have bounds as well; the stack has constants: integer_stack_bytes. What instructions say of time:
+// include/guide/time.md.
 #pragma once
 
 #include "detail/instruction_counts.h"
@@ -74,6 +75,40 @@ struct CountedLoops {
   }
 };
 
+// As layers/integer_linear.h goes over a projection, in sixteenths: 16 outputs after the other, with a zero point first a row
+// of it beside a token, then tokens two by two. That row has steps of 64 inputs, with DSP kernels all have.
+constexpr int64_t counted_projection(const InstructionCounts& counts, int outputs, int inputs, int tokens, bool has_zero) {
+  const auto& [call, block, output, result, zero, zero_output, typed, typed_output] = counts.project;
+  const bool dsp = counts.value_keys > 1;
+  const auto step = [&](int two, int here, int dims) {
+    const auto& [tile, always, each, pair, four, sixteen, rest, one, query_four, query_rest] = counts.projected[two];
+    const int pairs = CountedLoops::up(here, counts.score_keys[two]), fours = dims / 4, left = dims % 4;
+    return always + here * each + (dsp && fours == 0 ? 0 : pairs * (pair + fours * four)) +
+           (left > 0 ? (dsp ? here : pairs) * (rest + left * one) : 0) +
+           (dsp ? pairs * CountedLoops::up(fours, 4) * sixteen + fours * query_four + (left > 0) * query_rest : 0);
+  };
+  const auto steps = [&](int two, int here, int most) {
+    return int64_t(inputs / most) * step(two, here, most) + (inputs % most > 0 ? step(two, here, inputs % most) : 0);
+  };
+  int64_t sum = call + typed + int64_t(outputs) * typed_output;
+  for (int first = 0; first < outputs; first += 16) {
+    const int here = smaller(outputs - first, 16), left = tokens - has_zero, most = dsp ? 64 : inputs;
+    sum += block + here * (output + tokens * result) + (has_zero ? zero + here * zero_output + steps(1, here, 64) : 0) +
+           left / 2 * (counts.projected[1][0] + steps(1, here, most)) +
+           left % 2 * (counts.projected[0][0] + steps(0, here, most));
+  }
+  return sum;
+}
+
+// A token, whose arrays may lie anywhere, in sixteenths.
+constexpr int64_t counted_append(const InstructionCounts& counts, int kv_heads, int head_dim, int value_dim) {
+  const auto copy = [&](int n) {
+    const auto& [call, always, four, one, of_long, long_64, long_four] = counts.append;
+    return n > 64 ? of_long + (n - 3) / 64 * long_64 + (n - 3) % 64 / 4 * long_four : always + n / 4 * four + n % 4 * one;
+  };
+  return counts.append[0] + int64_t(kv_heads) * (copy(head_dim) + copy(value_dim));
+}
+
 }  // namespace detail
 
 // The most instructions of decode, or of prefill of so many tokens, over arrays or a KvCache whose queries see at most so many
@@ -106,6 +141,22 @@ constexpr int64_t worst_instructions(const InstructionCounts& counts) {
     if (here > most) most = here;
   }
   return detail::CountedLoops::with_margin(most);
+}
+
+// The most instructions of project with Weights of attend::integer and outputs of 8 bits. has_zero: of the input a zero point.
+template <int outputs, int inputs, int tokens = 1, bool has_zero = true>
+constexpr int64_t worst_project_instructions(const InstructionCounts& counts) {
+  static_assert(outputs >= 1 && inputs >= 4 && tokens >= 1, "attend: this bound is of 1 output, 4 inputs, 1 token, and more");
+  return (detail::counted_projection(counts, outputs, inputs, tokens, has_zero) + 15) / 16;
+}
+
+// The most instructions of append of one token to a KvCache of an integer shape, with newlib's memcpy, not newlib-nano's.
+// Coarse: compilers inline it.
+template <class Shape>
+constexpr int64_t worst_append_instructions(const InstructionCounts& counts) {
+  using Dims = detail::Checked<Shape>;
+  static_assert(detail::is_integer<Shape>, "attend: only calls in integers have a worst case: write attend::Integer<Shape>");
+  return (detail::counted_append(counts, Dims::kv_heads, Dims::head_dim, Dims::value_dim) + 15) / 16;
 }
 
 // How far outputs of attention in integers can be from the exact ones of the same numbers of 8 bits, whatever these are, in

@@ -1,9 +1,14 @@
 // What attend/worst_case.h says of calls in integers, beside what an emulator counts: `worst outside 0`, where each bound is as
-// large as what was counted and at most 3 % larger. With the argument `loops` it prints what the constants are computed from.
-// For an emulator whose clock moves with the instructions (instructions.h).
+// large as what was counted and at most 3 % larger, or three times of append. With the argument `loops` it prints what the
+// constants are computed from. For an emulator whose clock moves with the instructions (instructions.h).
 #include "attend/worst_case.h"
 
 #include <string.h>
+
+#include <new>
+#include <utility>
+
+#include "attend/layers.h"
 
 #include "../../bench/boards/instructions.h"
 #include "../../bench/boards/platform.h"
@@ -61,14 +66,19 @@ void print_row(const int* row, int size) {
 // ---- Bounds beside counts.
 
 int calls = 0, outside = 0;
-void compare(const char* what, const CountedCall& call, uint64_t found, int64_t bound) {
-  const bool right = uint64_t(bound) >= found && uint64_t(bound) * 100 <= found * 103;
+template <int size>
+void compare(const char* what, bool right, const int (&row)[size]) {
   ++calls;
   outside += !right;
   firmware::print(right ? what : "outside: ");
-  const int row[] = {call.query_heads, call.kv_heads, call.head_dim, call.value_dim,
-                     call.queries,     call.keys,     int(found),    int(bound)};
-  print_row(row, 8);
+  print_row(row, size);
+}
+bool within(uint64_t found, int64_t bound, int more = 0) {
+  return uint64_t(bound) >= found && (uint64_t(bound) * 100 <= found * 103 || uint64_t(bound) <= found + uint64_t(more));
+}
+void compare(const char* what, const CountedCall& call, uint64_t found, int64_t bound) {
+  compare(what, within(found, bound),
+          {call.query_heads, call.kv_heads, call.head_dim, call.value_dim, call.queries, call.keys, int(found), int(bound)});
 }
 
 // ---- Calls of the typed surface.
@@ -130,7 +140,115 @@ class Typed {
   }
 };
 
+// ---- Projections and append.
+
+alignas(64) int8_t room[500'000], from[33'000], to[16'000];  // weights or a cache, inputs or a token, and outputs
+uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+uint64_t count_projection(int outputs, int inputs, int tokens, bool zero) {
+  constexpr int stride = 400;  // of weights, which lie in one another: no count depends on it
+  static const int32_t bias[1000] = {};
+  uint64_t most = 0;
+  for (int shift = 20; shift <= 40; shift += 20) {  // below 32 bits, and above
+    const attend::core::IntegerMultiplier by = {1 << 30, shift};
+    const attend::core::IntegerLinear linear = {from,   to,     room,    bias,   &by,          0, inputs, outputs,
+                                                stride, inputs, outputs, tokens, zero ? 5 : 0, 3};
+    most = larger(most, count(int64_t(outputs) * inputs * tokens * 3, [&] { attend::core::run_integer_linear<1>(linear); }));
+  }
+  return most;
+}
+
+// The formula without what the typed surface adds.
+int64_t of_core(InstructionCounts of, int outputs, int inputs, int tokens, bool zero) {
+  of.project[6] = of.project[7] = 0;
+  return attend::detail::counted_projection(of, outputs, inputs, tokens, zero);
+}
+
+// The numbers of a shape that nobody chose.
+constexpr unsigned drawn(unsigned seed, int number) {
+  unsigned x = (seed * 64 + unsigned(number) + 1) * 2654435761u;
+  x = (x ^ x >> 15) * 2246822519u;
+  return (x ^ x >> 13) * 3266489917u >> 8;
+}
+template <unsigned seed>
+struct DrawnProjection {
+  static constexpr int outputs = 1 + int(drawn(seed, 0)) % (seed % 2 ? 300 : 40),
+                       inputs = 4 + int(drawn(seed, 1)) % (seed % 3 ? 90 : 400),
+                       tokens = seed % 4 == 3 ? 1 + int(drawn(seed, 2)) % 16 : 1;
+  static constexpr bool zero = seed / 2 % 2;
+  static uint64_t counted() {
+    auto& weights = *new (room) attend::Weights<outputs, inputs, attend::integer>{};
+    const auto& x = *new (from) attend::Vectors<tokens, inputs, int8_t>;
+    auto& y = *new (to) attend::Vectors<tokens, outputs, int8_t>;
+    static constexpr attend::TensorScale input = {0.02, zero ? -3 : 0}, output = {0.04, 10};
+    static constexpr attend::ProjectionScales<> scales[] = {{input, 8, output}, {input, 0.005, output}};
+    attend::Status status{};
+    uint64_t most = 0;
+    for (const auto& by : scales)
+      most = larger(most, count(int64_t(outputs) * inputs * tokens * 3, [&] { status = attend::project(x, weights, by, y); }));
+    return status == attend::Status::ok ? most : 0;
+  }
+};
+
+// Append where the arrays, and the places in the cache, lie worst.
+template <unsigned seed>
+struct DrawnAppend {
+  static constexpr int most = seed % 2   ? 256
+                              : seed % 4 ? 64
+                                         : 12,
+                       heads = 1 + int(drawn(seed, 2)) % (seed % 5 ? 6 : 64), dims = 1 + int(drawn(seed, 0)) % most,
+                       values = seed % 3 ? 1 + int(drawn(seed, 1)) % most : dims;
+  struct Shape : Sized<heads, heads, dims, values> {
+    static constexpr int places = int(sizeof room) / (heads * (dims + values)) - 1,
+                         max_tokens = 4 + int(drawn(seed, 3)) % ((places < 1000 ? places : 1000) - 4);
+  };
+  static uint64_t counted() {
+    struct Token {
+      attend::Key<Shape> key;
+      attend::Value<Shape> value;
+    };
+    struct Cache : attend::KvCache<Shape> {
+      void set_length(int tokens) { this->length_ = this->queries_without_length_ = tokens & 0xffff; }
+    };
+    Cache& cache = *new (room) Cache;
+    uint64_t worst = 0;
+    bool right = true;
+    for (int i = 0; i < 16; ++i) {
+      const Token& token = *new (from + i % 4) Token;
+      worst = larger(worst, count(500, [&] {
+                       cache.set_length(Shape::max_tokens - 1 - i / 4);
+                       right &= cache.append(token.key, token.value) == attend::Status::ok;
+                     }));
+    }
+    return right ? worst : 0;
+  }
+};
+
 // ---- The test.
+
+template <unsigned seed>
+void check_drawn() {
+  using P = DrawnProjection<seed>;
+  using A = DrawnAppend<seed>;
+  const uint64_t found = P::counted(), append = A::counted();
+  constexpr int64_t bound = attend::worst_project_instructions<P::outputs, P::inputs, P::tokens, P::zero>(counts),
+                    of_append = attend::worst_append_instructions<typename A::Shape>(counts);
+  compare("project: ", within(found, bound, 120), {P::outputs, P::inputs, P::tokens, P::zero, int(found), int(bound)});
+  // Short appends may take a third of it.
+  compare("append: ", of_append >= int64_t(append) && of_append <= int64_t(3 * append + 100),
+          {A::heads, A::dims, A::values, int(append), int(of_append)});
+}
+template <unsigned... seed>
+void check_others(std::integer_sequence<unsigned, seed...>) {
+  (check_drawn<1000 + seed>(), ...);
+  for (int i = 0; i < 100; ++i) {
+    const int outputs = int(numbers.between(1, i % 9 == 0 ? 1000 : 70)),
+              inputs = int(numbers.between(4, i % 9 == 1 ? 1000 : 200)), tokens = i % 3 == 0 ? int(numbers.between(1, 16)) : 1,
+              zero = i % 2;
+    const uint64_t found = count_projection(outputs, inputs, tokens, zero);
+    const int64_t bound = of_core(counts, outputs, inputs, tokens, zero) / 16 + 1;
+    compare("project: ", within(found, bound, 120), {outputs, inputs, tokens, zero, int(found), int(bound)});
+  }
+}
 
 template <class Shape>
 void check_shape(int keys) {
@@ -171,6 +289,7 @@ void check_all() {
   check_worst<Sized<1, 1, 16, 16>, 60>();
   check_worst<Sized<5, 1, 10, 14>, 17>();
   check_worst<Sized<4, 4, 8, 8>, 200>();
+  check_others(std::make_integer_sequence<unsigned, 12>());
   firmware::print("worst calls ");
   firmware::print_number(uint64_t(calls));
   firmware::print("\nworst outside ");
@@ -178,22 +297,66 @@ void check_all() {
   firmware::print("\n");
 }
 
-// ---- What the constants are computed from: for each call whether it is one of the typed surface, whether it is causal, its
-// instructions, and how many times each constant is in the formula.
+// ---- What the constants are computed from: for each call whether it is one of attention, a projection or append, whether it
+// is one of the typed surface, whether it is causal, its instructions, and how many times each constant is in the formula.
 
 constexpr int numbers_of_counts = sizeof(InstructionCounts) / sizeof(int16_t), divisions = 5;
 
-void print_loops(bool typed, const CountedCall& call, uint64_t found) {
-  int row[3 + numbers_of_counts] = {typed, call.causal, int(found)};
+template <class Formula>
+void print_loops(int kind, bool typed, bool causal, uint64_t found, Formula formula) {
+  int row[4 + numbers_of_counts] = {kind, typed, causal, int(found)};
   for (int i = 0; i < numbers_of_counts; ++i) {
     InstructionCounts one{};
     memcpy(&one, &counts, divisions * sizeof(int16_t));
     int16_t unit = 1;
     if (i >= divisions) memcpy(reinterpret_cast<char*>(&one) + i * int(sizeof unit), &unit, sizeof unit);
     memcpy(&unit, reinterpret_cast<const char*>(&one) + i * int(sizeof unit), sizeof unit);
-    row[3 + i] = i < divisions ? unit : int(attend::detail::CountedLoops{one, call}.instructions());
+    row[4 + i] = i < divisions ? unit : int(formula(one));
   }
-  print_row(row, 3 + numbers_of_counts);
+  print_row(row, 4 + numbers_of_counts);
+}
+void print_loops(bool typed, const CountedCall& call, uint64_t found) {
+  print_loops(0, typed, call.causal, found, [&](const InstructionCounts& one) {
+    return attend::detail::CountedLoops{one, call}.instructions();
+  });
+}
+
+void print_projection(int outputs, int inputs, int tokens, bool zero, uint64_t typed = 0) {
+  print_loops(1, typed > 0, false, typed > 0 ? typed : count_projection(outputs, inputs, tokens, zero), [=](const auto& one) {
+    return typed > 0 ? attend::detail::counted_projection(one, outputs, inputs, tokens, zero)
+                     : of_core(one, outputs, inputs, tokens, zero);
+  });
+}
+template <unsigned... seed>
+void print_others(std::integer_sequence<unsigned, seed...>) {
+  for (int zero = 0; zero < 2; ++zero) {
+    for (int i = 1; i <= 18; ++i) print_projection(i, 8, 1, zero), print_projection(i, 19, 2, zero);
+    for (int i = 4; i <= 20; ++i) print_projection(5, i, 1, zero), print_projection(16, i, 3, zero);
+    for (int i = 60; i <= 84; ++i) print_projection(8, i, 1 + i % 2, zero);
+    for (int i = 125; i <= 134; ++i) print_projection(7, i, 1, zero), print_projection(2, i, 4, zero);
+    for (int i = 1; i <= 16; i += 3) print_projection(20, 40, i, zero), print_projection(1, 3 + i, i, zero);
+    for (int i = 4; i <= 1000; i += 199) print_projection(1000, i / 8 + 4, 1, zero), print_projection(1, i, 1, zero);
+  }
+  for (int i = 0; i < 220; ++i) {
+    const auto random = [](int low, int high) { return int(numbers.between(low, high)); };
+    print_projection(random(1, i % 4 == 0 ? 1000 : 70),
+                     random(4, i % 4 == 1   ? 1000
+                               : i % 4 == 2 ? 40
+                                            : 300),
+                     i % 3 == 0 ? random(1, 16) : 1, i % 2);
+  }
+  const auto append = [](auto drawn) {
+    print_loops(2, true, false, drawn.counted(), [=](const InstructionCounts& one) {
+      return attend::detail::counted_append(one, drawn.heads, drawn.dims, drawn.values);
+    });
+  };
+  const auto projection = [](auto drawn) {
+    print_projection(drawn.outputs, drawn.inputs, drawn.tokens, drawn.zero, drawn.counted());
+  };
+  (append(DrawnAppend<seed>()), ...);
+  (append(DrawnAppend<40 + seed>()), ...);
+  (append(DrawnAppend<80 + seed>()), ...);
+  (projection(DrawnProjection<seed>()), ...);
 }
 
 // A call below the surface, whose shape may be any.
@@ -262,6 +425,9 @@ void print_all() {
   print_typed<Sized<2, 1, 12, 20>>();
   print_typed<Sized<3, 3, 7, 8>>();
   print_typed<Sized<8, 2, 40, 11>>();
+#ifdef ATTEND_LOOPS  // board.sh build: it compiles for long
+  print_others(std::make_integer_sequence<unsigned, 40>());
+#endif
 }
 
 }  // namespace

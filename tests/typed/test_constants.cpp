@@ -124,6 +124,16 @@ TEST_CASE("the worst case is that of the rows in pairs, over the last 32 numbers
   }
 }
 
+TEST_CASE("the worst cases of projections and append grow with what they do") {
+  for (const InstructionCounts* counts : {&gcc_12_O2::cortex_m0_plus, &gcc_12_O2::cortex_m3, &gcc_12_Os::cortex_m4}) {
+    const std::int64_t one = worst_project_instructions<40, 70>(*counts);
+    CHECK((worst_project_instructions<40, 70, 2>(*counts) > one && worst_project_instructions<41, 70>(*counts) > one));
+    CHECK((worst_project_instructions<40, 74>(*counts) > one && worst_project_instructions<40, 70, 1, false>(*counts) < one));
+    const std::int64_t append = worst_append_instructions<Odd<2, 1>>(*counts);
+    CHECK((worst_append_instructions<Odd<6, 2>>(*counts) > append && worst_append_instructions<Many>(*counts) > append));
+  }
+}
+
 // Compilers limit what a constant takes: many queries, of many heads, must stay within.
 TEST_CASE("the worst case of a prefill of 512 queries of 15 heads is a constant") {
   constexpr std::int64_t most = worst_instructions<Many, 1024, 512>(gcc_12_O2::cortex_m4);
