@@ -37,7 +37,7 @@ class EmbeddedKeys {
 
   // To the next key/value head.
   void next_head(const core::Problem&) {
-    if (Features::arrays && problem_.keys == 0) return;  // there may be no arrays either
+    if (Features::arrays && problem_.keys <= origin()) return;  // there may be no arrays either
     keys_ = moved(keys_, problem_.key.head_stride, key_format());
     values_ = moved(values_, problem_.value.head_stride, value_format());
     if (key_scales_ != nullptr) key_scales_ += options_.key_scale_stride;

@@ -41,7 +41,7 @@ class KeySource {
   void take_head(int head, int rows, bool together) {
     keeps_rows_ = together && !problem_.key_panels && (Features::any || problem_.key.token_stride == problem_.head_dim) &&
                   keeps_key_rows(rows, problem_.head_dim);
-    if (problem_.keys == 0) return;  // there may be no arrays either
+    if (problem_.keys <= origin()) return;  // there may be no arrays either
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
     values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
     if constexpr (Features::any) {

@@ -107,7 +107,13 @@ TEST_CASE("a state that has seen nothing, or rows that see nothing of a stretch 
   empty.s.keys = 0;
   Way way;
   way.state_keys = 16;
-  for_each_backend([&](const char* backend) { check_way(empty, 0, defined_results(empty), way, backend); });
+  // No key lies behind the origin: no head has arrays.
+  RandomInstance past(6, lse | origins, {4, 2, 12, 9, 5, 1, 0, 0.3f, 2.0f, false});
+  REQUIRE(past.options.origin == past.s.keys);
+  for_each_backend([&](const char* backend) {
+    check_way(empty, 0, defined_results(empty), way, backend);
+    check_way(past, 0, defined_results(past), Way{}, backend);
+  });
 }
 
 TEST_CASE("a few tokens over long caches of every format, at once and in stretches, have the defined bits") {
