@@ -19,8 +19,6 @@ FLAGS = -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude $(CPP
 
 # Instruction sets, which take longest, are compiled first: no core waits for one of them in the end.
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(sort $(wildcard src/backend/*.cpp) $(wildcard src/layers/layers_*.cpp)) $(filter-out src/backend/% src/layers/layers_%,$(wildcard src/*/*.cpp)))
-# Objects beside which compilers have written what they were made of; rooms add theirs.
-DEPENDENT := $(LIBRARY)
 
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -80,7 +78,6 @@ static: $(BUILD)/static/libattend.a
 	@ls $^
 
 STATIC := $(LIBRARY:$(BUILD)/%=$(BUILD)/static/%)
-DEPENDENT += $(STATIC)
 $(BUILD)/static/libattend.a: $(STATIC)
 	$(archive)
 
@@ -140,4 +137,5 @@ help:
 	@echo "make ..."
 	@sed -n$(if $(ALL),E) 's/^#$(if $(ALL),[#:],#) /  /p' $(if $(ALL),Makefile $(ROOMS),Makefile)
 
--include $(DEPENDENT:.o=.d)
+# What compilers have written beside objects, of any room: what these were made of.
+-include $(wildcard $(foreach folder,$(sort $(BUILD) $(TEST_BUILD)),$(folder)/*/*.d $(folder)/*/*/*.d $(folder)/*/*/*/*.d))

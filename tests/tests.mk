@@ -15,7 +15,6 @@ TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(patsubst $(TEST_BUILD)/%,%,$(TEST_
 
 # Kernels of instruction sets that this processor may lack, with emulated intrinsics, and a dispatcher that chooses them.
 EMULATED := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/emulated/*.cpp))
-DEPENDENT += $(TESTS) $(EMULATED)
 
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit coverage: export ATTEND_MODEL = $(MODEL_FILES)

@@ -1,7 +1,6 @@
 # The application: `make run`, its model, and the trained examples of the exporter that it runs.
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
-DEPENDENT += $(APPLICATION)
 
 #: run         in full: commands that are typed at a terminal, or three examples, unless it is told
 #:               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg

@@ -13,4 +13,3 @@ $(BUILD)/bench/examples/%.o: bench/examples/%.c
 	@mkdir -p $(@D)
 	@echo "  compile $<" >&2
 	@$(CC) -std=c99 $(OPT) $(DEBUG) $(WARNINGS) -Iinclude $(CPPFLAGS) -MMD -MP $(EXTRA) $(CFLAGS) -c $< -o $@
-DEPENDENT += $(EXAMPLES:$(BUILD)/%=$(BUILD)/bench/%.o)

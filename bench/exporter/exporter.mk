@@ -12,7 +12,6 @@ build/exported/restore: bench/exporter/examples/restore.cpp
 $(RESTORED): build/exported/%/model.cpp: build/exported/restore $(wildcard bench/exporter/examples/*/model/* bench/exporter/examples/*/*/model/*)
 	@mkdir -p $(@D)
 	@$< bench/exporter/examples/$*/model $(@D)
-DEPENDENT += $(EXPORTED_EXAMPLES:%=$(BUILD)/exported/%.o)
 $(EXPORTED_EXAMPLES:%=$(BUILD)/exported/%.o): $(BUILD)/exported/%.o: build/exported/%/model.cpp
 	$(call compile)
 

@@ -1,6 +1,5 @@
 # What is measured: speed beside peers, errors, sizes.
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/speed/cases.cpp bench/speed/machine.cpp)
-DEPENDENT += $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/speed/*.cpp bench/speed/peers/*.cpp bench/speed/errors/*.cpp))
 
 #: size        flash, RAM, stack and instructions of each Cortex-M and RISC-V board, as a table, held to limits; writes bench/speed/results/sizes.md (TARGETS= some)
 .PHONY: size
