@@ -55,7 +55,7 @@ class Part:
         cases = folder / 'cases'
         self.is_compiled = cases.exists()
         # Programs of boards say only how many of their cases passed.
-        self.passed = set(re.findall('^ok   (.*)$', text + '\n' + (cases.read_text() if self.is_compiled else ''), re.M) + re.findall(r'^([a-z ]+): [1-9]\d* passed, 0 failed', text, re.M))
+        self.passed = set(re.findall('^ok   (.*)$', text + '\n' + (cases.read_text() if self.is_compiled else ''), re.M) + re.findall(r'^([a-z ]+): [1-9]\d* passed, 0 failed\r?$', text, re.M))
         self.failed = set(re.findall('^FAIL (.*)$', text, re.M) + re.findall(r'^([a-z ]+): \d+ passed, [1-9]\d* failed', text, re.M))
         # doctest names a test case above the first line of its failures; a case that runs twice in a part may have passed once.
         for block in re.split('^={20,}$', text, flags=re.M):
@@ -64,6 +64,8 @@ class Part:
         self.left_out = re.findall('^skip (.*)$', text, re.M)
         result = folder / 'result'
         self.status = int(result.read_text().split()[0]) if result.exists() else 1
+        if folder.parent.parent.name == 'targets' and self.status not in (0, 77, 78):  # it ends with the first program that fails
+            self.passed.clear()
 
     def count(self, name):
         return sum(bool(pattern(name).fullmatch(each)) for each in self.passed)

@@ -5,7 +5,7 @@
 runs=$2
 build=$2/check_requirements
 . tests/support/check.sh
-rm -rf "$build" && mkdir -p "$build/parts/unit" "$build/parts/look" "$build/parts/whole" "$build/rest/log/far" "$build/targets/log/cortex-m4" || exit 1
+rm -rf "$build" && mkdir -p "$build/parts/unit" "$build/parts/look" "$build/parts/whole" "$build/rest/log/far" "$build/targets/log/cortex-m4" "$build/targets/log/rv32" || exit 1
 shift 2
 export PYTHONDONTWRITEBYTECODE=1
 needs python3 python3 || { finish; exit; }
@@ -17,9 +17,10 @@ printf '%s\n' 'skip four: this processor lacks it' '=====================' 'x.cp
 printf '%s\n' 'ok   six' 'FAIL seven: why' >"$build/parts/look/log"
 printf '%s\n' 'ok   nine' 'skip eight: apt-get install it' >"$build/parts/whole/log"
 echo 'ok   no recursion' >"$build/rest/log/far/log"
-printf '%s\n' 'digests: 4 passed, 1 failed' 'options: 2 passed, 0 failed' >"$build/targets/log/cortex-m4/log"
+printf '%s\n' 'options: 2 passed, 0 failed' 'digests: 4 passed, 1 failed' >"$build/targets/log/cortex-m4/log"
+printf '%s\n' 'options: 2 passed, 0 failed' 'digests: 4 passed, 0 failed, 7 left out for want of memory' >"$build/targets/log/rv32/log"
 echo 1 9 9 | tee "$build/parts/unit/result" "$build/parts/look/result" >"$build/targets/log/cortex-m4/result"
-echo 0 9 9 | tee "$build/parts/whole/result" >"$build/rest/log/far/result"
+echo 0 9 9 | tee "$build/parts/whole/result" "$build/targets/log/rv32/result" >"$build/rest/log/far/result"
 planted() {  # sentence-that-is-expected stage tests [where [is]]
   printf '[a]\n01 = {is = "%s", says = "s", where = "%s", tests = [%s]}\n' "${5-SA}" "${4:-README.md#get-it}" "$3" >"$build/a.toml"
   # shellcheck disable=SC2086
@@ -49,7 +50,9 @@ planted 'not run here: a.01: "whole: built: no static initialiser"' test '"whole
 planted 'nowhere did not run, which has 1 of them' test '"nowhere: one"'
 planted 'not run here: a.01: "unit: four"' test '"unit: four"'
 planted '"check targets/cortex-m4: digests" failed' 'check targets' '"check targets/cortex-m4: digests"'
-planted 'ok   1 requirements' 'check targets' '"check targets/cortex-m4: options"'
+planted '"check targets/cortex-m4: options" failed' 'check targets' '"check targets/cortex-m4: options"'
+planted 'ok   1 requirements' 'check targets' '"check targets/rv32: options"'
+planted '"check targets/rv32: digests" is not the name of a test' 'check targets' '"check targets/rv32: digests"'
 ci=true planted '"unit: four" is not run here' check '"unit: four"'
 
 # The evidence of that run: the same bytes twice, with what failed in it, which files it was of, and files and links that are there.
