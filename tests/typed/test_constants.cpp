@@ -30,6 +30,11 @@ struct Many {
   using arithmetic = attend::integer;
   static constexpr int query_heads = 15, kv_heads = 1, head_dim = 64;
 };
+template <int dims>
+struct Wide {
+  using arithmetic = attend::integer;
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = dims;
+};
 struct Mixer : Endless {
   static constexpr auto rule = LinearRule::gated;
 };
@@ -129,8 +134,10 @@ TEST_CASE("the worst cases of projections and append grow with what they do") {
     const std::int64_t one = worst_project_instructions<40, 70>(*counts);
     CHECK((worst_project_instructions<40, 70, 2>(*counts) > one && worst_project_instructions<41, 70>(*counts) > one));
     CHECK((worst_project_instructions<40, 74>(*counts) > one && worst_project_instructions<40, 70, 1, false>(*counts) < one));
+    CHECK(worst_project_instructions<40, 66>(*counts) > worst_project_instructions<40, 64>(*counts));
     const std::int64_t append = worst_append_instructions<Odd<2, 1>>(*counts);
     CHECK((worst_append_instructions<Odd<6, 2>>(*counts) > append && worst_append_instructions<Many>(*counts) > append));
+    CHECK(worst_append_instructions<Wide<140>>(*counts) > worst_append_instructions<Wide<70>>(*counts));
   }
 }
 
