@@ -173,8 +173,8 @@ class Evidence:
                  'in the form of boards, with floats by software, and as small code of 32 bits, all on this machine; templates count as one. What is not reached is an exception with a reason and what shows it, below, or missing.', 'make coverage', 'tests/coverage/exceptions.toml',
                  [['', 'reached', 'of', '%', 'exceptions', 'missing']] + [[name, f'{kinds[kind]["covered"]}', f'{kinds[kind]["count"]}', f'{100 * kinds[kind]["covered"] / kinds[kind]["count"]:.1f}', f'{kinds[kind]["excepted"]}', f'{left}']
                                                                         for (name, kind), left in zip(named, missing)]
-                 + [[f'{each["reason"]} Shown by: {each["shown"]}.', '', '', '', f'{each["uses"]} in {each["places"]} places', ''] for each in kinds['exceptions']]
-                 + [['Compiled by none of these programs, and so in no number above: ' + ', '.join(f'`{file}`' for file in sources() if file not in compiled) + '.', '', '', '', '', '']] if kinds else ())
+                 + [[f'{each["reason"]} Shown by: {each["shown"]}. {each["uses"]} in {each["places"]} places.'] for each in kinds['exceptions']]
+                 + [['Compiled by none of these programs, and so in no number above: ' + ', '.join(f'`{file}`' for file in sources() if file not in compiled) + '.']] if kinds else ())
         lines = proved.read_text().splitlines() if proved.exists() else []
         self.add('Proofs', (FAILED if any(line.startswith('FAIL') for line in lines) else PASSED) if lines else ELSEWHERE,
                  'Polynomials beside their functions by Sollya, the roundings of 2^f by Gappa; the same commands try functions of one float on every float. The derivation of the error bound is on paper.',
@@ -235,7 +235,8 @@ def as_table(rows, page):
         return ''
     cell = lambda text: coloured(text) if text in STATES else marked(text, page)
     head = ''.join(f'<th>{marked(text, page)}</th>' for text in rows[0])
-    body = '\n'.join('<tr>' + ''.join(f'<td>{cell(text)}</td>' for text in row) + '</tr>' for row in rows[1:])
+    cells = lambda row: ''.join(f'<td>{cell(text)}</td>' for text in row) if len(row) > 1 else f'<td colspan="{len(rows[0])}"><div>{cell(row[0])}</div></td>'
+    body = '\n'.join(f'<tr>{cells(row)}</tr>' for row in rows[1:])
     return f'<div class="table{" cards" if len(rows[0]) < 4 else ""}"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>\n'
 
 
@@ -261,7 +262,7 @@ def page_of(data):
                 parts.append(f'<h3>{group}</h3>\n<div class="table cards"><table><thead><tr><th></th><th>says; what it is, of what, how it is verified; where it is promised</th><th>tests</th></tr></thead><tbody>\n{lines}\n</tbody></table></div>\n')
     style = pathlib.Path('bench/site/style.css').read_text() + '''
 main { max-width: var(--wide); margin: 0 auto; } .bad { color: light-dark(#a3160a, #ff9d92); font-weight: 620; } .good { color: light-dark(#0a6636, #8fd6a5); } .other { color: var(--soft); }
-td code, td a { overflow-wrap: anywhere; } .table:not(.cards) td:first-child code { white-space: nowrap; } span { white-space: nowrap; } .cards th { white-space: normal; } @media (min-width: 40.01rem) { tr[id] td:nth-child(2) { width: 50%; } }
+td code, td a { overflow-wrap: anywhere; } .table:not(.cards) td:first-child code { white-space: nowrap; } span { white-space: nowrap; } .cards th { white-space: normal; } main td[colspan] { max-width: none; } td div { max-width: calc(100vw - 3rem); } @media (min-width: 40.01rem) { tr[id] td:nth-child(2) { width: 50%; } }
 @media (max-width: 40rem) { .cards thead { display: none; } .cards :is(table, tbody, tr, td) { display: block; } main .cards td { min-width: 0; max-width: none; position: static; border: 0; padding: .15rem 0; }
   .cards tr { border-bottom: 1px solid var(--line); padding: .6rem 0; } .cards td:first-child { font-weight: 620; box-shadow: none !important; } }'''
     return ('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Attend: evidence</title>\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
